@@ -7,12 +7,14 @@
 #   make docs      the site, into build/site; nothing in it may link to nothing
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
 #   make fuzz-speed    the same for the compiled engine, under sanitizers
+#   make peers     tests of other projects on `kap serve`; it takes Go, Rust and some ten minutes
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md
 #   make bench-spark       the pipeline beside tshark with Spark, into docs/benchmarks-spark.md
 #   make bench-speed       the compiled engine beside the fused code, into docs/benchmarks-speed.md
 #   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
+#   make release   wheel and sdist into dist/, each installed by itself and tried
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
 PYTHON ?= python3
 VENV   ?= .venv
@@ -39,7 +41,7 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed fuzz fuzz-speed generate import-schemas conformance drift
+.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers fuzz fuzz-speed generate import-schemas conformance drift release
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -123,6 +125,9 @@ typed-api: $(PYRIGHT)
 compared: $(READY)
 	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES)
 
+peers: $(READY)
+	$(RUN) -m tools.peers --jobs 2
+
 bench: $(PEERS)
 	KAFKA_ADMIN_PROTO_PURE=1 $(RUN) -m tools.benchmarks.codecs --write
 
@@ -147,6 +152,14 @@ conformance: $(READY)
 
 drift: $(READY)
 	$(RUN) -m tools.definitions.drift $(RELEASE)
+
+# `python -m tools.release VERSION` goes before it: the number, and the changelog.
+release: $(READY)
+	$(RUN) -m tools.release --check
+	rm -rf dist
+	$(RUN) -m build --no-isolation --outdir dist
+	KAFKA_ADMIN_PROTO_PROFILE=exhaustive KAFKA_ADMIN_PROTO_REQUIRE_ALL=1 KAFKA_ADMIN_PROTO_DIST=dist \
+	  $(RUN) -m pytest tests/package/test_wheel.py
 
 generate: $(READY)
 	$(RUN) -m tools.definitions.generate

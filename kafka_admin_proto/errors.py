@@ -26,7 +26,7 @@
     ├── MissingExtraError      an optional dependency is not installed (also ImportError)
     ├── AdminError             a request to a cluster failed              (admin/errors.py)
     │   ├── ConfigurationError     a setting that cannot work            (admin/errors.py)
-    │   ├── InstructionError   instructions that contradict each other   (admin/errors.py)
+    │   ├── InstructionError   instructions that cannot be carried out   (admin/errors.py)
     │   ├── ConnectionFailedError  no connection to a broker              (admin/errors.py)
     │   │   ├── ConnectionLostError    an open connection ended           (admin/errors.py)
     │   │   ├── NoSuchBrokerError      no broker of that id or address    (admin/errors.py)
@@ -34,13 +34,18 @@
     │   │   ├── TlsError               the TLS handshake failed           (admin/errors.py)
     │   │   └── AuthenticationError    the broker refused the credentials (admin/errors.py)
     │   ├── RequestTimedOutError   the time was over                     (admin/errors.py)
+    │   ├── ItemsFailedError   items of an operation failed              (admin/errors.py)
     │   └── BrokerError            the broker answered with an error code (admin/errors.py)
-    ├── FaultError             a fault on request that cannot be  (server/faults/words.py)
-    ├── PolicyViolation        a policy refuses a request    (server/topics/policies.py)
-    ├── OutputError            a folder that tables cannot be written to (spark/sinks/workspace.py)
+    ├── KeptFileError          a file of the package's own is a link, or damaged  (kept_files.py)
+    ├── FaultError             a fault on request that cannot be  (faults/words.py)
+    ├── PolicyViolation        a policy refuses a request          (policies/policies.py)
+    ├── OutputError            a folder that tables cannot be written to (tables/sinks/workspace.py)
     ├── StateError             another version wrote a state (capture/connection/state.py)
     ├── StreamEndedError       the stream of a checkpoint was ended  (spark/stream/batches.py)
-    ├── TablesReplacedError    tables replaced during a read (spark/report/current_tables.py)
+    ├── TablesReplacedError    tables replaced during a read (tables/report/current_tables.py)
+    ├── UnopenedError          tasks could open no input of a run  (tables/ingest/unopened.py)
+    ├── WorkerError            a task failed, or its process ended  (tables/processes.py)
+    ├── ClusterError           a cluster of Spark lacks what a job needs     (spark/cluster.py)
     └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)
 
 Those with a file are defined there, all others here. Mistaken calls are TypeErrors and
@@ -55,6 +60,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from kafka_admin_proto.construct_types import ConstructError
+from kafka_admin_proto.counts import counted
 
 #: The fault of an error about a value that may be a credential.
 VALUE_NOT_SHOWN = "the field does not take this value, which may be a secret and is not shown"
@@ -72,7 +78,8 @@ class KafkaAdminProtoError(Exception):
         For an error that is kept: what keeps it is often in one of the frames, and would stay until
         the cyclic collector comes.
         """
-        self.__traceback__ = self.__context__ = None
+        error: BaseException = self  # on ``self`` these would be attributes of this class, untyped
+        error.__traceback__ = error.__context__ = None
         return self
 
 
@@ -280,7 +287,7 @@ class TrailingBytesError(DecodeError):
     """
 
     def __init__(self, value: Any, rest: bytes, *, message: str, offset: int) -> None:
-        count = f"{len(rest)} byte{'s' * (len(rest) != 1)}"
+        count = counted(len(rest), "bytes")
         super().__init__(
             f"{count} left after the end of the message; is it another version of it?",
             message=message,
@@ -300,7 +307,7 @@ class FrameError(DecodeError):
 
 
 class SettingsError(KafkaAdminProtoError, ValueError):
-    """A setting that cannot work: of TLS, or of the reference cluster's listeners and users."""
+    """A setting that cannot work or would have no effect: of TLS, or of the reference cluster."""
 
 
 class LocalProtocolError(KafkaAdminProtoError):

@@ -1,7 +1,7 @@
 """Definitions that are loaded at run time, and value classes made of them on the fly.
 
-The classes are what ``tools/definitions/generate.py`` writes for shipped messages: the same bases,
-attributes, defaults and marks; `tests/schema/test_load_schemas.py` holds the two equal.
+The classes are what ``tools/definitions/generate.py`` writes for shipped messages: both are made of
+``class_plans``, and `tests/schema/test_load_schemas.py` holds the two equal.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from kafka_admin_proto.arguments import checked_arguments
 from kafka_admin_proto.codec import use_classes, value_class_of
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
@@ -32,78 +33,93 @@ def load_schemas(path: str | Path, *, dialect: str = "") -> str:
     name looks like a credential's counts as one, and is masked where Kafka's own are. Raises
     SchemaError for the first definition that breaks a rule, and then nothing is loaded.
     """
+    checked_arguments(load_schemas, {"dialect": dialect})
     folder = Path(path)
     if not folder.is_dir():
         raise SchemaError("there is no such folder", "name one with definitions", file=str(path))
     dialect = dialect or folder.resolve().name
-    catalog().load(folder, dialect, check_names)
+    catalog().load(folder, dialect, class_plans)
     use_classes(dialect, make_classes)
     return dialect
 
 
-def make_classes(spec: MessageSpec) -> dict[str, type[Any]]:
-    """The message's class and those of its structs, by name.
+class ClassPlan(msgspec.Struct, frozen=True):
+    """What the class of one struct is made of: as a text for a module, or at run time.
 
-    Raises SchemaError for a field whose name a value class has already.
+    ``marks`` are class variables that differ from the base's, ``fields`` definitions by the names
+    of their attributes, ``structs`` the names of those that are attributes of a message's class.
+    """
+
+    name: str
+    base: type[StructValue]
+    marks: dict[str, Any]
+    structs: list[str]
+    fields: dict[str, FieldSpec]
+    has_unknown_tags: bool
+    has_floats: bool
+
+
+def class_plans(spec: MessageSpec) -> list[ClassPlan]:
+    """The classes of a message and its structs, each after those that are in it.
+
+    Raises SchemaError for a field whose name its class could not have.
     """
     structs = spec.structs()
+    planned: dict[str, ClassPlan] = {}
+
+    def plan(struct: StructSpec) -> None:
+        if struct.name not in planned:
+            for field in struct.fields:
+                if field.type.is_struct:
+                    plan(structs[field.type.element])
+            planned[struct.name] = _class_plan(spec, struct)
+
+    nested = (structs[each.type.element] for each in spec.fields if each.type.is_struct)
+    for each in (*nested, *spec.common_structs, spec.struct):
+        plan(each)
+    return list(planned.values())
+
+
+def make_classes(spec: MessageSpec) -> dict[str, type[Any]]:
+    """The message's class and those of its structs, by name; raises as ``class_plans`` does."""
     made: dict[str, type[Any]] = {}
-
-    def make(struct: StructSpec) -> None:
-        for field in struct.fields:
-            if field.type.is_struct and field.type.element not in made:
-                make(structs[field.type.element])
-        made[struct.name] = _make_class(spec, struct, made)
-
-    for struct in (*spec.common_structs, spec.struct):
-        if struct.name not in made:
-            make(struct)
+    for plan in class_plans(spec):
+        namespace: dict[str, Any] = {
+            "__doc__": f"{plan.name} of {spec.name}, {spec.dialect}.",
+            "__reduce__": _reduce_as(spec.dialect, spec.name, plan.name),
+            **plan.marks,
+            **{name: made[name] for name in plan.structs},  # capitals: no field has such a name
+        }
+        if plan.has_floats:
+            namespace["__eq__"] = equal_bits
+        fields = [_attribute(name, field, made) for name, field in plan.fields.items()]
+        if plan.has_unknown_tags:
+            fields.append(("unknown_tagged_fields", tuple, ()))
+        made[plan.name] = msgspec.defstruct(
+            plan.name, fields, bases=(plan.base,), namespace=namespace, module=__name__, gc=False
+        )
     return made
 
 
-def check_names(spec: MessageSpec) -> None:
-    """Raise SchemaError for a field whose name its class could not have."""
-    for struct in (spec.struct, *spec.structs().values()):
-        base = _base(spec, struct)
-        for field in struct.fields:
-            try:
-                attribute_name(base, field)
-            except SchemaError as error:
-                error.file = spec.file
-                raise error.inside(struct.name) from None
-
-
-def _base(spec: MessageSpec, struct: StructSpec) -> type[StructValue]:
-    return Message if struct.name == spec.name else StructValue
-
-
-def _make_class(
-    spec: MessageSpec, struct: StructSpec, made: dict[str, type[Any]]
-) -> type[StructValue]:
-    base = _base(spec, struct)
-    namespace: dict[str, Any] = {
-        "__doc__": f"{struct.name} of {spec.name}, {spec.dialect}.",
-        "__reduce__": _reduce_as(spec.dialect, spec.name, struct.name),
-    }
-    if base is Message:
-        namespace |= {
-            "message_name": spec.name,
-            "dialect": spec.dialect,
-            "api_key": spec.api_key,
-            **{name: made[name] for name in spec.structs()},  # capitals: no field has such a name
-        }
-    secrets = secret_fields(spec, struct)
-    if secrets:
-        namespace["secret_fields"] = secrets
-    if has_floats(struct):
-        namespace["__eq__"] = equal_bits
-    fields = [_attribute(base, field, made) for field in struct.fields]
-    if has_unknown_tags(spec):
-        fields.append(("unknown_tagged_fields", tuple, ()))
-    made_class: Any = msgspec.defstruct(
-        struct.name, fields, bases=(base,), namespace=namespace, module=__name__, gc=False
+def _class_plan(spec: MessageSpec, struct: StructSpec) -> ClassPlan:
+    is_message = struct.name == spec.name
+    base = Message if is_message else StructValue
+    marks: dict[str, Any] = {}
+    if is_message:
+        own = {"message_name": spec.name, "dialect": spec.dialect, "api_key": spec.api_key}
+        marks = {name: each for name, each in own.items() if each != getattr(Message, name, None)}
+    if secrets := _secret_fields(spec, struct):
+        marks["secret_fields"] = secrets
+    scalars = (SCALARS.get(field.type.element) for field in struct.fields)
+    return ClassPlan(
+        name=struct.name,
+        base=base,
+        marks=marks,
+        structs=sorted(spec.structs()) if is_message else [],
+        fields={_attribute_name(spec, struct, base, field): field for field in struct.fields},
+        has_unknown_tags=has_unknown_tags(spec),
+        has_floats=any(each is not None and each.python_type is float for each in scalars),
     )
-    return cast(type[StructValue], made_class)
 
 
 def _reduce_as(dialect: str, message: str, struct: str) -> Callable[[StructValue], Any]:
@@ -140,7 +156,7 @@ def loaded_value(dialect: str, message: str, struct: str, fields: dict[str, Any]
     return value_class(**fields)
 
 
-def secret_fields(spec: MessageSpec, struct: StructSpec) -> dict[str, str]:
+def _secret_fields(spec: MessageSpec, struct: StructSpec) -> dict[str, str]:
     """``StructValue.secret_fields`` of the class of one of the message's structs.
 
     A newer release's credential comes as an unknown tag: those of a message that carries
@@ -161,29 +177,37 @@ def has_unknown_tags(spec: MessageSpec) -> bool:
     return not (spec.flexible_versions & spec.valid_versions).empty
 
 
-def has_floats(struct: StructSpec) -> bool:
-    """Whether values of the struct's class are compared by ``equal_bits``."""
-    scalars = (SCALARS.get(field.type.element) for field in struct.fields)
-    return any(scalar is not None and scalar.python_type is float for scalar in scalars)
-
-
-def attribute_name(base: type[StructValue], field: FieldSpec) -> str:
+def _attribute_name(
+    spec: MessageSpec, struct: StructSpec, base: type[StructValue], field: FieldSpec
+) -> str:
     """The field's name in Python; SchemaError where a value class cannot have it."""
     name = python_name(field.name)
     if keyword.iskeyword(name):
-        raise SchemaError(f"{name} is a word of Python", "rename the field", field=field.name)
-    if hasattr(base, name) or name == "unknown_tagged_fields":
-        raise SchemaError(
-            f"the name would hide {base.__name__}.{name}", "rename the field", field=field.name
-        )
-    return name
+        fault = f"{name} is a word of Python"
+    elif hasattr(base, name) or name == "unknown_tagged_fields":
+        fault = f"the name would hide {base.__name__}.{name}"
+    else:
+        return name
+    error = SchemaError(fault, "rename the field", field=field.name, file=spec.file)
+    raise error.inside(struct.name)
 
 
-def _attribute(
-    base: type[StructValue], field: FieldSpec, made: dict[str, type[Any]]
-) -> tuple[str, Any, Any]:
+def annotation(field: FieldSpec, *, inside: str = "", named: Callable[[str], str] = str) -> str:
+    """The field's type in Python, as a text.
+
+    Structs may be ``inside`` the class of that name; ``named`` says what other types are called.
+    """
+    element, scalar = field.type.element, SCALARS.get(field.type.element)
+    if scalar is not None:
+        element = named(scalar.python_type.__name__)
+    elif inside:
+        element = f"{inside}.{element}"
+    text = f"{named('list')}[{element}]" if field.type.is_array else element
+    return text if field.nullable_versions.empty else f"{text} | None"
+
+
+def _attribute(name: str, field: FieldSpec, made: dict[str, type[Any]]) -> tuple[str, Any, Any]:
     """Name, type and default of one field, as ``msgspec.defstruct`` takes them."""
-    name = attribute_name(base, field)
     name_of_type = field.type.element
     scalar = SCALARS.get(name_of_type)
     element: Any = made[name_of_type] if scalar is None else scalar.python_type

@@ -7,16 +7,19 @@ few, the same ones every time, and leaves out tests that are marked ``exhaustive
 
 from __future__ import annotations
 
-import os
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import InMemoryExampleDatabase
 
-from tests.helpers.profile import EXHAUSTIVE, SEED
-from tests.scheduling.group_order import LIVE, group_of, longest_first
+from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, SEED
+from tests.scheduling.failures_at_once import FailuresAtOnce
+from tests.scheduling.group_order import longest_first
 from tests.scheduling.time_budget import FileTimes
 
+#: The Spark session that tests of several rooms share.
+pytest_plugins = ["tests.helpers.spark_session"]
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -24,9 +27,10 @@ settings.register_profile(
 )
 settings.register_profile(
     "exhaustive",
-    max_examples=int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "40")),
+    max_examples=EXAMPLES,
     deadline=None,
-    database=None,
+    # What failed is drawn again when the test is run again.
+    database=InMemoryExampleDatabase(),
     print_blob=True,
     suppress_health_check=_SLOW,
 )
@@ -42,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)  # the terminal reporter comes first
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # In a background run this process ignores Ctrl-C, and so would all commands that tests
@@ -51,6 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     budget = None if EXHAUSTIVE else config.getoption("--file-budget")
     config.pluginmanager.register(FileTimes(budget))
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if EXHAUSTIVE and terminal is not None:
+        config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
 @pytest.hookimpl(trylast=True)
@@ -58,20 +66,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         longest_first(items)
     if EXHAUSTIVE:
+        # On a busy machine brokers lose sessions, and what is asked in time is answered late.
         for item in items:
-            if _is_live(item):
-                item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=3))
+            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=3))
         return
     left_out = [item for item in items if item.get_closest_marker("exhaustive")]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
-
-
-def _is_live(item: pytest.Item) -> bool:
-    """Whether real brokers answer the test; on a busy machine they may lose sessions."""
-    group = group_of(item)
-    return group is not None and group.startswith(LIVE)
 
 
 def pytest_report_header() -> str:

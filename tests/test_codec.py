@@ -71,6 +71,7 @@ def test_one_codec_however_it_is_asked_for() -> None:
     assert codec(CreateTopicsRequest, 1) is c
     assert codec(19, 1, "request") is c
     assert codec("CreateTopicsRequest", 1, dialect="kafka") is c
+    assert codec(CreateTopicsRequest, 1, dialect="kafka") is c
     assert CreateTopicsRequest.codec(1) is c
     assert codec(19, 1, "response").value_class is CreateTopicsResponse
     assert APPLES.encode(version=1) == c.encode(APPLES)
@@ -101,6 +102,8 @@ def test_a_renamed_message_answers_to_its_older_name() -> None:
         (lambda: codec(19, 0, mistyped("")), UnknownMessageError,
          'say type "request" or "response"'),
         (lambda: codec("VoteRequest", 0, dialect="kip-9"), UnknownMessageError, "unknown dialect"),
+        (lambda: codec(CreateTopicsRequest, 1, dialect="kip-4"), UnknownMessageError,
+         "CreateTopicsRequest is a class of the dialect 'kafka', not of 'kip-4'; leave out"),
     ],
 )  # fmt: skip
 def test_what_does_not_exist(call: Any, error: type[Exception], text: str) -> None:

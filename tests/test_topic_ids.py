@@ -21,6 +21,7 @@ from tests.helpers.profile import draws
 
 
 def test_the_reserved_ones() -> None:
+    """t268: neither is an id that a topic gets."""
     assert str(ZERO_TOPIC_ID) == "00000000-0000-0000-0000-000000000000"
     assert str(METADATA_TOPIC_ID) == "00000000-0000-0000-0000-000000000001"
     assert topic_id_to_text(METADATA_TOPIC_ID) == "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -63,6 +64,7 @@ def test_any_text_is_an_id_or_that_error(text: str) -> None:
 
 
 def test_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """t268: a new id is no reserved one."""
     assert len({random_topic_id() for _ in range(100)}) == 100
     dashed = UUID(bytes=b"\xf8" + bytes(15), version=4)
     plain = UUID(int=7, version=4)

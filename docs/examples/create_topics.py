@@ -92,7 +92,7 @@ def create(wanted: list[NewTopic], bootstrap: str, command_config: Path | None) 
                 print(f"{topic.name}: {topic.error or 'incomplete'}: {topic.message}")
                 failed += 1
             else:
-                print(f"{topic.name}: created, {topic.partitions} partitions")
+                print(f"{topic.name}: created, partitions: {topic.partitions}")
     return 1 if failed else 0
 
 

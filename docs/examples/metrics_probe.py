@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Literal
 
 from kafka_admin_proto import KafkaAdminProtoError
 from kafka_admin_proto.admin import SyncAdminClient
@@ -44,24 +43,16 @@ def group_lags(admin: SyncAdminClient) -> Iterator[tuple[str, str, int, int]]:
         print(f"broker {failed.broker}: {failed.error}: {failed.message}", file=sys.stderr)
     # Share groups commit no offsets of this kind.
     groups = [each.group_id for each in listing.groups if each.type != "share"]
-    committed = [
-        (each.group_id, offset)
-        for each in admin.list_group_offsets(dict.fromkeys(groups))
-        for offset in each.offsets
-        if offset.offset is not None
-    ]
-    wanted: dict[tuple[str, int], Literal["latest"]] = {
-        (offset.topic, offset.partition): "latest" for _, offset in committed
-    }
-    ends = {}
-    for each in admin.list_offsets(wanted):
-        ends[each.topic, each.partition] = each.offset
-        if each.error is not None:
-            print(f"{each.topic}-{each.partition}: {each.error}: {each.message}", file=sys.stderr)
-    for group, offset in committed:
-        end = ends[offset.topic, offset.partition]
-        if end is not None and offset.offset is not None:
-            yield group, offset.topic, offset.partition, max(0, end - offset.offset)
+    for found in admin.describe_group_lags(groups):
+        group = found.group.group_id
+        if found.error is not None:
+            print(f"group {group}: {found.error}: {found.message}", file=sys.stderr)
+        for each in found.offsets:
+            if each.error is not None:
+                place = f"{each.topic}-{each.partition}"
+                print(f"{place}: {each.error}: {each.message}", file=sys.stderr)
+            if each.lag is not None:
+                yield group, each.topic, each.partition, max(0, each.lag)
 
 
 def text(label: str) -> str:

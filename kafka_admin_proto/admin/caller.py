@@ -9,11 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Generic, TypeVar
+from inspect import iscoroutinefunction
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from kafka_admin_proto.admin.retry import Backoff
+from kafka_admin_proto.arguments import checks_arguments
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -53,7 +55,12 @@ class Reply(msgspec.Struct, Generic[_R], frozen=True):
 
 
 class Caller(ABC):
-    """Sends requests to the brokers of one cluster."""
+    """Sends requests to the brokers of one cluster.
+
+    Every operation, a public coroutine of a subclass, has its arguments held against their
+    annotations before it runs: a wrong one is a TypeError, and nothing is sent. Annotations whose
+    names exist for type checkers alone are not looked at.
+    """
 
     #: Seconds for all attempts of a call without a timeout of its own.
     default_timeout: float = 60.0
@@ -63,6 +70,12 @@ class Caller(ABC):
     dialect: str = "kafka"
     #: Pauses between attempts of a call, and between those of an operation's single items.
     backoff: Backoff = Backoff()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name, method in list(vars(cls).items()):
+            if iscoroutinefunction(method) and not name.startswith("_"):
+                setattr(cls, name, checks_arguments(method))
 
     @abstractmethod
     async def call(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from kafka_admin_proto.admin.operations.acls import AclOperations
-from kafka_admin_proto.admin.operations.cluster import ClusterOperations
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
-from kafka_admin_proto.admin.operations.configs import ConfigOperations
-from kafka_admin_proto.admin.operations.groups import GroupOperations
+from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
+from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
+from kafka_admin_proto.admin.operations.groups.resets import ResetOperations
+from kafka_admin_proto.admin.operations.metadata_log import MetadataLogOperations
 from kafka_admin_proto.admin.operations.partitions import PartitionOperations
 from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
-from kafka_admin_proto.admin.operations.partitions.records import RecordOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumOperations
 from kafka_admin_proto.admin.operations.quotas import QuotaOperations
-from kafka_admin_proto.admin.operations.topics import TopicOperations
+from kafka_admin_proto.admin.operations.records.fetching import FetchOperations
+from kafka_admin_proto.admin.operations.records.producing import ProduceOperations
 from kafka_admin_proto.admin.operations.topics.alteration import AlterOperations
+from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
+from kafka_admin_proto.admin.operations.topics.reassignment_plans import PlanReassignments
 from kafka_admin_proto.admin.operations.transactions import TransactionOperations
 from kafka_admin_proto.admin.operations.users.delegation_tokens import TokenOperations
 from kafka_admin_proto.admin.operations.users.scram_credentials import UserOperations
@@ -22,18 +25,21 @@ from kafka_admin_proto.admin.session.base_client import BaseClient
 
 class AdminClient(
     TopicOperations,
+    FetchOperations,
     AlterOperations,
     PartitionOperations,
+    PlanReassignments,
     ReassignmentOperations,
     ConfigOperations,
     ClusterOperations,
     QuorumOperations,
+    MetadataLogOperations,
     LogDirOperations,
-    RecordOperations,
     AclOperations,
     UserOperations,
     QuotaOperations,
-    GroupOperations,
+    ResetOperations,
+    ProduceOperations,
     TransactionOperations,
     TokenOperations,
     BaseClient,

@@ -1,4 +1,4 @@
-"""Values of configs: compared as a broker spells them, and masked where they may be secrets.
+"""Values of configs: texts, compared as a broker spells them, masked where they may be secrets.
 
 A config that was set to "0.50" is described as "0.5", "TRUE" as "true", "compact, delete" as
 "compact,delete".
@@ -8,13 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from typing import Any, ClassVar
 
+import msgspec
+
+from kafka_admin_proto.arguments import check_fields
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 
-def masked_configs(configs: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The configs with a mask for each value whose name is that of a credential."""
-    return {name: MASK if is_secret_name(name) else value for name, value in configs.items()}
+class ConfigSetter(msgspec.Struct, frozen=True):
+    """The base of what sets configs: ``config_fields`` are its fields with values by their names.
+
+    A value that is no text is a TypeError when the object is made: 1e3 has several spellings, and
+    what was meant is not guessed. In ``repr`` a value whose name is that of a credential is masked.
+    """
+
+    config_fields: ClassVar[tuple[str, ...]] = ("configs",)
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        for field in self.config_fields:
+            values = getattr(self, field)
+            for name, value in values.items() if isinstance(values, Mapping) else ():
+                if not isinstance(value, str | None):
+                    raise TypeError(
+                        f"{kind}: config {name!r} in {field} is given as {type(value).__name__}; "
+                        'the value of a config is a text, such as "1000", "0.5" or "true"'
+                    )
+        check_fields(self, kind)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({parts})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        for each in self.config_fields:
+            fields[each] = {
+                name: MASK if is_secret_name(name) else value
+                for name, value in fields[each].items()
+            }
+        return list(fields.items())
 
 
 def same_value(one: str | None, other: str | None) -> bool:

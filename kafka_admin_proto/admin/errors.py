@@ -8,6 +8,9 @@ errors of the client never carry a name of the server's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol.error_codes import find_error
 
@@ -21,7 +24,10 @@ class ConfigurationError(AdminError, ValueError):
 
 
 class InstructionError(AdminError, ValueError):
-    """Instructions of the caller that contradict each other; nothing was sent."""
+    """Instructions of the caller that cannot be carried out; nothing was sent for them.
+
+    They contradict each other, name what there is not, or no request can carry them.
+    """
 
 
 class ConnectionFailedError(AdminError):
@@ -65,6 +71,17 @@ class RequestTimedOutError(AdminError, TimeoutError):
     def __init__(self, message: str, *, may_have_acted: bool = False) -> None:
         super().__init__(message, may_have_acted)
         self.may_have_acted = may_have_acted
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ItemsFailedError(AdminError):
+    """Results that ``raise_for_errors`` was given have errors; ``failed`` are those results."""
+
+    def __init__(self, message: str, *, failed: Sequence[Any] = ()) -> None:
+        super().__init__(message, failed)
+        self.failed = failed
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -8,6 +8,7 @@ import time
 
 import msgspec
 
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.protocol.error_codes import find_error
 
 #: Kafka's errors that pass by themselves within seconds, and with which nothing has been done.
@@ -53,12 +54,12 @@ class Backoff(msgspec.Struct, frozen=True):
 class Deadline:
     """A point in time, ``seconds`` from now, for all attempts together.
 
-    ``math.inf`` never ends. Raises ValueError for nan.
+    ``math.inf`` never ends. Raises InstructionError for nan.
     """
 
     def __init__(self, seconds: float) -> None:
         if math.isnan(seconds):
-            raise ValueError("a timeout is a number of seconds, not nan; math.inf never ends")
+            raise InstructionError("a timeout is a number of seconds, not nan; math.inf never ends")
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 

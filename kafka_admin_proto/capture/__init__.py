@@ -19,35 +19,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = [
-    "Block",
-    "DecodedFrame",
-    "FrameDecoder",
-    "READERS",
-    "Reader",
-    "read_blocks",
-    "read_captures",
-    "read_request_log",
-]
+from kafka_admin_proto.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.capture.captures import read_captures
-    from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-    from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-    from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
-    from kafka_admin_proto.capture.frames import DecodedFrame
-    from kafka_admin_proto.capture.request_log import read_request_log
+    from kafka_admin_proto.capture.captures import read_captures as read_captures
+    from kafka_admin_proto.capture.dumps.blocks import Block as Block
+    from kafka_admin_proto.capture.dumps.blocks import Reader as Reader
+    from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder as FrameDecoder
+    from kafka_admin_proto.capture.dumps.readers import READERS as READERS
+    from kafka_admin_proto.capture.dumps.readers import read_blocks as read_blocks
+    from kafka_admin_proto.capture.frames import DecodedFrame as DecodedFrame
+    from kafka_admin_proto.capture.request_log import read_request_log as read_request_log
 else:
-    from kafka_admin_proto.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "dumps.blocks": ["Block", "Reader"],
-            "captures": ["read_captures"],
-            "dumps.frame_decoder": ["FrameDecoder"],
-            "frames": ["DecodedFrame"],
-            "dumps.readers": ["READERS", "read_blocks"],
-            "request_log": ["read_request_log"],
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -15,6 +15,7 @@ from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO
 
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
@@ -54,17 +55,27 @@ def read_captures(
     dialect: str = "kafka",
     bodies: Collection[int] | None = None,
     opener: Callable[[str], BufferedReader] = open_file,
+    keep_requests: Collection[int] = (),
 ) -> Iterator[DecodedFrame]:
     """The frames of one capture, which may be in several files, in the order of their ends.
 
     Files are read in the order of their first packets, so that those of a rotated capture may be
     named in any. ``limit`` is the largest frame; ``bodies`` are the api keys whose bodies are
-    read, None for all. Bytes that are no packet, no TCP that can be reassembled or no frame
+    read, None for all, and ``keep_requests`` those whose responses have the frames of their
+    requests. Bytes that are no packet, no TCP that can be reassembled or no frame
     come as a DecodedFrame with an ``error``, and so does a file that cannot be opened.
     """
-    decoder = CaptureDecoder(DecodeOptions(limit=limit, dialect=dialect, bodies=bodies))
+    decoder = CaptureDecoder(
+        DecodeOptions(limit=limit, dialect=dialect, bodies=bodies, keep_requests=keep_requests)
+    )
+    return _frames_of(list(map(str, listed(names, "names"))), decoder, opener)
+
+
+def _frames_of(
+    names: Iterable[str], decoder: CaptureDecoder, opener: Callable[[str], BufferedReader]
+) -> Iterator[DecodedFrame]:
     ordered = []
-    for name in map(str, names):
+    for name in names:
         try:
             with opener(name) as stream:
                 ordered.append((first_timestamp(stream.peek(SAMPLE_BYTES)), name))
@@ -154,6 +165,8 @@ class CaptureDecoder:
         conversation.segment(
             end, sequence, flags, payload, missing, acknowledged, ts, ordinal, self._capture
         )
+        if conversation.unanswered:  # this decoder has no use for unanswered requests
+            conversation.unanswered.clear()
         if flags & (FIN | RST) and conversation.ended_us == ts:
             self._ended.append((ts, key, conversation))
         ended = self._ended

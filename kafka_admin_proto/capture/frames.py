@@ -26,16 +26,20 @@ Direction = Literal["request", "response", "data"]
 #: Bytes of the size in front of a frame.
 PREFIX_BYTES = 4
 #: Added to the problem of a payload from a dump that was read as a request and did not decode: it
-#: may be a response whose request was not captured.
+#: may be a response whose request was not captured, or have no header.
 RESPONSE_HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
-    "--version"
+    "--version; if it is a body without a header, --unit body with them"
 )
 #: The problem of a frame that has decoded and has a text that is not UTF-8.
 INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 _MAY_BE_TOKEN = (
     "this does not decode as a request of a known api and version, or as the response to one, and "
     "may be a SASL token: nothing of it is shown"
+)
+_MAY_BE_CUT_TOKEN = (
+    "the capture's snap length cut off packets of this connection, so that this may be a part of a "
+    "SASL token: nothing of it is shown; capture packets whole"
 )
 #: The topic names of a frame where no topic id has a known name.
 NO_NAMES: Mapping[UUID, str] = {}
@@ -69,6 +73,7 @@ class DecodedFrame(msgspec.Struct, frozen=True):
     ``topic_names`` are the names that earlier frames of the capture gave to topic ids.
     ``client_software`` is the name and version that the client sent in ApiVersions (KIP-511). A
     ``forwarded`` frame was inside the Envelope before it (KIP-590), and has the Envelope's bytes.
+    ``cut_off``: the capture's snap length had cut off packets of the connection by then.
     ``skipped`` counts bytes that were not kept.
 
     A frame of a dump has the ``line`` where its block starts, and its ``stream_offset`` counts from
@@ -110,6 +115,7 @@ class DecodedFrame(msgspec.Struct, frozen=True):
     topic_names: Mapping[UUID, str] = NO_NAMES
     client_software: str | None = None
     request: DecodedFrame | None = None
+    cut_off: bool = False
     skipped: int = 0
     is_token: bool = False
     logged: LoggedBody | None = None
@@ -141,7 +147,8 @@ class DecodedFrame(msgspec.Struct, frozen=True):
             if self.direction != "data":
                 # The text of the error may quote bytes.
                 hint = RESPONSE_HINT if self.connection is None else ""
-                error = DecodeError(f"{_MAY_BE_TOKEN}{hint}")
+                reason = _MAY_BE_CUT_TOKEN if self.cut_off else _MAY_BE_TOKEN
+                error = DecodeError(f"{reason}{hint}")
             return msgspec.structs.replace(
                 self, header_offset=0, header_version=0, body_offset=0, api=None, api_key=None,
                 api_version=None, correlation_id=None, client_id=None, latency_us=None,
@@ -187,6 +194,11 @@ class DecodedFrame(msgspec.Struct, frozen=True):
     def dialect(self) -> str:
         """The dialect that defines the body."""
         return "kafka" if self.codec is None else self.codec.spec.dialect
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the body could be read and nobody asked for it: its errors are not known."""
+        return self.body is None and self.error is None and self.codec is not None
 
     def error_codes(self) -> list[int]:
         """The distinct error codes in the body that are not 0."""
@@ -248,6 +260,7 @@ class FrameOrigin(msgspec.Struct, frozen=True):
     topic_names: Mapping[UUID, str] = NO_NAMES
     forwarded: bool = False
     line: int = 0
+    cut_off: bool = False
 
 
 def frame_of_payload(
@@ -308,6 +321,7 @@ def frame_of_payload(
         origin.topic_names,
         origin.client_software,
         request,
+        origin.cut_off,
     )
 
 

@@ -11,14 +11,12 @@ from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
 from kafka_admin_proto.capture.inline_records import inline_records
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.protocol.headers import PRODUCE_KEY
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.render.fields import FieldRow, field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
-
-FETCH_KEY = 1
 
 
 def frame_record(
@@ -35,7 +33,8 @@ def frame_record(
     The record has ``raw`` (all bytes in hex) if the caller asks for it, and always if the body
     could not be read to its end, so that no byte is lost. Secrets are masked there too.
     ``error_codes`` are names; an unknown code is its number as text. With ``body`` False, ``body``
-    is null, and so is everything that is read from the body. ``records`` decodes the record batches
+    is null, and so is everything that is read from the body but the error codes; these are null
+    where the body was not read (`DecodedFrame.is_unread`). ``records`` decodes the record batches
     in the body, see ``records_json``. With ``json_body`` the body is its JSON text, as a
     `msgspec.Raw`.
     """
@@ -69,6 +68,7 @@ def record_and_topic_ids(
     codes: list[int] = []
     if not body or frame.body is None or frame.codec is None:
         problem = frame.problem_of(has_invalid_utf8=False)
+        codes = frame.error_codes()
     else:
         scanned = None
         if json_body and not records:
@@ -105,7 +105,7 @@ def record_and_topic_ids(
         "client_id": _text(frame.client_id),
         "principal": _text(frame.principal),
         "latency_us": frame.latency_us,
-        "error_codes": frame.names_of_errors(codes),
+        "error_codes": None if frame.is_unread else frame.names_of_errors(codes),
         "body": value,
         "problem": problem,
         "raw": _hex(frame, mask) if raw or lost else None,
@@ -139,7 +139,8 @@ def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow
         start = frame.body_offset
     doubtful = mask and (_may_be_a_response(frame) or frame.hides_fields)
     if frame.codec is not None and not doubtful:
-        body_rows, _ = field_rows(frame.codec, frame.data, start, mask=mask)
+        body_rows, _ = field_rows(frame.codec, frame.data + _padding(frame), start, mask=mask)
+        body_rows = [row for row in body_rows if row.end <= len(frame.data)]
         rows += body_rows
         start = body_rows[-1].end if body_rows else start
     if start < len(frame.data):
@@ -149,21 +150,49 @@ def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow
     return rows
 
 
+def _padding(frame: DecodedFrame) -> bytes:
+    """Zeros for the bytes that are missing of a frame, as far as its fields can be read with them.
+
+    Without them an array is refused whose items have no room in the bytes that are there.
+    """
+    if frame.header_offset != PREFIX_BYTES:
+        return b""
+    size = PREFIX_BYTES + int.from_bytes(frame.data[:PREFIX_BYTES], "big")
+    return bytes(min(max(size - len(frame.data), 0), _MOST_PADDING))
+
+
 def _text(text: str | None) -> str | None:
     return text if text is None or text.isascii() else replace_invalid_utf8(text)
+
+
+def masked_bytes(frame: DecodedFrame) -> bytes:
+    """All bytes of a frame, with ``*`` for each byte of a secret: its fields are read as before.
+
+    The size in front stays, but for bytes that are no frame.
+    """
+    frame = frame.shown()
+    data = bytearray(frame.data)
+    kept = 0 if frame.direction == "data" and not frame.is_token else PREFIX_BYTES
+    for start, end in _secret_spans(frame, sizes=False):
+        first = max(start, kept)
+        data[first:end] = b"*" * (end - first)
+    return bytes(data)
 
 
 def _hex(frame: DecodedFrame, mask: bool) -> str:
     if frame.logged is not None:
         return MASK if mask and frame.logged.may_be_secret else frame.data.hex()
-    if not mask:
-        return frame.data.hex()
+    return masked_hex(frame.data, _secret_spans(frame)) if mask else frame.data.hex()
+
+
+def _secret_spans(frame: DecodedFrame, *, sizes: bool = True) -> list[tuple[int, int]]:
+    """The bytes of a frame that no output shows, as offsets."""
     spans = [(_header_tags_offset(frame), frame.body_offset)]
     if (hidden := _hidden_from(frame)) is not None:
         spans.append((hidden, len(frame.data)))
     elif frame.codec is not None and frame.codec.spec.has_secrets:
-        spans += secret_spans(frame.codec, frame.data, frame.body_offset)
-    return masked_hex(frame.data, spans)
+        spans += secret_spans(frame.codec, frame.data, frame.body_offset, sizes=sizes)
+    return spans
 
 
 def _hidden_from(frame: DecodedFrame) -> int | None:
@@ -175,14 +204,18 @@ def _hidden_from(frame: DecodedFrame) -> int | None:
     """
     if frame.is_token or frame.may_be_token or frame.may_be_secret or _may_be_a_response(frame):
         return frame.header_offset
-    if frame.api_key == FETCH_KEY and frame.direction != "request" and _may_have_metadata(frame):
+    if (
+        frame.api_key == api_keys.FETCH
+        and frame.direction != "request"
+        and _may_have_metadata(frame)
+    ):
         return frame.header_offset
     if frame.codec is not None:
         return None if _is_whole(frame) else frame.body_offset
     if frame.api_key is None or frame.header is None:
         return frame.header_offset
     names = [catalog().name_of(frame.api_key, type_) for type_ in ("request", "response")]
-    if frame.api_key == PRODUCE_KEY or any(
+    if frame.api_key == api_keys.PRODUCE or any(
         catalog().spec(name).has_secrets for name in names if name
     ):
         return frame.header_offset
@@ -221,8 +254,11 @@ def _may_be_a_response(frame: DecodedFrame) -> bool:
     these are 0 in a small one. Such a frame does not decode as a request.
     """
     failed = frame.error is not None and frame.direction == "request"
-    return failed and frame.api_key == PRODUCE_KEY and frame.connection is None
+    return failed and frame.api_key == api_keys.PRODUCE and frame.connection is None
 
+
+#: Zeros in the place of missing bytes: a hostile size must not make millions of fields of them.
+_MOST_PADDING = 64 * 1024
 
 #: The keys of a record, in order.
 RECORD_KEYS = tuple(frame_record(DecodedFrame(capture="", direction="data", data=b"")))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.records.batches.rows import BatchRows
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
@@ -20,7 +21,6 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.types.fixed import uuid_from_text
 
-_SNAPSHOT_KEY = 59
 _BEFORE = ("size", "header.")
 _NAMES = ("topic", "name", "topic_name")
 
@@ -103,7 +103,7 @@ class _Records:
         return METADATA_TOPIC if METADATA_TOPIC in found else found[-1] if found else None
 
     def _is_snapshot(self) -> bool:
-        return self.frame.api_key == _SNAPSHOT_KEY and self.frame.direction != "request"
+        return self.frame.api_key == api_keys.FETCH_SNAPSHOT and self.frame.direction != "request"
 
     def _is_hidden(self, unread: FieldRow) -> bool:
         """Whether bytes that were not decoded may be of the metadata log."""

@@ -18,6 +18,7 @@ from typing import IO, Any, Literal, NamedTuple
 from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.schema.catalog import catalog
@@ -29,6 +30,8 @@ from kafka_admin_proto.wire.secrets import is_secret_name
 MAX_LINE_BYTES = 256 * 1024 * 1024
 _MARK = b"Completed request:"
 _SIZE = "SizeInBytes"
+#: The problem of a request that the broker could not read: its log has ``{}`` instead.
+_EMPTY = "the log has an empty request, since the broker does not know {}"
 _NOT_JSON = "a request log's line that is not JSON: "
 #: ``2026-01-31 12:00:00,123``; with a T, a point, or a zone in other layouts.
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
@@ -152,19 +155,44 @@ def _side(
     if logged in ("", None):
         return None
     try:
-        found = _codec(direction, key, version, dialect)
-        # A message with records has no secrets; in others such a field is not the message's own.
-        sized = not found.spec.has_secrets and _with_sizes(logged)
-        body = found.from_json(_without_sizes(logged) if sized else logged)
+        found, body, sized = _read(direction, logged, key, version, dialect)
     except (JsonError, UnknownMessageError) as error:
+        api = api_name(key, dialect)
+        if direction == "request" and logged == {} and api is not None:
+            unknown = UnknownMessageError(_EMPTY.format(f"{api} v{version}"))
+            return _Side(direction, None, None, unknown, logged)
+        if direction == "response" and (fallback := _fallback(logged, key)) is not None:
+            return fallback
         return _Side(direction, None, None, error, logged)
     return _Side(direction, found, body, None, logged if sized else None)
+
+
+def _read(
+    direction: str, logged: Any, key: int, version: int, dialect: str
+) -> tuple[Codec[Any], Message, bool]:
+    """The codec and the body of logged JSON, and whether it has the sizes of records."""
+    found = _codec(direction, key, version, dialect)
+    # A message with records has no secrets; in others such a field is not the message's own.
+    sized = not found.spec.has_secrets and _with_sizes(logged)
+    return found, found.from_json(_without_sizes(logged) if sized else logged), sized
+
+
+def _fallback(logged: Any, key: int) -> _Side | None:
+    """The ApiVersions response of version 0 by which a broker refuses the request's version."""
+    if key != api_keys.API_VERSIONS:
+        return None
+    try:
+        found, body, _ = _read("response", logged, key, 0, "kafka")
+    except JsonError:
+        return None
+    refused = getattr(body, "error_code", 0) == codes.UNSUPPORTED_VERSION
+    return _Side("response", found, body, None, None) if refused else None
 
 
 def _may_be_secret(sides: list[_Side], entry: dict[str, Any], key: int, dialect: str) -> bool:
     """Whether request or response may hold a credential; errors then forget what they quote."""
     secret = any(_may_hold_secrets(each, key, dialect) for each in ("request", "response"))
-    unread = [each for each in sides if each.error is not None]
+    unread = [each for each in sides if each.error is not None and each.logged != {}]
     # The api key may be a wrong one: the names in the bodies show their messages.
     if unread and any(_has_secret_names(entry.get(each.direction)) for each in sides):
         secret = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader
 
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.captures import open_file, read_captures
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
@@ -29,7 +30,8 @@ FORMATS = (PCAP, REQUEST_LOG, *READERS)
 _ARE_PACKETS = "these are packets with frames in them, and no {}: leave --unit out"
 
 
-def _format_of(sample: bytes) -> str:
+def format_of(sample: bytes) -> str:
+    """The format of an input that starts so: a capture or a request log; "auto" for a dump."""
     if is_capture(sample):
         return PCAP
     return REQUEST_LOG if request_log.matches(sample) else "auto"
@@ -42,19 +44,21 @@ def read_frames(
     format: str = "auto",
     bodies: Collection[int] | None = None,
     opener: Callable[[str], BufferedReader] = open_file,
+    keep_requests: Collection[int] = (),
 ) -> Iterator[DecodedFrame]:
     """Every frame of the inputs; one that cannot be read is a frame with that problem.
 
     Captures of packets are read packet by packet, all of them as one capture, after the dumps,
     which are read whole. ``decoder`` reads the dumps, and has limit and dialect for all.
     ``bodies`` are the api keys whose bodies are read, None for all. ``opener`` is asked
-    twice for a capture: to look at its start, and to read it.
+    twice for a capture: to look at its start, and to read it. ``keep_requests`` are the api keys
+    whose responses in captures have their requests, as in `DecodeOptions`.
     """
     captures = []
-    for name in names:
+    for name in listed(names, "names"):
         try:
             with opener(name) as stream:
-                kind = _format_of(stream.peek(SAMPLE_BYTES)) if format == "auto" else format
+                kind = format_of(stream.peek(SAMPLE_BYTES)) if format == "auto" else format
                 if kind == PCAP:
                     captures.append(name)
                     continue
@@ -74,5 +78,6 @@ def read_frames(
             yield from decoder.decode(block, replace_invalid_utf8(name))
     if captures:
         yield from read_captures(
-            captures, limit=decoder.limit, dialect=decoder.dialect, bodies=bodies, opener=opener
-        )
+            captures, limit=decoder.limit, dialect=decoder.dialect, bodies=bodies, opener=opener,
+            keep_requests=keep_requests,
+        )  # fmt: skip

@@ -11,12 +11,13 @@ The report on the pipeline's tables counts the requests in them, and has the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.counts import with_commas
 from kafka_admin_proto.protocol.releases import BROKER_APIS, BROKER_CLIENT, upgrade_rules
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
@@ -107,7 +108,7 @@ class UpgradeCheck:
         first_ts: int | None, last_ts: int | None,
     ) -> None:  # fmt: skip
         """Count ``requests`` of a client; the times are those of the first and the last."""
-        if not client.forwarded and (api in BROKER_APIS or _BROKER.search(client.client_id or "")):
+        if not client.forwarded and is_broker_use(api, client.client_id):
             self._brokers.add((client.client_id, client.address))
         uses = self._used.setdefault(client, {})
         what = (api_key, api, api_version)
@@ -147,12 +148,25 @@ class UpgradeCheck:
     def to_change(self) -> tuple[int, int]:
         """How many clients have to change, and how many apis brokers pass on that are gone."""
         found = [row for row in self._rows_in_question() if row["status"] != _DEPRECATED]
-        clients = {
-            (row["client_id"], row["address"], row["software"], row["principal"])
+        changing = {
+            (row["client_id"], row["address"], row["software"])
             for row in found
             if row["traffic"] == "client"
         }
+        clients = [
+            each
+            for each in self.clients()
+            if each in changing or (each[0], each[1], None) in changing
+        ]
         return len(clients), sum(row["traffic"] == "forwarded" for row in found)
+
+    def clients(self) -> set[tuple[str | None, str | None, str | None]]:
+        """The `distinct_clients` that are no brokers, each with its id, address and software."""
+        return distinct_clients(
+            (each.client_id, each.address, each.software)
+            for each in self._used
+            if self._traffic(each) == "client"
+        )
 
     def _rows_in_question(self) -> Iterator[dict[str, Any]]:
         for client, uses in self._used.items():
@@ -208,10 +222,41 @@ class UpgradeCheck:
         return "broker" if (client.client_id, client.address) in self._brokers else "client"
 
 
+def distinct_clients(
+    seen: Iterable[tuple[str | None, str | None, str | None]],
+) -> set[tuple[str | None, str | None, str | None]]:
+    """The clients among ids, addresses and softwares that requests have shown.
+
+    Before ApiVersions a request shows no software: it is one of the clients with the same id and
+    address that show theirs, and no client of its own.
+    """
+    found = set(seen)
+    named = {each[:2] for each in found if each[2] is not None}
+    return {each for each in found if each[2] is not None or each[:2] not in named}
+
+
+def is_broker_use(api: str | None, client_id: str | None) -> bool:
+    """Whether only a broker or a controller sends requests like this one by itself."""
+    return api in BROKER_APIS or _BROKER.search(client_id or "") is not None
+
+
+def upgrade_verdict(
+    clients: int, forwarded: int, *, has_requests: bool, whole: bool
+) -> tuple[str, bool]:
+    """The answer in a few words, and whether it is "ready" without a doubt: the exit code is 0.
+
+    ``whole`` if every piece that may be a request was decoded.
+    """
+    if not has_requests:
+        return NO_REQUEST, False
+    headline = upgrade_headline(clients, forwarded, whole=whole)
+    return headline, whole and not clients and not forwarded
+
+
 def upgrade_headline(clients: int, forwarded: int, *, whole: bool) -> str:
     """The number of clients to change, in a few words; ``whole`` if every piece was decoded."""
     if clients:
-        return f"{clients:,} client{'s' * (clients != 1)} to change"
+        return f"{with_commas(clients, 'clients')} to change"
     if forwarded:
         return "clients behind forwarding brokers to change"
     return "ready" if whole else "ready, as far as could be read"
@@ -219,9 +264,9 @@ def upgrade_headline(clients: int, forwarded: int, *, whole: bool) -> str:
 
 def unread_pieces(pieces: int, connections: int) -> str:
     """The sentence about undecoded pieces that may be requests, without the full stop."""
-    of = f" of {connections:,} connection{'s' * (connections != 1)}" if connections else ""
+    of = f" of {with_commas(connections, 'connections')}" if connections else ""
     return (
-        f"Nothing is known of {pieces:,} piece{'s' * (pieces != 1)}{of} that could not be "
+        f"Nothing is known of {with_commas(pieces, 'pieces')}{of} that could not be "
         "read as requests (TLS, another protocol or port, bytes that were not captured): the "
         "clients that sent them may be missing from these rows"
     )

@@ -6,10 +6,19 @@ import io
 import sys
 from pathlib import Path
 
+from kafka_admin_proto.cli.interrupted import INTERRUPTED
 from kafka_admin_proto.gc_tuning import tune_gc
 
 
 def main() -> None:
+    """Run the command line; Ctrl-C ends it with 130, before there is a command, too."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> None:
     """Run the command line; where an extra is not installed, say which one it is."""
     tune_gc()  # what is imported from here on is kept
     try:
@@ -44,4 +53,5 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         sys.exit(2)
     except OSError as error:  # a full disk, say
-        sys.exit(f"kap: {error}")
+        where = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"kap: {where}{error.strerror or error}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 import kafka_admin_proto
 from kafka_admin_proto.cli import closed_pipe
+from kafka_admin_proto.cli.interrupted import INTERRUPTED
 from kafka_admin_proto.cli.lazy_group import LazyGroup
 
 #: Command → its module and name there; imported when it is asked for.
@@ -16,8 +19,9 @@ _COMMANDS = {
     "error": ("definitions.error", "error"),
     "explain": ("captures.explain", "explain_command"),
     "metadata": ("logs.metadata", "metadata"),
-    "pipeline": ("spark.pipeline", "pipeline"),
-    "report": ("spark.report", "report"),
+    "pipeline": ("pipeline.pipeline", "pipeline"),
+    "proxy": ("server.proxy", "proxy"),
+    "report": ("pipeline.report", "report"),
     "schema": ("definitions.schema", "schema"),
     "serve": ("server.serve", "serve"),
     "serve-control": ("server.control", "serve_control"),
@@ -27,12 +31,14 @@ _CLUSTER_COMMANDS = {
     "acls": ("admin.acls", "acls"),
     "cluster": ("admin.cluster", "cluster"),
     "configs": ("admin.configs", "configs"),
+    "consume": ("admin.records.consume", "consume"),
     "groups": ("admin.groups", "groups"),
     "leaders": ("admin.leaders", "leaders"),
     "logdirs": ("admin.cluster", "logdirs"),
-    "offsets": ("admin.offsets", "offsets"),
+    "offsets": ("admin.records.offsets", "offsets"),
     "partitions": ("admin.partitions", "partitions"),
     "ping": ("admin.cluster", "ping"),
+    "produce": ("admin.records.produce", "produce"),
     "producers": ("admin.transactions", "producers"),
     "quorum": ("admin.cluster", "quorum"),
     "request": ("admin.request.command", "request"),
@@ -41,6 +47,37 @@ _CLUSTER_COMMANDS = {
     "transactions": ("admin.transactions", "transactions"),
     "users": ("admin.users", "users"),
 }
+
+
+#: Lines of click's scripts for bash and zsh → the same without a space behind NAME=, where a value
+#: follows; fish leaves it out by itself.
+_JOINED = {
+    "    return 0\n": "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n    return 0\n",
+    "compadd -U -V unsorted -a completions": "if [[ $completions[1] == *= ]]; then\n"
+    "            compadd -U -V unsorted -S '' -a completions\n        else\n"
+    "            compadd -U -V unsorted -a completions\n        fi",
+}
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Notice a closed pipe and Ctrl-C, and make errors printable: they may name files and topics.
+
+    A prompt makes `click.Abort` of Ctrl-C, and of the end of the input, which is no interrupt.
+    """
+    with closed_pipe.noticed():
+        try:
+            yield
+        except (KeyboardInterrupt, click.Abort) as error:
+            if not any(isinstance(e, KeyboardInterrupt) for e in (error, error.__context__)):
+                raise
+            click.echo("stopped by Ctrl-C", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except click.ClickException as error:
+            from kafka_admin_proto.render.text import printable
+
+            vars(error)["message"] = "\n".join(map(printable, error.message.split("\n")))
+            raise
 
 
 class _Commands(LazyGroup):
@@ -63,11 +100,11 @@ class _Commands(LazyGroup):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        with closed_pipe.noticed():  # --help and --version write here
+        with _reported():  # --help and --version write here
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with closed_pipe.noticed():
+        with _reported():
             return super().invoke(ctx)
 
 
@@ -82,7 +119,7 @@ def kap() -> None:
 
     \b
     Exit codes: 0 fine, 1 something did not decode, or the cluster answered with
-    an error or not at all, 2 usage.
+    an error or not at all, 2 usage, 130 Ctrl-C.
     """
 
 
@@ -104,4 +141,7 @@ def completion(context: click.Context, shell: str) -> None:
     name = context.find_root().info_name or "kap"
     variable = f"_{name}_COMPLETE".replace("-", "_").upper()
     complete = found(kap, {}, name, variable)
-    click.echo(complete.source_template % complete.source_vars())
+    script = complete.source_template % complete.source_vars()
+    for line, joined in _JOINED.items():
+        script = script.replace(line, joined)
+    click.echo(script)

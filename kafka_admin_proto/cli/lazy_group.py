@@ -29,9 +29,14 @@ class ScriptableCommand(click.Command):
         given = list(args)
         try:
             return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
+        except click.UsageError as refused:
+            error = refused
+            if isinstance(refused, click.NoSuchOption):
+                from kafka_admin_proto.cli.script_flags import flag_hint
+
+                error = _with_hint(refused, flag_hint(refused, given))
             self.write_usage_error(error, given, extra.get("obj") if parent is None else parent.obj)
-            raise
+            raise error from None
 
     def write_usage_error(self, error: click.UsageError, args: list[str], shell: Any) -> None:
         """The object for scripts; people get the message of click."""
@@ -56,9 +61,12 @@ class LazyGroup(ScriptableCommand, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError as refused:
+            from kafka_admin_proto.cli.script_flags import command_hint
+
+            error = _with_hint(refused, command_hint(ctx, args[0]))
             self.write_usage_error(error, args, ctx.obj)
-            raise
+            raise error from None
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted([*super().list_commands(context), *self.lazy])
@@ -71,3 +79,10 @@ class LazyGroup(ScriptableCommand, click.Group):
             importlib.import_module(f"kafka_admin_proto.cli.{module}"), attribute
         )
         return found
+
+
+def _with_hint(error: click.UsageError, hint: str) -> click.UsageError:
+    if not hint:
+        return error
+    # Without click's own near misses among the options of that one command.
+    return click.UsageError(f"{error.message} {hint}", error.ctx)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,23 +14,43 @@ import click
 import msgspec
 
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows
-from kafka_admin_proto.render.text import compact_json, printable
+from kafka_admin_proto.render.text import compact_json, printable, printable_json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
     "compact_json",
+    "output_option",
     "print_table",
     "printable",
+    "printable_json",
     "terminal",
     "utc_text",
     "write_json_array",
     "write_json_lines",
     "write_tsv",
+    "written_to",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+output_option = click.option(
+    "--output", type=click.Choice(["table", "json", "tsv"]), default="table", show_default=True
+)
+
+
+@contextlib.contextmanager
+def written_to(option: str) -> Iterator[None]:
+    """Raise click.UsageError for the option's file, if it cannot be written: not a closed pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        where = error.filename or "the file"
+        raise click.UsageError(f"{option}: cannot write {where}: {reason}") from None
 
 
 def terminal() -> Console | None:
@@ -98,6 +119,8 @@ def utc_text(micros: int | None, timespec: str = "microseconds") -> str | None:
         return f"{micros} µs since 1970"
     if timespec == "seconds" or (timespec == "auto" and not fraction):
         return f"{text}Z"
+    if timespec == "milliseconds":
+        return f"{text}.{fraction // 1000:03}Z"
     return f"{text}.{fraction:06}Z"
 
 
@@ -119,7 +142,7 @@ def write_json_array(records: Iterable[dict[str, Any]]) -> None:
 
 
 def write_json_lines(records: Iterable[dict[str, Any]]) -> None:
-    """JSON lines, in UTF-8, as fast as they come."""
+    """JSON lines, in UTF-8, as fast as they come; safe on a terminal as all JSON here."""
     encode_into = msgspec.json.Encoder().encode_into
     write = sys.stdout.buffer.write
     sys.stdout.flush()
@@ -128,7 +151,10 @@ def write_json_lines(records: Iterable[dict[str, Any]]) -> None:
         try:
             encode_into(record, line)
         except UnicodeEncodeError:  # text that no bytes stand behind
-            line[:] = _dumps(record).encode("ascii", "backslashreplace")
+            line[:] = _dumps(record).encode()
+        # Of ASCII an encoder leaves one such character; what is beyond is seldom there.
+        if not line.isascii() or b"\x7f" in line:
+            line[:] = printable_json(line.decode()).encode()
         line += b"\n"
         write(line)
     sys.stdout.buffer.flush()
@@ -143,7 +169,8 @@ def write_tsv(records: Iterable[dict[str, Any]]) -> None:
 
 def _dumps(record: dict[str, Any]) -> str:
     # The body may be JSON text already, as a msgspec.Raw.
-    return json.dumps(record, ensure_ascii=False, default=msgspec.json.decode)
+    text = json.dumps(record, ensure_ascii=False, default=msgspec.json.decode)
+    return printable_json(text)
 
 
 def _cell(value: Any) -> str:

@@ -12,33 +12,38 @@ from kafka_admin_proto.errors import UnknownMessageError, UnsupportedVersionErro
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.types.base import shown
 
-#: (message as asked for, version, type, dialect) → codec.
-_codecs: dict[tuple[Any, int, str, str], Codec[Any]] = {}
+#: (message, version, type and dialect as asked for) → codec.
+_codecs: dict[tuple[Any, int, str, str | None], Codec[Any]] = {}
 
 
 @overload
-def codec(message: type[M], version: int) -> Codec[M]: ...
+def codec(message: type[M], version: int, *, dialect: str | None = ...) -> Codec[M]: ...
 
 
 @overload
-def codec(message: str, version: int, *, dialect: str = ...) -> Codec[Any]: ...
+def codec(message: str, version: int, *, dialect: str | None = ...) -> Codec[Any]: ...
 
 
 @overload
 def codec(
-    message: int, version: int, type: Literal["request", "response"], *, dialect: str = ...
+    message: int, version: int, type: Literal["request", "response"], *, dialect: str | None = ...
 ) -> Codec[Any]: ...
 
 
 def codec(
-    message: type[MessageValue] | str | int, version: int, type: str = "", *, dialect: str = "kafka"
+    message: type[MessageValue] | str | int,
+    version: int,
+    type: str = "",
+    *,
+    dialect: str | None = None,
 ) -> Codec[Any]:
     """The codec of a message at a version, kept after the first call.
 
     ``message`` is a value class, a name ("CreateTopicsRequest") or an api key with ``type``
-    "request" or "response". For type checkers, a class gives a codec of its values, a name or key
-    a ``Codec[Any]``. Raises UnknownMessageError or UnsupportedVersionError; TypeError for a version
-    that is no integer.
+    "request" or "response". Names and keys are of ``dialect``, Kafka's own by default; a class has
+    its dialect. For type checkers, a class gives a codec of its values, a name or key a
+    ``Codec[Any]``. Raises UnknownMessageError, also for a class of another dialect than the one
+    given, or UnsupportedVersionError; TypeError for a version that is no integer.
     """
     key = (message, version, type, dialect)
     try:
@@ -52,9 +57,10 @@ def codec(
 
 
 def _make_codec(
-    message: type[MessageValue] | str | int, version: int, type_: str, dialect: str
+    message: type[MessageValue] | str | int, version: int, type_: str, wanted: str | None
 ) -> Codec[Any]:
     version = version_number(version)
+    dialect = "kafka" if wanted is None else wanted
     if isinstance(message, int) and not isinstance(message, bool):
         name = catalog().name_of(message, type_, dialect)
         if name is None:
@@ -68,6 +74,11 @@ def _make_codec(
         name = catalog().current_name(message, dialect)
     elif isinstance(message, type) and hasattr(message, "message_name"):
         name, dialect = message.message_name, message.dialect
+        if wanted not in (None, dialect):
+            raise UnknownMessageError(
+                f"{name} is a class of the dialect {dialect!r}, not of {shown(wanted)}; leave out "
+                "dialect, or name the message by a text"
+            )
     elif hasattr(message, "message_name") and not isinstance(message, type):
         name = message.__class__.__name__
         raise UnknownMessageError(

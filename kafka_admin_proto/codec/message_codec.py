@@ -6,28 +6,34 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
 from construct import Container
 
-from kafka_admin_proto.arguments import Buffer, as_bytes, check_offset
+from kafka_admin_proto.arguments import Buffer, as_bytes, check_offset, checked
+from kafka_admin_proto.codec.entities import EntityField, entity_fields, replace_all
 from kafka_admin_proto.codec.value_classes import value_class_of
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.gc_tuning import without_gc
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.wire.emit.runtime import ValueChanged
 from kafka_admin_proto.wire.engine import compiled_engine
 from kafka_admin_proto.wire.fuse import Fused, Read, Write, fuse_json, fuse_read, fuse_write
 from kafka_admin_proto.wire.grammar import message_type
 from kafka_admin_proto.wire.observers import Notes, StrictObserver
-from kafka_admin_proto.wire.options import LENIENT, OBSERVER, JsonOptions
+from kafka_admin_proto.wire.options import LENIENT, OBSERVER, VIEWS, JsonOptions
 from kafka_admin_proto.wire.types.base import Observer
 from kafka_admin_proto.wire.types.containers import MessageType
 
 if TYPE_CHECKING:
     from kafka_admin_proto_speed import Engine
 
+#: After these the other way of reading or writing would fail as well, for lack of memory or stack.
+_NO_SECOND_TRY = (MemoryError, RecursionError)
 #: Bytes above which the cyclic collector is paused while the fused code reads.
 _LARGE = 8 * 1024
 
@@ -55,7 +61,18 @@ class Codec(Generic[M]):
         self.grammar: MessageType = message_type(
             spec, version, lambda name: value_class_of(spec, name)
         )
+        self._entity_fields: dict[str, tuple[EntityField, ...]] = {}
         self._to_json: dict[JsonOptions, Callable[[M], dict[str, Any]]] = {}
+        self._engine: Engine | None = compiled_engine(self.grammar)
+        if self._engine is not None:
+            # The engine's own take the places of these, and call them for what they refuse. From
+            # the first moment on: a method that somebody has bound is not replaced any more.
+            self._engine.stand_before(self.decode, self.encode, self.decode_to_json_text)
+            vars(self).update(
+                decode=self._engine.decode,
+                encode=self._engine.encode,
+                decode_to_json_text=self._engine.decode_to_json_text,
+            )
 
     def __repr__(self) -> str:
         return f"<Codec {self.name} v{self.version}>"
@@ -99,7 +116,9 @@ class Codec(Generic[M]):
         if type(data) is not bytes and not self._takes(data, zero_copy):
             data = as_bytes(data)
         if strict or observer is not None:
-            return self._parse(data, offset, StrictObserver(observer) if strict else observer)
+            return self._parse(
+                data, offset, StrictObserver(observer) if strict else observer, zero_copy
+            )
         read = self._read_views if zero_copy else self._read
         failure = ""
         try:
@@ -110,15 +129,15 @@ class Codec(Generic[M]):
             if end <= len(data) and offset >= 0:
                 return value, end
             value = None
-            failure = f"{end - len(data)} bytes missing"
-        except MemoryError:
+            failure = f"{counted(end - len(data), 'bytes')} missing"
+        except _NO_SECOND_TRY:
             raise
         except UnicodeDecodeError:
             pass  # text that is not UTF-8 is left to the tree
         except Exception as error:
             failure = repr(error)
         # Here, not inside the handlers: the exception keeps alive what was read so far.
-        result = self._parse(data, offset, None)
+        result = self._parse(data, offset, None, zero_copy)
         if failure:
             _report(f"{self!r} reads by its tree what its {self.backend} code refuses ({failure})")
         return result
@@ -128,17 +147,20 @@ class Codec(Generic[M]):
         if self._engine is None:
             return False
         if isinstance(data, memoryview):
-            stands = data.c_contiguous and data.format == "B" and data.ndim == 1
-            return stands and (data.readonly or not zero_copy)
+            plain = data.c_contiguous and data.format == "B" and data.ndim == 1
+            return plain and (data.readonly or not zero_copy)
         return isinstance(data, bytearray) and not zero_copy
 
-    def _parse(self, data: Buffer, offset: int, observer: Observer | None) -> tuple[M, int]:
+    def _parse(
+        self, data: Buffer, offset: int, observer: Observer | None, zero_copy: bool = False
+    ) -> tuple[M, int]:
         """Read by the tree."""
+        views = memoryview(data) if zero_copy else None
         data = as_bytes(data)
         check_offset(data, offset)
         stream = BytesIO(data)
         stream.seek(offset)
-        value: M = self.grammar._parse(stream, Container({OBSERVER: observer}), "")
+        value: M = self.grammar._parse(stream, Container({OBSERVER: observer, VIEWS: views}), "")
         return value, stream.tell()
 
     def decode_behind(self, header: Codec[H], data: bytes, offset: int) -> tuple[H, int, M] | None:
@@ -152,7 +174,7 @@ class Codec(Generic[M]):
             return None
         try:
             return mine.read_behind(other, data, offset)
-        except MemoryError:
+        except _NO_SECOND_TRY:
             raise
         except Exception:
             return None
@@ -173,10 +195,10 @@ class Codec(Generic[M]):
         if not lenient:
             try:
                 return self._write(value)
-            except MemoryError:
+            except _NO_SECOND_TRY:
                 raise
-            except UnicodeEncodeError:
-                pass  # text that was not UTF-8 is left to the tree
+            except (UnicodeEncodeError, ValueChanged):
+                pass  # text that was not UTF-8, and lists that change, are left to the tree
             except Exception as error:
                 failure = repr(error)
         stream = BytesIO()
@@ -191,7 +213,7 @@ class Codec(Generic[M]):
         if mine is not None and other is not None:
             try:
                 return mine.write_behind(other, front, value)
-            except MemoryError:
+            except _NO_SECOND_TRY:
                 raise
             except Exception:
                 pass  # each by itself, with what is wrong
@@ -202,6 +224,8 @@ class Codec(Generic[M]):
         if self._engine is not None:
             try:
                 self._engine.write_into(value, buffer)
+            except _NO_SECOND_TRY:
+                raise
             except Exception:
                 pass  # once more, with all that may be wrong
             else:
@@ -212,19 +236,6 @@ class Codec(Generic[M]):
     def backend(self) -> Literal["compiled", "pure"]:
         """Which code reads and writes: that of ``kafka-admin-proto-speed``, or Python's own."""
         return "pure" if self._engine is None else "compiled"
-
-    @cached_property
-    def _engine(self) -> Engine | None:
-        found = compiled_engine(self.grammar)
-        if found is not None:
-            # The engine's own take the places of these, and call them for what they refuse.
-            found.stand_before(self.decode, self.encode, self.decode_to_json_text)
-            vars(self).update(
-                decode=found.decode,
-                encode=found.encode,
-                decode_to_json_text=found.decode_to_json_text,
-            )
-        return found
 
     def source(self) -> str:
         """The Python source of the fused decoder and encoder, made when they are first used."""
@@ -277,6 +288,8 @@ class Codec(Generic[M]):
         options = JsonOptions(mask=mask, record_sizes=records == "size")
         try:
             return self._json(options)(value)
+        except _NO_SECOND_TRY:
+            raise
         except Exception:  # the tree says what is wrong with the value
             pass
         # Here, not inside the handler: the first exception may have the value in it.
@@ -290,9 +303,17 @@ class Codec(Generic[M]):
         if self._engine is not None:
             try:
                 return self._engine.json_of(value, mask, records == "size")
+            except _NO_SECOND_TRY:
+                raise
             except Exception:
                 pass  # the other way takes it, or says what is wrong
-        return msgspec.json.encode(self.to_json(value, mask=mask, records=records))
+        obj = self.to_json(value, mask=mask, records=records)
+        try:
+            return msgspec.json.encode(obj, enc_hook=_plain)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        # Here, not inside the handler: the exception may have the value in it.
+        raise self.grammar.json_error(value)
 
     def scanned_json_text(
         self, value: M, *, mask: bool
@@ -306,6 +327,8 @@ class Codec(Generic[M]):
             return None
         try:
             return self._engine.scanned_json_of(value, mask)
+        except _NO_SECOND_TRY:
+            raise
         except Exception:
             return None
 
@@ -321,14 +344,50 @@ class Codec(Generic[M]):
                 text, end = self._engine.json(data, 0, mask, records == "size")
                 if end == len(data):
                     return text
+            except _NO_SECOND_TRY:
+                raise
             except Exception:
                 pass  # the other way takes it, or says what is wrong
         return self.to_json_text(self.decode(data), mask=mask, records=records)
+
+    def entity_fields(self, entity_type: str) -> list[str]:
+        """The fields that name topics, groups and the like in this version, as ``topics.name``.
+
+        ``entity_type`` is that of Kafka's definitions: "topicName", "groupId", "brokerId",
+        "producerId" or "transactionalId"; ValueError for another one.
+        """
+        return [path for each in self._entities(entity_type) for path in each.paths()]
+
+    def replace_entities(self, value: M, entity_type: str, change: Callable[[Any], Any]) -> None:
+        """Replace what those fields hold, at any depth, by what ``change`` makes of each.
+
+        Nulls are left alone, and so are fields that this version does not have. The value is
+        changed in place. Raises EncodeError for a value of another message, and TypeError for a
+        change that is no function, or one with async.
+        """
+        checked(change, Callable[[Any], Any], "change")
+        if not isinstance(value, self.value_class):
+            raise self.grammar.wrong_value("", value)
+        replace_all(self._entities(entity_type), value, change)
+
+    def _entities(self, entity_type: str) -> tuple[EntityField, ...]:
+        found = self._entity_fields.get(entity_type)
+        if found is None:
+            found = self._entity_fields[entity_type] = entity_fields(self.grammar, entity_type)
+        return found
 
     def from_json(self, obj: Any) -> M:
         """The value from what ``to_json`` gives; raises JsonError with the JSON path."""
         value: M = self.grammar.from_json(obj, "")
         return value
+
+
+def _plain(value: Any) -> Any:
+    """The text or number that an object is, of a subclass or with ``__index__``.
+
+    Raises TypeError for anything else.
+    """
+    return str.__str__(value) if isinstance(value, str) else index(value)
 
 
 def _report(what: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import gt
 from typing import TypeVar
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement.exchange import Exchange
 from kafka_admin_proto.placement.racks import RackBounds, rack_bounds
@@ -39,7 +40,7 @@ def place_new(
     """
     if partitions <= 0:
         raise PlacementError(
-            f"{partitions} partitions cannot be placed; name one or more",
+            f"{counted(partitions, 'partitions')} cannot be placed; name one or more",
             error="INVALID_PARTITIONS",
         )
     homes: list[Sequence[int]] = [()] * partitions
@@ -141,7 +142,8 @@ def _check(racks: Mapping[int, str | None], counts: Sequence[int]) -> None:
             )
         if count > len(racks):
             raise PlacementError(
-                f"{count} replicas of a partition need {count} brokers, and there are "
+                f"a partition of {counted(count, 'replicas')} needs "
+                f"{counted(count, 'brokers')}, and there are "
                 f"{len(racks)}; name a smaller replication factor or more brokers",
                 error="INVALID_REPLICATION_FACTOR",
             )
@@ -159,7 +161,7 @@ def _assign(
         return []
     brokers = _Brokers(racks, elsewhere, seed)
     home = [
-        frozenset(brokers.index[each] for each in replicas if each in brokers.index)
+        frozenset([brokers.index[each] for each in replicas if each in brokers.index])
         for replicas in homes
     ]
     bounds_of = {count: rack_bounds(brokers.rack_sizes, count) for count in {*counts}}
@@ -232,6 +234,8 @@ class _Filling:
         load: list[int],
     ) -> None:
         self._brokers, self._load = brokers, load
+        #: All brokers, those with fewer replicas of other topics first.
+        self._in_turn = sorted(range(len(load)), key=brokers.elsewhere.__getitem__)
         self._shared = [[0] * len(load) for _ in load]
         self.chosen: list[set[int]] = [set() for _ in home]
         self._in_rack = [[0] * len(brokers.rack_sizes) for _ in home]
@@ -247,51 +251,56 @@ class _Filling:
             for broker in sorted(each, key=lambda index: (load[index], index)):
                 self._choose(partition, broker, bounds[partition])
         for partition, bound in enumerate(bounds):
-            missing = sum(bound.fewest) + bound.extra - len(self.chosen[partition])
-            for _ in range(missing):
-                self._add(partition, bound)
+            self._fill(partition, bound)
 
     def _open_racks(self, partition: int, bounds: RackBounds) -> list[bool]:
         """The racks that may take one more replica of the partition."""
         counts = self._in_rack[partition]
         extra = bounds.extra - sum(map(gt, counts, bounds.fewest))
-        return [
-            count < few or (extra > 0 and count < most)
-            for count, few, most in zip(counts, bounds.fewest, bounds.most, strict=True)
-        ]
+        most = bounds.most if extra > 0 else bounds.fewest
+        return [*map(gt, most, counts)]
 
     def _choose(self, partition: int, broker: int, bounds: RackBounds) -> None:
         if self._open_racks(partition, bounds)[self._brokers.rack_of[broker]]:
             self._put(partition, broker)
 
     def _put(self, partition: int, broker: int) -> None:
-        chosen = self.chosen[partition]
+        chosen, shared = self.chosen[partition], self._shared[broker]
         for other in chosen:
             self._shared[other][broker] += 1
-            self._shared[broker][other] += 1
+            shared[other] += 1
         chosen.add(broker)
         self._in_rack[partition][self._brokers.rack_of[broker]] += 1
         self._load[broker] += 1
 
-    def _add(self, partition: int, bounds: RackBounds) -> None:
-        open_racks, chosen = self._open_racks(partition, bounds), self.chosen[partition]
-        load, elsewhere = self._load, self._brokers.elsewhere
-        brokers = [
-            broker
-            for broker, rack in enumerate(self._brokers.rack_of)
-            if open_racks[rack] and broker not in chosen
-        ]
-        least = min([load[broker] for broker in brokers])
-        lightest = [broker for broker in brokers if load[broker] == least]
-        if len(lightest) == 1:
-            self._put(partition, lightest[0])
-            return
+    def _fill(self, partition: int, bounds: RackBounds) -> None:
+        """Add the replicas that a partition lacks."""
+        chosen, rack_of = self.chosen[partition], self._brokers.rack_of
+        missing = sum(bounds.fewest) + bounds.extra - len(chosen)
+        candidates = self._in_turn
+        while missing:
+            open_racks = self._open_racks(partition, bounds)
+            candidates = [
+                broker
+                for broker in candidates
+                if open_racks[rack_of[broker]] and broker not in chosen
+            ]
+            best = candidates if len(candidates) == missing else [self._best(candidates, chosen)]
+            for broker in best:
+                self._put(partition, broker)
+            missing -= len(best)
+
+    def _best(self, candidates: list[int], chosen: set[int]) -> int:
+        """The candidate that gets the next replica; of equal ones the first is taken."""
+        if not chosen:
+            return min(candidates, key=self._load.__getitem__)
+        loads = [self._load[broker] for broker in candidates]
+        least = min(loads)
+        if loads.count(least) == 1:
+            return candidates[loads.index(least)]
+        lightest = [broker for broker, load in zip(candidates, loads, strict=True) if load == least]
         shared = [self._shared[other] for other in chosen]
-        costs = [
-            (sum([counts[broker] for counts in shared]), elsewhere[broker], broker)
-            for broker in lightest
-        ]
-        self._put(partition, min(costs)[-1])
+        return min(lightest, key=lambda broker: sum([counts[broker] for counts in shared]))
 
 
 def _leaders(
@@ -307,11 +316,7 @@ def _leaders(
     for replicas, candidates in zip(homes, chosen, strict=True):
         now = brokers.index.get(replicas[0]) if replicas else None
         stays = now is not None and now in candidates
-        leader = (
-            now
-            if stays and now is not None
-            else min([(load[broker], broker) for broker in candidates])[1]
-        )
+        leader = now if stays and now is not None else min(sorted(candidates), key=load.__getitem__)
         load[leader] += 1
         leading.append({leader})
         # Where any leader is a new one, none of them costs more than another.
@@ -341,9 +346,9 @@ def _in_order(
     for replicas, candidates, leader in zip(homes, chosen, leaders, strict=True):
         stay = [brokers.index[each] for each in replicas if each in brokers.index]
         ordered = [each for each in stay if each in candidates and each != leader]
-        new = candidates - {leader, *ordered}
-        ordered += sorted(new, key=lambda broker: (follows[leader][broker], broker))
+        followed = follows[leader]
+        ordered += sorted(sorted(candidates - {leader, *ordered}), key=followed.__getitem__)
         if ordered:
-            follows[leader][ordered[0]] += 1
-        result.append([brokers.ids[leader], *(brokers.ids[each] for each in ordered)])
+            followed[ordered[0]] += 1
+        result.append([brokers.ids[each] for each in (leader, *ordered)])
     return result

@@ -12,8 +12,10 @@ from kafka_admin_proto.protocol.versions import (
     api_versions,
     negotiate,
     negotiate_apis,
+    shared_apis,
     supported,
 )
+from kafka_admin_proto.schema.versions import VersionRange
 
 __all__ = [
     "Api",
@@ -21,6 +23,7 @@ __all__ = [
     "FrameReader",
     "Request",
     "Response",
+    "VersionRange",
     "api_name",
     "api_versions",
     "expects_response",
@@ -31,6 +34,7 @@ __all__ = [
     "read_response",
     "request_header_version",
     "response_header_version",
+    "shared_apis",
     "supported",
     "write_request",
     "write_response",

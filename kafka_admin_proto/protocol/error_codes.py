@@ -8,7 +8,7 @@ The data is ``schemas/errors.json``, read when a code is first asked for. Dialec
 codes of Kafka 4.4.0. Dialect ``kip-4`` are those that a draft of KIP-4 proposed: at first with
 codes (1001 to 1009), later without; those that are new there have codes of ours here (1010 to
 1012). ``kip-4a`` and ``kip-4b`` share them. An error that both of its tables have is one error
-here, for the requests of both.
+here, for the requests of both. 1006 has two names, of which the code alone finds the first.
 """
 
 from __future__ import annotations
@@ -19,20 +19,24 @@ import msgspec
 
 from kafka_admin_proto.errors import UnknownErrorCodeError
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.wire.types.base import shown
 
 #: Drafts of KIP-4 whose errors are those of another of its drafts.
 _SHARED = {"kip-4a": "kip-4", "kip-4b": "kip-4"}
+
+#: The most bytes of a string on the wire, whose length is an INT16.
+_MAX_TEXT_BYTES = 32767
 
 
 class ErrorCode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One error of a dialect.
 
-    ``code`` is the INT16 on the wire, None where a draft names an error without one. ``retriable``
-    says whether the same request may succeed later; None where a draft does not say. ``requests``
-    are those that a draft proposes the error for, empty in dialect ``kafka``.
+    ``code`` is the INT16 on the wire. ``retriable`` says whether the same request may succeed
+    later; None where a draft does not say. ``requests`` are those that a draft proposes the error
+    for, empty in dialect ``kafka``.
     """
 
-    code: int | None
+    code: int
     name: str
     retriable: bool | None = None
     meaning: str
@@ -44,6 +48,8 @@ def error_code(key: int | str, *, dialect: str = "kafka") -> ErrorCode:
 
     Raises UnknownErrorCodeError, with near misses, for one that the dialect does not have.
     """
+    if not isinstance(key, int | str) or isinstance(key, bool):
+        raise TypeError(f"an error is found by its code or its name, not {shown(key)}")
     all_of_them = _dialect(dialect)
     found = all_of_them.by_code.get(key) if isinstance(key, int) else all_of_them.by_name(key)
     if found is None:
@@ -78,7 +84,7 @@ def error_label(code: int, *, dialect: str = "kafka") -> str:
 
 
 def all_errors(dialect: str = "kafka") -> tuple[ErrorCode, ...]:
-    """Every error of the dialect, by code; those without one last."""
+    """Every error of the dialect, by code; a second name of one last."""
     return _dialect(dialect).errors
 
 
@@ -87,7 +93,7 @@ class _Dialect:
 
     def __init__(self, errors: tuple[ErrorCode, ...]) -> None:
         self.errors = errors
-        self.by_code = {error.code: error for error in errors if error.code is not None}
+        self.by_code = {error.code: error for error in reversed(errors)}
         self._by_name = {_folded(error.name): error for error in errors}
 
     def by_name(self, name: str) -> ErrorCode | None:
@@ -125,3 +131,8 @@ def _dialect(name: str) -> _Dialect:
 def _folded(name: str) -> str:
     """What names that mean the same have in common: POLICY_VIOLATION, PolicyViolation."""
     return name.replace("_", "").casefold()
+
+
+def sendable_text(text: str) -> str:
+    """The text of an error as a string on the wire takes it: cut at 32,767 bytes, no surrogates."""
+    return text.encode("utf-8", "replace")[:_MAX_TEXT_BYTES].decode("utf-8", "ignore")

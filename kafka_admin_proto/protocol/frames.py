@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterator
 
 from kafka_admin_proto.arguments import Buffer, as_bytes
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import EncodeError, FrameError
 from kafka_admin_proto.wire.engine import compiled
 
@@ -37,7 +38,7 @@ def frame(payload: Buffer) -> bytes:
         payload = as_bytes(payload)
     size = len(payload)
     if size >= 1 << 31:
-        raise EncodeError(f"a payload of {size} bytes does not fit a frame", value=size)
+        raise EncodeError(f"a payload of {counted(size, 'bytes')} does not fit a frame", value=size)
     return size.to_bytes(4, "big") + payload
 
 
@@ -98,9 +99,9 @@ class FrameReader:
             raise self._error
         if self.buffered:
             known = self.buffered >= 4
-            size = f"{_SIZE(self._buffer)[0] + 4} bytes" if known else "unknown size"
+            size = counted(_SIZE(self._buffer)[0] + 4, "bytes") if known else "unknown size"
             raise FrameError(
-                f"the stream ends {self.buffered} bytes into a frame of {size}",
+                f"the stream ends {counted(self.buffered, 'bytes')} into a frame of {size}",
                 offset=self.offset,
                 expected="a whole frame",
             )

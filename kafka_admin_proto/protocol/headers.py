@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.catalog import catalog
-
-PRODUCE_KEY = 0
-SASL_HANDSHAKE_KEY = 17
-API_VERSIONS_KEY = 18
-SASL_AUTHENTICATE_KEY = 36
-_CONTROLLED_SHUTDOWN_KEY = 7
 
 
 def request_header_version(api_key: int, api_version: int, dialect: str = "kafka") -> int:
@@ -21,7 +16,7 @@ def request_header_version(api_key: int, api_version: int, dialect: str = "kafka
 
     An api that nobody here knows is taken to be newer than this package, so flexible.
     """
-    if api_key == _CONTROLLED_SHUTDOWN_KEY and api_version == 0:
+    if api_key == api_keys.CONTROLLED_SHUTDOWN and api_version == 0:
         return 0
     return 2 if _is_flexible(api_key, api_version, "request", dialect) else 1
 
@@ -31,7 +26,7 @@ def response_header_version(api_key: int, api_version: int, dialect: str = "kafk
 
     A client does not know yet what the broker speaks when it reads that response (KIP-511).
     """
-    if api_key == API_VERSIONS_KEY:
+    if api_key == api_keys.API_VERSIONS:
         return 0
     return 1 if _is_flexible(api_key, api_version, "response", dialect) else 0
 

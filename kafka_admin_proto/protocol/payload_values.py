@@ -20,10 +20,8 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
-from kafka_admin_proto.protocol.headers import (
-    PRODUCE_KEY,
-    message_of,
-)
+from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.protocol.headers import message_of
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import cannot_encode
@@ -153,7 +151,7 @@ class Request(_Payload[RequestHeader]):
     @property
     def expects_response(self) -> bool:
         """Whether the broker answers: see ``expects_response``; reads the body of a Produce."""
-        if self.api_key != PRODUCE_KEY:
+        if self.api_key != api_keys.PRODUCE:
             return True
         return expects_response(self.api_key, self.read_body())
 
@@ -200,7 +198,7 @@ def expects_response(api_key: int, body: object) -> bool:
 
     True for a Produce whose body is None, be it not read or not readable: its acks are unknown.
     """
-    return not (api_key == PRODUCE_KEY and getattr(body, "acks", None) == 0)
+    return not (api_key == api_keys.PRODUCE and getattr(body, "acks", None) == 0)
 
 
 @lru_cache(maxsize=4096)

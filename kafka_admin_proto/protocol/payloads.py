@@ -25,8 +25,8 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.headers import (
-    API_VERSIONS_KEY,
     message_of,
     request_header_version,
     response_header_version,
@@ -37,8 +37,6 @@ from kafka_admin_proto.wire.engine import compiled
 
 _key_number = integer_check("an api key is an integer, as 18 is ApiVersions'")
 _KEY_AND_VERSION = struct.Struct(">hh").unpack_from
-#: The error code with which a broker answers an ApiVersions request of a version it lacks.
-UNSUPPORTED_VERSION = 35
 
 
 def read_request(
@@ -97,9 +95,9 @@ def read_response(
     """
     data = as_bytes(payload)
     plan = _response_plan(catalog().generation, api_key, api_version, dialect)
-    wants_body = body and api_key != API_VERSIONS_KEY  # whose body may be of another version
+    wants_body = body and api_key != api_keys.API_VERSIONS  # whose body may be of another version
     header, header_version, end, error, value = _read_front(plan, data, offset, wants_body)
-    if api_key == API_VERSIONS_KEY and _is_fallback(data[end:]):
+    if api_key == api_keys.API_VERSIONS and _is_fallback(data[end:]):
         api_version = 0
     response = Response(
         header, api_key, api_version, plan.api, data, header_version, end, dialect, offset, value,
@@ -201,7 +199,7 @@ def _read_header(
 
 def _is_fallback(raw_body: bytes) -> bool:
     """Whether this ApiVersions body is the version 0 that says "I don't have your version"."""
-    if int.from_bytes(raw_body[:2], "big", signed=True) != UNSUPPORTED_VERSION:
+    if int.from_bytes(raw_body[:2], "big", signed=True) != codes.UNSUPPORTED_VERSION:
         return False
     try:
         codec("ApiVersionsResponse", 0).decode(raw_body)

@@ -45,6 +45,7 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:
         """Settings by Kafka's names; SettingsError for stores that are not PEM."""
+        _check_pairs(properties)
         store = _store(properties, "truststore", "ssl.truststore.certificates")
         pair = _store(properties, "keystore", "ssl.keystore.certificate.chain")
         algorithm = properties.get("ssl.endpoint.identification.algorithm", "https").lower()
@@ -152,6 +153,35 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
                     f"the certificate and key cannot be used ({_reason(error)}); check "
                     "that both are PEM, that they belong together, and ssl.key.password"
                 ) from None
+
+
+def check_role(setting: str, context: ssl.SSLContext | None, *, is_server: bool) -> None:
+    """Raise SettingsError for a context that is only for the other end of connections."""
+    wrong = ssl.PROTOCOL_TLS_CLIENT if is_server else ssl.PROTOCOL_TLS_SERVER
+    if context is not None and context.protocol == wrong:
+        own, other = ("SERVER", "clients") if is_server else ("CLIENT", "servers")
+        raise SettingsError(
+            f"{setting} is a context of {other}; make it with ssl.PROTOCOL_TLS_{own}"
+        )
+
+
+def _check_pairs(properties: Mapping[str, str]) -> None:
+    """Refuse what has no effect beside the other properties, most of it as Kafka does."""
+    for store, *texts in (
+        ("truststore", "ssl.truststore.certificates"),
+        ("keystore", "ssl.keystore.certificate.chain", "ssl.keystore.key"),
+    ):
+        location = f"ssl.{store}.location"
+        given = [name for name in (location, *texts) if properties.get(name)]
+        if len(given) > 1 and location in given:
+            raise SettingsError(f"{' and '.join(given)} exclude each other; remove one")
+        needing = [f"ssl.{store}.password", f"ssl.{store}.type"]
+        needing += ["ssl.key.password"] if store == "keystore" else []
+        lonely = [name for name in needing if properties.get(name)]
+        if lonely and not given:
+            raise SettingsError(
+                f"{', '.join(lonely)}: there is no {store} for it; set {location}, or remove it"
+            )
 
 
 def _store(properties: Mapping[str, str], store: str, inline: str) -> str | None:

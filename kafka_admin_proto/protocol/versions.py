@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import msgspec
 
+from kafka_admin_proto.arguments import checked_arguments
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
-from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION
-from kafka_admin_proto.schema.catalog import Entry, catalog
+from kafka_admin_proto.protocol import api_keys, codes
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 
 
@@ -26,14 +26,15 @@ class Api(msgspec.Struct, frozen=True):
 def supported(name: str, *, unstable: bool = False, dialect: str = "kafka") -> VersionRange:
     """The versions of a message, or of an api's request ("CreateTopics"), that are meant for use.
 
-    All that Kafka ever shipped, deprecated ones too. The newest of an api that is still being
-    developed (``latestVersionUnstable``) counts only when asked for: its layout may change.
+    All that Kafka ever shipped, deprecated ones too. One that is still being developed, or was so
+    in each release that had it (``latestVersionUnstable``), counts only when asked for.
     Raises UnknownMessageError.
     """
     names = catalog().names(dialect)
     if name not in names and f"{name}Request" in names:
         name = f"{name}Request"
-    return _usable(catalog().entry(name, dialect), unstable)
+    entry = catalog().entry(name, dialect)
+    return entry.versions if unstable else entry.stable_versions
 
 
 def api_versions(*, unstable: bool = False, dialect: str = "kafka") -> list[Api]:
@@ -46,7 +47,7 @@ def _apis(generation: int, unstable: bool, dialect: str) -> tuple[Api, ...]:
     apis = []
     for name in catalog().names(dialect):
         entry = catalog().entry(name, dialect)
-        versions = _usable(entry, unstable)
+        versions = entry.versions if unstable else entry.stable_versions
         if entry.type == "request" and entry.api_key is not None and not versions.empty:
             apis.append(Api(entry.api_key, name.removesuffix("Request"), versions))
     return tuple(sorted(apis, key=lambda api: api.api_key))
@@ -72,20 +73,35 @@ def negotiate_apis(
     to ask with again, 0 where the broker does not say. Raises UnsupportedVersionError when even
     that cannot be.
     """
-    mine = {api.api_key: api.versions for api in (api_versions() if ours is None else ours)}
-    said = {row.api_key: VersionRange(row.min_version, row.max_version) for row in theirs.api_keys}
-    if theirs.error_code == UNSUPPORTED_VERSION:
+    checked_arguments(negotiate_apis, {"theirs": theirs})
+    ours = api_versions() if ours is None else [*ours]
+    said = version_ranges(theirs)
+    if theirs.error_code == codes.UNSUPPORTED_VERSION:
+        mine = {api.api_key: api.versions for api in ours}
         again = negotiate(
-            mine.get(API_VERSIONS_KEY, VersionRange.NONE),
-            said.get(API_VERSIONS_KEY, VersionRange(0, 0)),
+            mine.get(api_keys.API_VERSIONS, VersionRange.NONE),
+            said.get(api_keys.API_VERSIONS, VersionRange(0, 0)),
         )
-        return {API_VERSIONS_KEY: again}
-    shared = {key: mine[key] & said[key] for key in mine.keys() & said.keys()}
-    return {key: shared[key].highest for key in sorted(shared) if not shared[key].empty}
+        return {api_keys.API_VERSIONS: again}
+    return {api.api_key: api.versions.highest for api in shared_apis(said, ours)}
 
 
-def _usable(entry: Entry, unstable: bool) -> VersionRange:
-    versions = entry.versions
-    if entry.latest_version_unstable and not unstable:
-        return VersionRange(versions.lowest, versions.highest - 1)
-    return versions
+def shared_apis(theirs: Mapping[int, VersionRange], ours: Iterable[Api] | None = None) -> list[Api]:
+    """The apis that both peers have, in the versions that both have, by key.
+
+    ``theirs`` are versions by api key, as a client's event Ready has them; ``ours`` is all that is
+    here. A proxy gives the result to its ServerConnection: it then serves what it can pass on.
+    """
+    checked_arguments(shared_apis, {"theirs": theirs})
+    shared = [
+        Api(api.api_key, api.name, api.versions & theirs.get(api.api_key, VersionRange.NONE))
+        for api in (api_versions() if ours is None else ours)
+    ]
+    return sorted((api for api in shared if not api.versions.empty), key=lambda api: api.api_key)
+
+
+def version_ranges(response: ApiVersionsResponse) -> dict[int, VersionRange]:
+    """The versions that a broker's answer names, by api key."""
+    return {
+        row.api_key: VersionRange(row.min_version, row.max_version) for row in response.api_keys
+    }

@@ -14,57 +14,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = [
-    "Batch",
-    "ClusterState",
-    "ControlRecord",
-    "Gap",
-    "KnownRecord",
-    "PartitionMetadata",
-    "Record",
-    "RecordSet",
-    "Replayed",
-    "read_batches",
-    "read_control_record",
-    "read_known_record",
-    "read_records",
-    "read_segment",
-    "replay",
-    "write_batch",
-    "write_control_record",
-    "write_known_record",
-]
+from kafka_admin_proto.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.batches.batches import read_batches, read_records, write_batch
+    from kafka_admin_proto.records.batches.batches import read_batches as read_batches
+    from kafka_admin_proto.records.batches.batches import read_records as read_records
+    from kafka_admin_proto.records.batches.batches import write_batch as write_batch
+    from kafka_admin_proto.records.batches.control import ControlRecord as ControlRecord
+    from kafka_admin_proto.records.batches.control import read_control_record as read_control_record
     from kafka_admin_proto.records.batches.control import (
-        ControlRecord,
-        read_control_record,
-        write_control_record,
+        write_control_record as write_control_record,
     )
-    from kafka_admin_proto.records.batches.model import Batch, Record, RecordSet
-    from kafka_admin_proto.records.metadata.cluster_state import ClusterState
-    from kafka_admin_proto.records.metadata.log import Replayed, replay
+    from kafka_admin_proto.records.batches.model import Batch as Batch
+    from kafka_admin_proto.records.batches.model import Record as Record
+    from kafka_admin_proto.records.batches.model import RecordSet as RecordSet
+    from kafka_admin_proto.records.metadata.cluster_state import ClusterState as ClusterState
+    from kafka_admin_proto.records.metadata.log import Replayed as Replayed
+    from kafka_admin_proto.records.metadata.log import replay as replay
+    from kafka_admin_proto.records.segments.known_topics import KnownRecord as KnownRecord
     from kafka_admin_proto.records.segments.known_topics import (
-        KnownRecord,
-        read_known_record,
-        write_known_record,
+        read_known_record as read_known_record,
     )
-    from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
-    from kafka_admin_proto.records.segments.segments import Gap, read_segment
+    from kafka_admin_proto.records.segments.known_topics import (
+        write_known_record as write_known_record,
+    )
+    from kafka_admin_proto.records.segments.partition_metadata import (
+        PartitionMetadata as PartitionMetadata,
+    )
+    from kafka_admin_proto.records.segments.segments import Gap as Gap
+    from kafka_admin_proto.records.segments.segments import read_segment as read_segment
 else:
-    from kafka_admin_proto.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "batches.batches": ["read_batches", "read_records", "write_batch"],
-            "batches.control": ["ControlRecord", "read_control_record", "write_control_record"],
-            "batches.model": ["Batch", "Record", "RecordSet"],
-            "metadata.cluster_state": ["ClusterState"],
-            "metadata.log": ["Replayed", "replay"],
-            "segments.known_topics": ["KnownRecord", "read_known_record", "write_known_record"],
-            "segments.partition_metadata": ["PartitionMetadata"],
-            "segments.segments": ["Gap", "read_segment"],
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__)

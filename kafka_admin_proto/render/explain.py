@@ -18,6 +18,7 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
     DecodeError,
     KafkaAdminProtoError,
@@ -30,7 +31,7 @@ from kafka_admin_proto.render.meanings import Meaning, api_name, meaning_of, siz
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.scalars import SCALARS
-from kafka_admin_proto.wire.field_names import is_error_field
+from kafka_admin_proto.wire.field_names import is_error_code_field
 from kafka_admin_proto.wire.types.fixed import uuid_from_text
 from kafka_admin_proto.wire.varint import VARINT_BYTES, varint_at, varint_end
 
@@ -236,10 +237,10 @@ class _Words:
         if _is_container(row.type):
             return None
         if path == "size":
-            return lambda value: f"{size(value)} follow"
+            return lambda value: "1 byte follows" if value == 1 else f"{size(value)} follow"
         if path.startswith(_HEADER):
             return partial(self._of_header, path.removeprefix(_HEADER))
-        if is_error_field(path) and isinstance(row.value, int):
+        if is_error_code_field(path) and isinstance(row.value, int):
             return partial(_error_words, dialect=self.dialect)
         meaning = meaning_of(self.message, path)
         if meaning is None:
@@ -284,7 +285,7 @@ def _of_encoding(row: FieldRow, data: bytes) -> str:
         return ""
     if kind == "TAGGED_FIELDS":
         if isinstance(value, int):
-            return "no tagged fields" if value == 0 else f"{value} tagged field{_s(value)} follow"
+            return counted(value, "tagged fields") if value else "no tagged fields"
         name = row.path.rpartition(".")[2]
         known = name != "unknown_tagged_fields"
         return f"the tag of {name}" if known else "a tag that this version does not have"
@@ -322,10 +323,6 @@ def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> s
         return "" if what == "count" else f"{what} {number}"
     number, _ = varint_at(prefix, 0)
     return f"{what} 0 is null" if number == 0 else f"{what} {number - 1}, written plus one"
-
-
-def _s(count: int) -> str:
-    return "s" * (count != 1)
 
 
 def _error_words(code: int, dialect: str) -> str:

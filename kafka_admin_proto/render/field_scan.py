@@ -27,7 +27,7 @@ _DEEPEST = 18
 
 
 def error_codes(codec: Codec[Any], value: Any) -> list[int]:
-    """The distinct error codes that are not 0, in order."""
+    """The distinct error codes that are not 0, in order, of fields that say what failed."""
     return error_codes_and_topic_ids(codec, value)[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.wire.options import PLAIN_JSON
 from kafka_admin_proto.wire.secrets import MASK
@@ -39,7 +40,7 @@ class _ShownValue(Visitor[Any, Any]):
     """The value that a row shows for a span; the context is the value of the span."""
 
     def array(self, wire_type: Array, context: Any) -> Any:
-        return None if context is None else f"{context} item{'s' * (context != 1)}"
+        return None if context is None else counted(context, "items")
 
     def nullable_struct(self, wire_type: NullableStruct, context: Any) -> Any:
         return None if context is None else "present"
@@ -99,12 +100,15 @@ def field_rows(
     return rows, problem
 
 
-def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int, int]]:
+def secret_spans(
+    codec: Codec[Any], data: bytes, offset: int, *, sizes: bool = True
+) -> list[tuple[int, int]]:
     """Where the secrets of a message that starts at ``offset`` stand: (start, end) pairs.
 
-    The bytes after the message, or after the place where decoding failed, count as one.
+    The bytes after the message, or after the place where decoding failed, count as one. Without
+    ``sizes`` those in front of text and bytes are left out.
     """
-    collector = _SecretCollector(offset)
+    collector = _SecretCollector(offset, sizes)
     with contextlib.suppress(DecodeError):
         codec.decode_from(data, offset, observer=collector)
     return [*collector.spans, (collector.end, len(data))]
@@ -113,15 +117,20 @@ def secret_spans(codec: Codec[Any], data: bytes, offset: int) -> list[tuple[int,
 class _SecretCollector:
     """An observer that keeps only the places of secrets."""
 
-    def __init__(self, offset: int) -> None:
+    def __init__(self, offset: int, sizes: bool) -> None:
         self.spans: list[tuple[int, int]] = []
         self.end = offset
+        self._sizes = sizes
 
     def span(
         self, path: str, start: int, end: int, wire_type: WireType, value: Any, secret: bool
     ) -> None:
         self.end = end
         if secret and value is not None:
+            if not self._sizes and isinstance(value, str):
+                start = end - len(value.encode("utf-8", "surrogateescape"))
+            elif not self._sizes and isinstance(value, (bytes, memoryview)):
+                start = end - len(value)
             self.spans.append((start, end))
 
     def non_canonical(self, path: str, offset: int, fault: str) -> None:

@@ -1,20 +1,21 @@
 """Explained frames as one page for a browser: no network, no other file, works from a disk.
 
 The page is ``page/page.html`` with ``page.css`` and ``page.js`` put into it. Each frame is a block
-of JSON of its own, which the page reads when the frame is chosen.
+of JSON of its own, which the page reads when the frame is chosen. What is too much for a browser
+is left out, of a frame and of the page, and the page says so.
 """
 
 from __future__ import annotations
 
 import html
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from kafka_admin_proto.counts import with_commas
 from kafka_admin_proto.render.explain import ExplainedRow, Explanation, nodes_of
-from kafka_admin_proto.render.markup import page_template
+from kafka_admin_proto.render.markup import escaped, page_template, script_json
 from kafka_admin_proto.render.meanings import size
 from kafka_admin_proto.render.text import printable
 
@@ -26,41 +27,71 @@ _GROUP, _SECRET = 1, 4
 #: Nodes of one frame that a browser shows without effort; the page says how many it leaves out.
 MOST_BYTES = 4 << 20
 MOST_ROWS = 400_000
+#: Frames of a page, and characters of all of them: a browser holds both in memory.
+MOST_FRAMES = 10_000
+MOST_CHARACTERS = 64 << 20
 
 
 class PageFrame(msgspec.Struct, frozen=True):
-    """A frame of a page: its number in the input, a line about it, and its problem, "" if none."""
+    """A frame of a page: its number in the input, a line about it, and how it is explained.
+
+    The other texts are "" where there is none: what did not decode, the time, who sent the request,
+    and the names of the errors in a response. ``explain`` is called for a frame that the page has.
+    """
 
     number: int
     title: str
-    explanation: Explanation
+    explain: Callable[[], Explanation]
     problem: str = ""
+    time: str = ""
+    client: str = ""
+    errors: str = ""
 
 
-def html_page(frames: Iterable[PageFrame]) -> Iterator[str]:
+def html_page(
+    frames: Iterable[PageFrame], notify: Callable[[str], object] | None = None
+) -> Iterator[str]:
     """The text of the page, piece by piece: frames are taken one at a time.
 
     Nothing in a frame can become markup or script: JSON goes in with ``<`` escaped, attributes
     are quoted, and the page's own policy lets only its own script run and nothing be loaded.
+    From `MOST_FRAMES` or `MOST_CHARACTERS` on, frames are only counted: the page says how many, and
+    ``notify`` is called with that sentence.
     """
     before, _, after = page_template("page").partition(_FRAMES)
     yield before
+    shown = characters = left_out = 0
     for frame in frames:
-        yield _frame_block(frame)
+        if shown >= MOST_FRAMES or characters >= MOST_CHARACTERS:
+            left_out += 1
+            continue
+        block = _frame_block(frame)
+        shown += 1
+        characters += len(block)
+        yield block
+    if left_out:
+        said = (
+            f"The page has the first {shown:,} of {with_commas(shown + left_out, 'frames')}, as a "
+            "browser would "
+            "be slow with all: choose some with --only, --api or --since."
+        )
+        yield f'<p id="frames-left-out" class="notice" role="note">{html.escape(said)}</p>\n'
+        if notify is not None:
+            notify(said)
     yield after
 
 
 def _frame_block(frame: PageFrame) -> str:
-    content = _content(frame.explanation)
-    text = json.dumps(content, separators=(",", ":"))
-    for character in "<>&":  # so that no string ends or begins a tag
-        text = text.replace(character, f"\\u{ord(character):04x}")
+    text = script_json(_content(frame.explain()))
     attributes = {
-        "data-number": str(frame.number),
-        "data-title": printable(frame.title),
-        "data-problem": printable(frame.problem),
+        "number": str(frame.number),
+        "title": frame.title,
+        "problem": frame.problem,
+        "time": frame.time,
+        "client": frame.client,
+        "errors": frame.errors,
     }
-    quoted = " ".join(f'{name}="{html.escape(value)}"' for name, value in attributes.items())
+    quoted = " ".join(f'data-{name}="{escaped(value)}"' for name, value in attributes.items())
     return f'<script type="application/json" class="frame" {quoted}>{text}</script>\n'
 
 
@@ -115,7 +146,7 @@ def _shortened(rows: tuple[ExplainedRow, ...]) -> tuple[Sequence[ExplainedRow], 
     gone = rows[MOST_ROWS:last]
     if not gone:
         return rows, []
-    words = f"{len(gone)} of {len(rows)} fields"
+    words = f"{len(gone)} of {with_commas(len(rows), 'fields')}"
     start, end = gone[0].start, gone[-1].end
     between = ExplainedRow(start, end, "(left out)", "", None, f"{words}, {size(end - start)}",
                            "rest", secret=any(row.secret for row in gone))  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 from importlib.resources import files
+from typing import Any
 
 from kafka_admin_proto.render.text import printable
 
@@ -17,6 +19,14 @@ def escaped(text: str, *, lines: bool = False) -> str:
     """
     shown = "\n".join(map(printable, text.split("\n"))) if lines else printable(text)
     return html.escape(shown)
+
+
+def script_json(value: Any) -> str:
+    """The value as JSON for a script element: no string in it ends or begins a tag."""
+    text = json.dumps(value, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def page_template(name: str, *styles: str) -> str:

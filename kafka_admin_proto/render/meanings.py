@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 
@@ -115,7 +116,7 @@ def size(count: int) -> str:
             return f"{count // 1024**power} {binary}"
         if count >= 1000**power:
             return f"{count / 1000**power:.4g} {decimal}"
-    return f"{count} byte{'s' * (count != 1)}"
+    return counted(count, "bytes")
 
 
 def api_name(api_key: int, dialect: str = "kafka") -> str:

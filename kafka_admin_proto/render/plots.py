@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from kafka_admin_proto.counts import number, with_commas
 from kafka_admin_proto.render.markup import escaped
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,9 +26,9 @@ MOST_COLUMNS = 96
 _HEIGHT, _AXIS, _TOP = 190, 22, 18
 _ROW, _BAR = 44, 14
 #: The share of the width that the longest bar takes; the number behind it needs the rest.
-_ROOM = 0.78
+_ROOM = 0.62
 #: Characters of the label above a bar.
-_LABEL = 64
+_LABEL = 200
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -53,16 +54,6 @@ def nice_step(span: int) -> int:
         if seconds / step <= MOST_COLUMNS:
             return step
     return _STEPS[-1] * math.ceil(seconds / _STEPS[-1] / MOST_COLUMNS)
-
-
-def number(value: float) -> str:
-    """1234567 as "1,234,567"."""
-    return f"{value:,}"
-
-
-def counted(count: int, things: str) -> str:
-    """A number of things: "1 request", "1,200 requests"."""
-    return f"{number(count)} {things.removesuffix('s') if count == 1 else things}"
 
 
 def moment(micros: int | None, *, whole: bool = False) -> str:
@@ -94,11 +85,12 @@ def columns(title: str, start: int, step: int, series: Sequence[Series], unit: s
     sums = [sum(each.values[i] for each in series) for i in range(count)]
     top = _round_up(max(sums, default=0))
     width = 100 / count
-    parts = [_grid(top)]
+    grid, heights = _grid(top, unit)
+    parts = [*grid]
     for index in range(count):
         begins = start + index * step * _SECOND
         shown = [each for each in series if each.values[index]]
-        tip = [f"{_clock(begins, step)} + {_length(step)}: {counted(sums[index], unit)}"]
+        tip = [f"{_clock(begins, step)} + {_length(step)}: {with_commas(sums[index], unit)}"]
         tip += [f"{each.name}: {number(each.values[index])}" for each in reversed(shown)]
         x = index * width
         marks = [f'<rect class="hit" x="{x:.3f}%" y="0" width="{width:.3f}%" height="{_HEIGHT}"/>']
@@ -111,16 +103,20 @@ def columns(title: str, start: int, step: int, series: Sequence[Series], unit: s
                 f'width="{width * 0.84:.3f}%" height="{height:.2f}"/>'
             )
         parts.append(_mark(tip, marks))
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        anchor = {0.0: "start", 1.0: "end"}.get(share, "middle")
-        at = _clock(start + round(share * count * step * _SECOND), step)
-        label = at if count * step >= 2 * 86_400 or not share else at.partition(" ")[2] or at
-        hidden = " wide" if share in (0.25, 0.75) else ""
+    # Where columns begin, so that few columns have few times, and none of them twice.
+    ticks: dict[int, str] = {0: "", count: "", count // 2: ""}
+    for index in (count // 4, count * 3 // 4):
+        ticks.setdefault(index, " wide")
+    for index, hidden in ticks.items():
+        anchor = {0: "start", count: "end"}.get(index, "middle")
+        at = _clock(start + index * step * _SECOND, step)
+        label = at if count * step >= 2 * 86_400 or not index else at.partition(" ")[2] or at
         parts.append(
-            f'<text class="tick{hidden}" x="{share * 100}%" y="{_HEIGHT + 16}" '
+            f'<text class="tick{hidden}" x="{index * width:.3f}%" y="{_HEIGHT + 16}" '
             f'text-anchor="{anchor}">{escaped(label)}</text>'
         )
-    return _legend(series) + _svg(title, _HEIGHT + _AXIS, parts)
+    # Behind the columns in the text, so that they stand in front of them on the page.
+    return _legend(series) + _svg(title, _HEIGHT + _AXIS, [*parts, *heights])
 
 
 def bars(title: str, labels: Sequence[str], series: Sequence[Series], unit: str) -> str:
@@ -131,7 +127,7 @@ def bars(title: str, labels: Sequence[str], series: Sequence[Series], unit: str)
     for index, label in enumerate(labels):
         y = index * _ROW
         shown = [each for each in series if each.values[index]]
-        tip = [f"{label}: {counted(sums[index], unit)}"]
+        tip = [f"{label}: {with_commas(sums[index], unit)}"]
         if len(series) > 1:
             tip += [f"{each.name}: {number(each.values[index])}" for each in shown]
         marks = [_hit_row(y), _label(y, label)]
@@ -145,7 +141,7 @@ def bars(title: str, labels: Sequence[str], series: Sequence[Series], unit: str)
             x += width
         marks.append(
             f'<text class="value" x="{min(x + 1, 100):.3f}%" y="{y + 32}">'
-            f"{number(sums[index])}</text>"
+            f"{escaped(with_commas(sums[index], unit))}</text>"
         )
         parts.append(_mark(tip, marks))
     legend = _legend(series) if len(series) > 1 else ""
@@ -182,11 +178,11 @@ def ranges(title: str, names: Sequence[str], rows: Sequence[Range]) -> str:
             _label(y, row.label),
             f'<line class="span" x1="{first:.3f}%" x2="{last:.3f}%" y1="{middle}" y2="{middle}"/>',
         ]
-        # The first one is drawn last, so that it is on top where all are equal.
-        for which in reversed(range(len(names))):
+        # Each is smaller than those before it and drawn over them: equal ones are rings.
+        for which, value in enumerate(row.values):
             marks.append(
-                f'<circle class="s{which}" cx="{place(row.values[which]):.3f}%" cy="{middle}" '
-                f'r="{6 - which * 0.7:.1f}"/>'
+                f'<circle class="s{which}" cx="{place(value):.3f}%" cy="{middle}" '
+                f'r="{9 - which * 2}"/>'
             )
         parts.append(_mark(tip, marks))
     legend = _legend([Series(name, (), f"s{which}") for which, name in enumerate(names)])
@@ -215,7 +211,11 @@ def _hit_row(y: int) -> str:
 
 def _label(y: int, label: str) -> str:
     cut = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
-    return f'<text class="label" x="0" y="{y + 14}">{escaped(cut)}</text>'
+    # In HTML, which ends a text at the edge of a narrow window with an ellipsis.
+    return (
+        f'<foreignObject x="0" y="{y + 1}" width="100%" height="18">'
+        f'<div class="label">{escaped(cut)}</div></foreignObject>'
+    )
 
 
 def _legend(series: Sequence[Series]) -> str:
@@ -227,18 +227,17 @@ def _legend(series: Sequence[Series]) -> str:
     return f'<ul class="legend">{items}</ul>'
 
 
-def _grid(top: int) -> str:
-    lines = []
+def _grid(top: int, unit: str) -> tuple[list[str], list[str]]:
+    """Lines behind the columns, and the texts of their heights."""
+    lines, heights = [], []
     for share in (0.5, 1.0):
         y = _HEIGHT - share * (_HEIGHT - _TOP)
         value = top * share
-        text = number(int(value)) if value == int(value) else number(value)
-        lines.append(
-            f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text class="tick" x="0" y="{y - 4:.1f}">{text}</text>'
-        )
+        text = with_commas(int(value) if value == int(value) else value, unit)
+        lines.append(f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
+        heights.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escaped(text)}</text>')
     lines.append(f'<line class="axis" x1="0" x2="100%" y1="{_HEIGHT}" y2="{_HEIGHT}"/>')
-    return "".join(lines)
+    return lines, heights
 
 
 def _round_up(value: int) -> int:

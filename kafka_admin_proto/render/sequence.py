@@ -8,14 +8,14 @@ that a diagram fits any width; letters keep their size.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from kafka_admin_proto.render.markup import escaped, page_file, page_template
+from kafka_admin_proto.counts import with_commas
+from kafka_admin_proto.render.markup import escaped, page_file, page_template, script_json
 from kafka_admin_proto.render.text import printable
 
 _TITLE = "<!-- title -->"
@@ -58,13 +58,17 @@ class SequenceRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
-    """A diagram: title, a sentence about it, names of the columns, meanings of the colours."""
+    """A diagram: title, a sentence about it, names of the columns, meanings of the colours.
+
+    The first ``start_up`` rows are the nodes' start, which a page folds.
+    """
 
     title: str
     about: Sequence[str]
     columns: Sequence[str]
     colours: Sequence[str]
     rows: Sequence[SequenceRow]
+    start_up: int = 0
 
 
 def sequence_page(diagram: Diagram) -> Iterator[str]:
@@ -79,9 +83,7 @@ def sequence_page(diagram: Diagram) -> Iterator[str]:
         "about": "".join(f"<p>{escaped(line)}</p>\n" for line in about),
         "legend": _legend(diagram.colours),
         "columns": _svg_row("head", _HEAD, _names(diagram.columns)),
-        "rows": "".join(
-            _page_row(number, row, len(diagram.columns)) for number, row in enumerate(rows)
-        ),
+        "rows": _page_rows(diagram, rows),
         "data": _data(diagram.columns, rows),
     }
     rest = page_template("sequence", "diagram").replace(_TITLE, escaped(diagram.title))
@@ -156,7 +158,11 @@ _MARKERS = "<defs>" + "".join(
 
 def _left_out(diagram: Diagram) -> list[str]:
     more = len(diagram.rows) - MOST_ROWS
-    return [f"The last {more:,} of {len(diagram.rows):,} rows are left out."] if more > 0 else []
+    return (
+        [f"The last {more:,} of {with_commas(len(diagram.rows), 'rows')} are left out."]
+        if more > 0
+        else []
+    )
 
 
 def _x(column: int, count: int) -> float:
@@ -170,6 +176,15 @@ def _names(columns: Sequence[str]) -> str:
         for each, name in enumerate(columns)
     ]
     return '<text class="time" x="4" y="20">ms</text>' + "".join(cells)
+
+
+def _page_rows(diagram: Diagram, rows: Sequence[SequenceRow]) -> str:
+    texts = [_page_row(number, row, len(diagram.columns)) for number, row in enumerate(rows)]
+    start_up = "".join(texts[: diagram.start_up])
+    if start_up:
+        words = f"The nodes start: {with_commas(min(diagram.start_up, len(texts)), 'rows')}"
+        start_up = f'<details id="start-up"><summary>{words}</summary>\n{start_up}</details>\n'
+    return start_up + "".join(texts[diagram.start_up :])
 
 
 def _page_row(number: int, row: SequenceRow, count: int) -> str:
@@ -268,7 +283,4 @@ def _data(columns: Sequence[str], rows: Sequence[SequenceRow]) -> str:
             for row in rows
         ],
     }
-    text = json.dumps(content, separators=(",", ":"))
-    for character in "<>&":  # so that no string ends or begins a tag
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return f'<script type="application/json" id="data">{text}</script>'
+    return f'<script type="application/json" id="data">{script_json(content)}</script>'

@@ -20,7 +20,17 @@ def compact_json(value: Any) -> str:
     try:
         text = msgspec.json.encode(value).decode()
     except (UnicodeEncodeError, OverflowError):  # characters that stand for no bytes
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        found = msgspec.to_builtins(value)
+        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return printable_json(text)
+
+
+def printable_json(text: str) -> str:
+    """The same JSON, its own line ends kept, safe on a terminal: `printable` by JSON's escapes."""
+    return "\n".join(map(_printable_line, text.split("\n")))
+
+
+def _printable_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

@@ -39,31 +39,45 @@ READERS = {".json": read_message, ".kip": _read_kip}
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What the index knows of a message without reading its file.
 
-    ``formerly`` are names that older releases gave it.
+    ``unstable_versions`` are those that were never meant for use, ``formerly`` names that older
+    releases gave it.
     """
 
     type: str
     valid_versions: str
     flexible_versions: str = "none"
     api_key: int | None = None
-    latest_version_unstable: bool = False
+    unstable_versions: str = "none"
     formerly: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, spec: MessageSpec, overlay: MessageOverlay) -> Entry:
         """The entry of a message whose overlay is applied."""
+        unstable = VersionRange.parse(overlay.never_stable)
+        if spec.latest_version_unstable:
+            unstable = VersionRange(spec.valid_versions.highest, spec.valid_versions.highest)
         return cls(
             type=spec.type,
             valid_versions=str(spec.valid_versions),
             flexible_versions=str(spec.flexible_versions),
             api_key=spec.api_key,
-            latest_version_unstable=spec.latest_version_unstable,
+            unstable_versions=str(unstable),
             formerly=tuple(overlay.formerly),
         )
 
     @property
     def versions(self) -> VersionRange:
         return _range(self.valid_versions)
+
+    @property
+    def stable_versions(self) -> VersionRange:
+        """Those meant for use: all but the newest or the oldest, which may be unstable."""
+        versions, unstable = self.versions, _range(self.unstable_versions)
+        if unstable.empty:
+            return versions
+        if unstable.highest == versions.highest:
+            return VersionRange(versions.lowest, unstable.lowest - 1)
+        return VersionRange(unstable.highest + 1, versions.highest)
 
     def is_flexible(self, version: int) -> bool:
         return version in _range(self.flexible_versions)
@@ -86,6 +100,9 @@ class _Dialect:
             if entry.type in ("request", "response") and entry.api_key is not None
         }
         self.former = {former: name for name, entry in entries.items() for former in entry.formerly}
+        current = {name: name for name in entries}
+        #: Both in lower case → the newest name.
+        self.folded = {each.casefold(): name for each, name in (self.former | current).items()}
 
 
 class Catalog:
@@ -118,6 +135,10 @@ class Catalog:
             raise UnknownMessageError(_no_such(name, list(found.entries), dialect))
         return name
 
+    def find_name(self, name: str, dialect: str = "kafka") -> str | None:
+        """The same for a name in any case; None for one that there is not."""
+        return self._dialect(dialect).folded.get(name.casefold())
+
     def entry(self, name: str, dialect: str = "kafka") -> Entry:
         """What the index says of the message; raises UnknownMessageError."""
         return self._dialect(dialect).entries[self.current_name(name, dialect)]
@@ -148,7 +169,7 @@ class Catalog:
         return dialect in self._dialects and self._dialects[dialect].loaded
 
     def load(
-        self, folder: Path, dialect: str, check: Callable[[MessageSpec], None] | None = None
+        self, folder: Path, dialect: str, check: Callable[[MessageSpec], object] | None = None
     ) -> None:
         """Take in every definition below a folder; a dialect loaded before is replaced.
 

@@ -136,7 +136,7 @@ class FieldSpec(Struct, frozen=True):
                 )
             elif self.type.element != wanted:
                 yield SchemaError(
-                    f"entityType {self.entity_type} is for {wanted} fields, this is {self.type}",
+                    f"entityType {self.entity_type} is for fields of {wanted}, this is {self.type}",
                     "change one of the two",
                 )
         if self.fields is not None:

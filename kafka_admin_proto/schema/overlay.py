@@ -22,6 +22,8 @@ class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     field → its neighbour that names it
     (a config's value is secret when its name says so). ``layout_changed``: version → what an
     older release had instead. ``formerly``: names that older releases gave the message.
+    ``never_stable``: versions that no release has any more, and that were still being developed
+    (``latestVersionUnstable``) in those that had them.
     ``api_key``: for messages in the proposals' grammar, which has no place for it.
 
     Paths are definition names with dots: ``Topics.Configs.Value``; fields of a common struct
@@ -35,6 +37,7 @@ class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     not_sensitive: list[str] = msgspec.field(name="notSensitive", default_factory=list)
     sensitive_values: dict[str, str] = msgspec.field(name="sensitiveValues", default_factory=dict)
     layout_changed: dict[str, str] = msgspec.field(name="layoutChanged", default_factory=dict)
+    never_stable: str = msgspec.field(name="neverStable", default="none")
 
 
 def overlay_key(name: str, dialect: str) -> str:
@@ -54,7 +57,7 @@ def apply_overlay(
 
     ``guess``: a field that looks like a credential, and of which the overlay says nothing, is one.
     """
-    # A definition that was loaded may have moved a credential: then its name alone tells.
+    # A definition that was loaded may have moved a credential: then only its name is known.
     lost_paths = set(unknown_paths(spec, overlay)) - set(overlay.not_sensitive)
     moved = {path.rpartition(".")[2] for path in lost_paths}
     sensitive = {*overlay.sensitive, *(undecided(spec, overlay) if guess else ())}

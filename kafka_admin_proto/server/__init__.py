@@ -1,4 +1,4 @@
-"""A reference cluster: topics and configs that clients cannot tell from Kafka's.
+"""A reference cluster: topics, configs and records that clients cannot tell from Kafka's.
 
     from kafka_admin_proto.server import Cluster
 
@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["Cluster", "PolicyViolation", "SyncCluster"]
+from kafka_admin_proto.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.cluster import Cluster
-    from kafka_admin_proto.server.sync import SyncCluster
-    from kafka_admin_proto.server.topics.policies import PolicyViolation
-else:
-    from kafka_admin_proto.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {"cluster": ["Cluster"], "topics.policies": ["PolicyViolation"], "sync": ["SyncCluster"]},
+    from kafka_admin_proto.policies.policies import AlterConfigPolicy as AlterConfigPolicy
+    from kafka_admin_proto.policies.policies import (
+        AlterConfigRequestMetadata as AlterConfigRequestMetadata,
     )
+    from kafka_admin_proto.policies.policies import CreateTopicPolicy as CreateTopicPolicy
+    from kafka_admin_proto.policies.policies import PolicyViolation as PolicyViolation
+    from kafka_admin_proto.policies.policies import RequestMetadata as RequestMetadata
+    from kafka_admin_proto.server.cluster import Cluster as Cluster
+    from kafka_admin_proto.server.stored_groups import StoredGroup as StoredGroup
+    from kafka_admin_proto.server.stored_groups import StoredMember as StoredMember
+    from kafka_admin_proto.server.stored_records import StoredRecord as StoredRecord
+    from kafka_admin_proto.server.sync import SyncCluster as SyncCluster
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,47 +1,42 @@
 """Answers to requests; answers that only read are kept as bytes until the cluster changes.
 
 Clients of a test send the same requests over and over: Metadata, ApiVersions. An answer that
-depends on the node, the request and the metadata log alone is encoded once. It is dropped when the
-view of the log that it was made from has new records.
+depends on the node, the request, the metadata log and the nodes that run is encoded once. It is
+dropped when the view of the log that it was made from has new records, or a node ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 from kafka_admin_proto.protocol.payload_values import Request
+from kafka_admin_proto.server.apis import Answer, Caller, served
 from kafka_admin_proto.server.brokers.view import Quorum, View
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.failures import ApiFailure, ControllerUnavailable
-from kafka_admin_proto.server.handlers import (
-    OF_BROKERS,
-    Answer,
-    Caller,
-    respond,
-    respond_in_steps,
-)
+from kafka_admin_proto.server.failures import ControllerUnavailable
+from kafka_admin_proto.server.quotas.request_time import request_throttle_ms
+from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.values import Message
 
-#: Metadata, ApiVersions, DescribeConfigs, ListPartitionReassignments, DescribeCluster,
-#: ListConfigResources, DescribeTopicPartitions.
-_QUESTIONS = frozenset({3, 18, 32, 46, 60, 74, 75})
-#: How often an answer in steps starts again because the cluster has changed meanwhile.
-_TRIES = 3
 #: The most bytes of kept answers for each view of the log.
 _KEPT_BYTES = 16 << 20
 
 _Key = tuple[int | str | bytes, ...]
 
 
+#: What a view is when answers are made from it: its end offset, the controller, and who has ended.
+_Stamp = tuple[int, int, tuple[int, ...]]
+
+
 class _Kept:
-    """Kept answers made from one view; ``stamp`` is the view's end offset at that time."""
+    """Kept answers made from one view, with its ``stamp`` at that time."""
 
     def __init__(self) -> None:
-        self.stamp: tuple[int, int] = (-1, -1)
+        self.stamp: _Stamp = (-1, -1, ())
         self.bodies: dict[_Key, bytes] = {}
         self.bytes = 0
 
-    def forget(self, stamp: tuple[int, int]) -> None:
+    def forget(self, stamp: _Stamp) -> None:
         """Drop all answers: the view has changed."""
         self.bodies.clear()
         self.stamp, self.bytes = stamp, 0
@@ -62,9 +57,9 @@ class Answers:
         """
         view = self.view(caller, request)
         kept = self._kept.get(view)
-        if kept is None:
+        if kept is None or not served(request.api_key, request.dialect).kept:
             return None
-        stamp = view.end_offset, view.controller
+        stamp = _stamp(view)
         if stamp != kept.stamp:
             kept.forget(stamp)
             return None
@@ -76,40 +71,18 @@ class Answers:
         answer = respond(view, request.api_key, request.body, caller)
         if view.quorum.available:  # a Metadata request may create topics
             self.append(answer.records)
-        if answer.records or request.api_key not in _QUESTIONS:
+        if answer.records or not served(request.api_key, request.dialect).kept:
             return answer
         body = answer.response.encode(request.api_version)
         self._keep(view, caller, request, body)
         return body
 
-    def in_steps(self, caller: Caller, request: Request) -> Generator[None, None, Answer]:
-        """As ``answer`` for an api in ``IN_STEPS``, its records appended at the last step.
-
-        Other requests may change the cluster between two steps. The answer is then made again,
-        so that it fits the cluster at its end; after some tries it is made in one piece. So is the
-        answer to a request that quotas or policies count, since these must see it once.
-        """
-        state = self._views.state
-        policies = state.create_topic_policy or state.alter_config_policy
-        if request.dialect != "kafka" or policies or state.cluster.quotas:
-            answer = self.answer(caller, request)
-            assert isinstance(answer, Answer)  # it changes something
-            return answer
-        for _ in range(_TRIES):
-            view = self.view(caller, request)
-            stamp = view.end_offset, view.controller
-            try:
-                answer = yield from respond_in_steps(view, request.api_key, request.body, caller)
-            except ApiFailure:  # a broker has ended between two steps
-                if stamp == (view.end_offset, view.controller):
-                    raise
-                continue
-            if stamp == (view.end_offset, view.controller) and view.quorum.available:
-                break
-        else:
-            answer = respond(self.view(caller, request), request.api_key, request.body, caller)
-        state.append(answer.records, answer.staged)
-        return answer
+    def request_throttle_ms(self, caller: Caller, request: Request, used_ns: int) -> int:
+        """The milliseconds for which a client is to wait that used so much time."""
+        view = self._views.of(caller.node_id)
+        if not view.cluster.quotas:
+            return 0
+        return request_throttle_ms(view, caller, request.api_key, request.body, used_ns)
 
     def append(self, records: Sequence[Message]) -> None:
         """Write the records of an answer to the log."""
@@ -120,7 +93,7 @@ class Answers:
 
         Raises ControllerUnavailable if no controller is active.
         """
-        if request.api_key in OF_BROKERS:
+        if served(request.api_key, request.dialect).of_broker:
             return self._views.of(caller.node_id)
         if not self._views.state.quorum.available:
             raise ControllerUnavailable
@@ -132,11 +105,15 @@ class Answers:
             for gone in self._kept.keys() - self._views.current():
                 del self._kept[gone]
             kept = self._kept[view] = _Kept()
-        stamp = view.end_offset, view.controller
+        stamp = _stamp(view)
         if stamp != kept.stamp or kept.bytes + len(body) > _KEPT_BYTES:
             kept.forget(stamp)
         kept.bodies[_key(view, caller, request)] = body
         kept.bytes += len(body) + len(request.data)
+
+
+def _stamp(view: View) -> _Stamp:
+    return view.end_offset, view.controller, tuple(view.quorum.last_seen)
 
 
 def _key(view: View, caller: Caller, request: Request) -> _Key:

@@ -10,55 +10,40 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
-from uuid import UUID, uuid4
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.arguments import is_time
+from kafka_admin_proto.loop_thread import running_loop
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.asked_requests import AskedRequests
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
-from kafka_admin_proto.server.brokers.registration import (
-    Registration,
-    fence,
-    first_records,
-    new_cluster_id,
-    register,
-)
-from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.configs.properties import properties_of_nodes
-from kafka_admin_proto.server.handlers import DIALECTS, served_apis
-from kafka_admin_proto.server.network.connection import NodeConnection
-from kafka_admin_proto.server.network.limits import (
-    ConnectionLimiter,
-    NetworkLimits,
-    frame_bytes,
-    limits_of,
-)
-from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.service import Service, Trace
+from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.conditions import held, summary, until
+from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.network.service import Trace
+from kafka_admin_proto.server.parts import Parts
+from kafka_admin_proto.server.resolved_settings import LISTENERS, Settings
+from kafka_admin_proto.server.settings import Rules, checked_broker
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.records.metadata.entities import Acl
-    from kafka_admin_proto.server.faults.faults import Faults
-    from kafka_admin_proto.server.log.cluster_log import ClusterLog
-    from kafka_admin_proto.server.security.access import Security
-    from kafka_admin_proto.server.topics.policies import AlterConfigPolicy, CreateTopicPolicy
+    from kafka_admin_proto.policies.policies import AlterConfigPolicy, CreateTopicPolicy
+    from kafka_admin_proto.server.faults.faults import ClusterFaults
+    from kafka_admin_proto.server.initial_topics import TopicSetting
+    from kafka_admin_proto.server.stored_groups import StoredGroup
+    from kafka_admin_proto.server.stored_records import NewRecord, StoredRecord
 
-_RECEIVE_BYTES = 64 << 10
-#: The ``log.dirs`` of a node whose log is in memory, without the node's id at its end.
-_NO_FOLDER = "/tmp/kafka-logs-"
-#: The values of ``rules``.
-Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 _NOT_STARTED = "the cluster has not been started; enter it first"
-#: The listeners of a cluster by default.
-_LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
+_ENDED = "the cluster has ended; start it again, or make another one"
+_IN_ANOTHER_LOOP = (
+    "the cluster belongs to the event loop that it was started in: call it there, or take a "
+    "SyncCluster, which any thread and loop may call"
+)
+
+_Part = TypeVar("_Part")
 
 
 class Cluster:
@@ -68,18 +53,28 @@ class Cluster:
     behind them; 0 takes free ones. ``listeners`` are the security protocols of the listeners by
     name, and ``users`` the passwords of users who log in by SASL. ``acls`` say who may do what, by
     the names of Kafka's constants (``server/security/authorizer/files.py``). ``configs``
-    are configs of every broker, as in its properties file; ``racks`` those of the nodes in their
-    order. New replicas of a partition are in sync after ``sync_delay_s`` seconds. Each broker
-    answers from its own view of the metadata log, which is ``propagation_delay_s`` behind.
+    are configs of every broker, as in its properties file, by their names in Kafka; a value is a
+    text, a number or a bool. With a policy names that Kafka does not define are for the policy.
+    ``racks`` are those of the nodes in their order. New replicas of a partition are in sync
+    after ``sync_delay_s`` seconds. Each broker answers from its own view of the metadata log, which
+    is ``propagation_delay_s`` behind.
     ``rules`` are those of CreateTopics, or with ``kip-4a`` and ``kip-4b`` a draft's messages beside
-    Kafka's own (``server/handlers/drafts``). The policies are asked as KIP-108 has it.
-    ``api_versions`` are those of apis by name that it has not all of ("0-9"), or not at all
+    Kafka's own (``server/handlers/drafts``). The policies are objects, or classes that the configs
+    ``create.topic.policy.class.name`` and ``alter.config.policy.class.name`` name as
+    ``module:Class``; they are asked as KIP-108 has it.
+    ``api_versions`` are those of apis by name that it has not all of ("0-9", "9+"), or not at all
     ("none"), as an older cluster.
     ``limits`` are those of each connection, and ``network_limits`` those of all together, by the
     configs where they are not given.
+    ``topics`` are created at the start as CreateTopics would: a number of partitions for each name,
+    or a mapping of ``partitions``, ``replication_factor``, ``assignment`` and ``configs``. Where
+    ``data`` has a topic already it stays as it is; given otherwise than it is there, it is refused.
     ``trace`` is called with each request and its response. With ``data`` the metadata log
     is kept in that folder, in Kafka's format, and a cluster that is there already goes on; without
     it the cluster is in memory and ends with its context.
+
+    Raises SettingsError, which names the argument or config, for one that cannot work or would have
+    no effect.
     """
 
     def __init__(
@@ -90,10 +85,10 @@ class Cluster:
         host: str = "127.0.0.1",
         advertised_host: str | None = None,
         port: int = 0,
-        listeners: Mapping[str, str] = _LISTENERS,
+        listeners: Mapping[str, str] = LISTENERS,
         users: Mapping[str, str] | None = None,
         acls: Sequence[Mapping[str, str]] = (),
-        configs: Mapping[str, str] | None = None,
+        configs: Mapping[str, str | float | bool] | None = None,
         racks: Sequence[str] = (),
         data: str | os.PathLike[str] | None = None,
         sync_delay_s: float = 0.1,
@@ -104,105 +99,59 @@ class Cluster:
         api_versions: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         network_limits: NetworkLimits | None = None,
+        topics: Mapping[str, TopicSetting] | None = None,
         trace: Trace | None = None,
     ) -> None:
-        if brokers < 1:
-            raise ValueError(f"a cluster has one broker or more, not {brokers}")
-        if racks and len(racks) != brokers:
-            raise ValueError(f"{len(racks)} racks for {brokers} brokers; name one for each")
-        if rules in DIALECTS and (acls or "authorizer.class.name" in (configs or {})):
-            raise SettingsError(
-                f"the draft {rules} says nothing of who may do what; leave authorizer.class.name "
-                "and ACLs out"
-            )
-        self._brokers = brokers
-        self._release = release
-        self._host = host
-        self._advertised = advertised_host or host
-        self._port = port
-        self._configs = dict(configs or {})
-        self._listeners: Mapping[str, str] = _LISTENERS
-        self._security: Security | None = None
-        if limits is None:
-            largest = frame_bytes(self._configs, release)
-            limits = Limits() if largest is None else Limits(frame_bytes=largest)
-        self._limits = limits
-        self._network_limits = network_limits or limits_of(self._configs, release)
-        if listeners != _LISTENERS or users:
-            from kafka_admin_proto.server.security.access import Security
-
-            self._security = Security(listeners, users or {}, self._configs, release, limits)
-            self._listeners = self._security.protocols
-            self._configs = {**self._security.configs, **self._configs}
-        self._acls: list[Acl] = []
-        if acls:
-            from kafka_admin_proto.server.security.authorizer.files import AUTHORIZED, acls_of
-
-            self._acls = acls_of(acls)
-            self._configs = {**AUTHORIZED, **self._configs}
-        self._racks = racks
-        self._sync_delay_s = sync_delay_s
-        self._propagation_delay_s = propagation_delay_s
-        self._rules = rules
-        self._create_topic_policy = create_topic_policy
-        self._alter_config_policy = alter_config_policy
-        self._data = None if data is None else Path(data)
-        self._log: ClusterLog | None = None
-        self._trace = trace
-        self._apis = served_apis(release, rules)
-        if api_versions:
-            from kafka_admin_proto.server.faults.older import with_versions
-
-            self._apis = with_versions(self._apis, api_versions)
-        self._faults: Faults | None = None
-        self._service: Service | None = None
-        self._nodes: dict[int, Node] = {}
-        self._state: State | None = None
-        self._views: Views | None = None
-        self._lifecycle: Lifecycle | None = None
-        self._timers = Timers()
+        self._settings = Settings(locals())
+        self._requests = AskedRequests(self._settings.apis)
+        #: The time of the cluster, which tests may move: ``await cluster.clock.advance(30)``.
+        self.clock: Clock = Clock()
+        self._parts = Parts(self._settings, self.clock, self._requests)
+        #: The event loop that it was started in, until it is stopped.
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def bootstrap_servers(self) -> str:
-        """host:port of every node's first listener, separated by commas."""
-        return self.addresses(next(iter(self._listeners)))
+        """host:port of every node's first listener, separated by commas.
+
+        RuntimeError before the start, after which these stay.
+        """
+        return self.addresses(next(iter(self._settings.listeners)))
 
     @property
     def listeners(self) -> Sequence[str]:
         """The names of the listeners, the first one first."""
-        return list(self._listeners)
+        return list(self._settings.listeners)
 
     def addresses(self, listener: str) -> str:
         """host:port of every node's listener of that name, separated by commas."""
-        if listener not in self._listeners:
-            raise ValueError(f"no listener {listener!r}; there are {', '.join(self._listeners)}")
-        found = [node.listeners[listener] for node in self._nodes.values()]
+        if listener not in self.listeners:
+            raise ValueError(f"no listener {listener!r}; there are {', '.join(self.listeners)}")
+        _made(self._parts.lifecycle)
+        found = [node.listeners[listener] for node in self._parts.nodes.values()]
         return ",".join(f"{each.advertised_host}:{each.port}" for each in found)
 
     @property
     def state(self) -> State:
         """The cluster's state, as its metadata log makes it."""
-        if self._state is None:
-            raise RuntimeError(_NOT_STARTED)
-        return self._state
+        return _made(self._parts.state)
 
     @property
     def views(self) -> Views:
         """Each broker's view of the cluster."""
-        if self._views is None:
-            raise RuntimeError(_NOT_STARTED)
-        return self._views
+        return _made(self._parts.views)
 
     @property
-    def faults(self) -> Faults:
+    def faults(self) -> ClusterFaults:
         """The faults of the cluster, added and removed in any thread, also before the start."""
-        if self._faults is None:
-            from kafka_admin_proto.server.faults.faults import Faults
+        parts = self._parts
+        if parts.faults is None:
+            from kafka_admin_proto.server.faults.faults import ClusterFaults
 
-            self._faults = Faults()
-            if self._service is not None:
-                self._service.faults = self._faults
-        return self._faults
+            parts.faults = ClusterFaults(self._settings.apis, self._settings.brokers)
+            if parts.service is not None:
+                parts.service.faults = parts.faults
+        return parts.faults
 
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
         """Let a broker, or all, see changes so many seconds after they were made.
@@ -210,76 +159,121 @@ class Cluster:
         With 0 the broker has seen everything when this returns; ``math.inf`` holds it back until
         another delay is set.
         """
-        views = self.views
-        if not delay_s >= 0:  # NaN is no delay either
-            raise ValueError(f"a delay is 0 or more seconds, not {delay_s}")
-        for each in self._nodes if broker is None else (self._node(broker).id,):
-            views.delay(each, delay_s)
+        self._check_runs()
+        _check_delay(delay_s)
+        for each in self._parts.nodes if broker is None else (self._id(broker),):
+            self.views.delay(each, delay_s)
+
+    def delay_replication(self, delay_s: float, broker: int) -> None:
+        """Let a broker's follower replicas get records so many seconds after their leaders.
+
+        One that lacks records for ``replica.lag.time.max.ms`` leaves the ISR, which is checked
+        twice in that time, and joins it again once it has what consumers can read. With 0 the
+        broker has all records when this returns; with ``math.inf`` it gets no more until another
+        delay is set. Raises ValueError for a cluster of one broker, which has no followers.
+        """
+        self._check_runs()
+        node = self._id(broker)
+        _check_delay(delay_s)
+        if len(self._parts.nodes) == 1:
+            raise ValueError("a cluster of one broker has no followers that could lag")
+        self.state.partitions.delay(node, delay_s)
+
+    def produce(self, topic: str, records: Iterable[NewRecord]) -> list[StoredRecord]:
+        """Append records to a topic, as its leaders do; returns them with their offsets.
+
+        A record is a value, a tuple of key and value, or a mapping with any of ``key``, ``value``,
+        ``headers``, ``timestamp`` (milliseconds since 1970) and ``partition``. Texts are UTF-8. A
+        key decides the partition as in Kafka's producer; records without one take turns.
+
+        Raises ValueError for a topic or partition that is not there or has no leader, for a record
+        of another form, and for one that the leader refuses; TypeError for one text or
+        record in the place of a list.
+        """
+        from kafka_admin_proto.server.stored_records import produce
+
+        self._check_runs()
+        return produce(self.state, topic, records)
+
+    def records(self, topic: str) -> list[StoredRecord]:
+        """The records of a topic that consumers can read, by partition and offset.
+
+        Raises ValueError for a topic that is not there.
+        """
+        from kafka_admin_proto.server.stored_records import records_of
+
+        self._check_runs()
+        return records_of(self.state, topic)
+
+    def group(self, name: str) -> StoredGroup:
+        """A group as its coordinator has it: members and what they are assigned, offsets, lag.
+
+        Raises ValueError for a group that is not there.
+        """
+        from kafka_admin_proto.server.stored_groups import group_of_name
+
+        self._check_runs()
+        return group_of_name(self.state, name)
+
+    def rebalance(self, group: str) -> None:
+        """Let the members of a group join again, as if one had come or gone.
+
+        They hear of it by their next heartbeat. In KIP-848's protocol the group has a new epoch and
+        a new assignment then, which keeps what members have. Raises ValueError for a group that is
+        not there or has no members.
+        """
+        from kafka_admin_proto.server.stored_groups import rebalance
+
+        self._check_runs()
+        rebalance(self.state, group)
+
+    @property
+    def requests(self) -> AskedRequests:
+        """What clients have asked, the newest 10,000 in 4 MiB: ``cluster.requests.of("Produce")``.
+
+        ApiVersions is among it; SASL is not.
+        """
+        return self._requests
+
+    async def wait_for(self, condition: Callable[[], _Part], timeout: float = 10.0) -> _Part:
+        """Wait until a function without arguments gives what is true, and return that.
+
+            await cluster.wait_for(lambda: len(cluster.records("orders")) == 3)
+
+        A ValueError of it, as for a topic that is not there yet, counts as not true. ``timeout`` is
+        in seconds of real time, whatever the clock of the cluster does. Raises TimeoutError, which
+        says what there is instead, and TypeError for a function with async.
+        """
+        self._check_runs()
+        return await held(until(condition, timeout, lambda: summary(self)))
 
     async def start(self) -> None:
-        """Listen on every port. Raises OSError if a port cannot be bound."""
-        nodes = [
-            Node(node_id, [*self._node_listeners(index)])
-            for index, node_id in enumerate(range(1, self._brokers + 1))
-        ]
+        """Listen on every port.
+
+        The cluster belongs to the running event loop then: its other methods raise RuntimeError in
+        another one.
+
+        Raises OSError if a port cannot be bound, and SettingsError if ``host`` has no address, a
+        policy cannot be made or configured, or one of ``topics`` cannot be created. Nothing is left
+        open then, and policies that are configured are closed.
+        """
+        if self._loop is not None:
+            raise RuntimeError("the cluster has been started already; make another one")
+        self._loop = asyncio.get_running_loop()
+        self.clock.start()
         try:
-            for node in nodes:
-                node.bind()
-            self._nodes = {node.id: node for node in nodes}
-            state = self._state = self._in_memory() if self._data is None else self._on_disk()
-            if self._acls:
-                from kafka_admin_proto.server.security.authorizer.files import records_of
-
-                state.append(records_of(self._acls, state.cluster))
-            if self._security is not None:
-                await self._security.add_users(state)
+            await self._parts.start()
         except BaseException:
-            if self._log is not None:
-                self._log.close()
-                self._log = None
-            for node in nodes:
-                node.release()
+            self._loop = None
             raise
-        self._set_up(state)
-        views = self._views = Views(state)
-        self.delay_metadata(self._propagation_delay_s)
-        service = self._service = Service(
-            Answers(views),
-            self._apis,
-            self._limits,
-            memoryview(bytearray(_RECEIVE_BYTES)),
-            self._trace,
-            ConnectionLimiter(self._network_limits),
-            self._rules if self._rules in DIALECTS else "kafka",
-            self._faults,
-        )
-        accept: Callable[[Node, Listener], asyncio.BaseProtocol] = partial(NodeConnection, service)
-        if self._security is not None:
-            accept = partial(self._security.accept, service, views)
-        for node in nodes:
-            await node.open(accept)
-        self._lifecycle = Lifecycle(
-            state, views, self._nodes, self._log, self._registered, lambda node: node.open(accept)
-        )
-
-    def _set_up(self, state: State) -> None:
-        state.sync_delay_s = self._sync_delay_s
-        state.rules = self._rules
-        state.later = self._timers.later
-        state.apis = self._apis
-        state.create_topic_policy = self._create_topic_policy
-        state.alter_config_policy = self._alter_config_policy
-        for policy in (self._create_topic_policy, self._alter_config_policy):
-            if policy is not None:
-                policy.configure(state.static[state.controller])
 
     async def stop_broker(self, broker: int) -> None:
         """Stop a node as SIGTERM does: other brokers lead first, then its clients are cut off."""
-        await self._started.stop(self._node(broker).id)
+        await self._running.stop(self._id(broker))
 
     async def kill_broker(self, broker: int) -> None:
         """Kill a node as SIGKILL does: it is fenced after ``broker.session.timeout.ms``."""
-        await self._started.kill(self._node(broker).id)
+        await self._running.kill(self._id(broker))
 
     async def start_broker(self, broker: int) -> None:
         """Start a node that has ended, on its ports. It serves when this returns.
@@ -288,117 +282,70 @@ class Cluster:
         majority of the nodes runs there is no controller, and this returns before the node serves.
         Raises OSError if a port is in use by now.
         """
-        await self._started.start(self._node(broker).id)
+        await self._running.start(self._id(broker))
 
     def fence_broker(self, broker: int) -> None:
         """Let the controller fence a broker, although it runs, until `unfence_broker`."""
-        self._started.fence(self._node(broker).id)
+        self._running.fence(self._id(broker))
 
     def unfence_broker(self, broker: int) -> None:
         """End the fencing of a broker."""
-        self._started.unfence(self._node(broker).id)
+        self._running.unfence(self._id(broker))
 
     @property
     def broker_states(self) -> dict[int, BrokerState]:
         """The state of each node: "running", "fenced", "starting" or "ended"."""
-        return {each: self._started.state_of(each) for each in self._nodes}
+        lifecycle = _made(self._parts.lifecycle)
+        return {each: lifecycle.state_of(each) for each in self._parts.nodes}
 
     async def stop(self) -> None:
-        """Close every socket and file, and end all tasks of the cluster."""
-        if self._lifecycle is not None:
-            self._lifecycle.end()
-        for node in self._nodes.values():
-            await node.close()
-        if self._service is not None:
-            self._service.end()
-        self._timers.end()
-        if self._views is not None:
-            self._views.end()
-        if self._state is not None:
-            for policy in (self._create_topic_policy, self._alter_config_policy):
-                if policy is not None:
-                    policy.close()
-        if self._log is not None:
-            try:
-                if self.state.quorum.available:
-                    fence(self.state)
-            except OSError as error:  # all acknowledged records are on disk nevertheless
-                print(f"the end is not in the metadata log: {error}", file=sys.stderr)
-            finally:
-                self._log.close()
-                self._log = None
+        """Close every socket and file, and end all tasks of the cluster; nothing if it has ended.
+
+        Raises SettingsError if a policy cannot be closed; all else is closed nevertheless.
+        """
+        if self._loop is None:
+            return
+        self._check_runs()
+        try:
+            await self._parts.end()
+        finally:
+            self._loop = None
 
     async def __aenter__(self) -> Self:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.stop()
 
     @property
-    def _started(self) -> Lifecycle:
-        if self._lifecycle is None:
-            raise RuntimeError(_NOT_STARTED)
-        return self._lifecycle
+    def _running(self) -> Lifecycle:
+        self._check_runs()
+        return _made(self._parts.lifecycle)
 
-    def _node(self, broker: int) -> Node:
-        if broker not in self._nodes:
-            raise ValueError(f"there is no broker {broker}; brokers are 1 to {self._brokers}")
-        return self._nodes[broker]
+    def _check_runs(self) -> None:
+        """Raise RuntimeError unless the cluster runs, and in this event loop."""
+        if self._loop is None:
+            raise RuntimeError(not_running(self))
+        if running_loop() is not self._loop:
+            raise RuntimeError(_IN_ANOTHER_LOOP)
 
-    def _node_listeners(self, index: int) -> Iterator[Listener]:
-        """The listeners of the node of that index, not bound yet."""
-        for number, (name, protocol) in enumerate(self._listeners.items()):
-            port = self._port + number * self._brokers + index if self._port else 0
-            yield Listener(name, self._host, self._advertised, port, protocol)
+    def _id(self, broker: int) -> int:
+        return checked_broker(broker, len(self._parts.nodes))
 
-    def _in_memory(self) -> State:
-        folders = {each: f"{_NO_FOLDER}{each}" for each in self._nodes}
-        state = State(self._release, new_cluster_id(), self._static(folders))
-        state.append(first_records(self._release))
-        register(state, [self._registration(node, uuid4()) for node in self._nodes.values()])
-        return state
 
-    def _on_disk(self) -> State:
-        from kafka_admin_proto.server.log.opening import check_release, open_cluster
-        from kafka_admin_proto.server.log.settings import log_settings
+def _check_delay(delay_s: float) -> None:
+    if not is_time(delay_s):
+        raise ValueError(f"a delay is 0 or more seconds, not {shown(delay_s)}")
 
-        assert self._data is not None
-        settings = log_settings(self._configs, self._release)
-        found = open_cluster(self._data, self._brokers, new_cluster_id(), settings)
-        self._log = found.log
-        for note in found.notes:
-            print(note, file=sys.stderr)
-        check_release(found.state, self._release, self._data)
-        static = self._static(dict(zip(self._nodes, map(str, found.folders), strict=True)))
-        state = State(self._release, found.cluster_id, static, found.state, found.log)
-        found.lead(state)
-        fence(state)
-        register(
-            state,
-            [self._registration(node, found.directories[node.id]) for node in self._nodes.values()],
-        )
-        return state
 
-    def _static(self, folders: Mapping[int, str]) -> dict[int, dict[str, str]]:
-        """The configs of each node's properties file; ``folders`` are the ``log.dirs``."""
-        listeners = {each.id: list(each.listeners.values()) for each in self._nodes.values()}
-        racks = dict(zip(listeners, self._racks, strict=True)) if self._racks else {}
-        return properties_of_nodes(listeners, folders, racks, self._configs)
+def not_running(cluster: Cluster) -> str:
+    """Why a cluster that does not run cannot be called."""
+    return _NOT_STARTED if cluster._parts.lifecycle is None else _ENDED
 
-    def _registered(self, node: Node) -> Registration:
-        """The registration of a node that was registered before."""
-        return self._registration(node, self.state.cluster.brokers[node.id].directories[0])
 
-    def _registration(self, node: Node, directory: UUID) -> Registration:
-        return Registration(
-            id=node.id,
-            listeners=list(node.listeners.values()),
-            rack=self._racks[node.id - 1] if self._racks else None,
-            directory=directory,
-        )
+def _made(part: _Part | None) -> _Part:
+    """A part of a cluster, which its start makes."""
+    if part is None:
+        raise RuntimeError(_NOT_STARTED)
+    return part

@@ -2,38 +2,8 @@
 
 from __future__ import annotations
 
-UNKNOWN_SERVER_ERROR = -1
-UNKNOWN_TOPIC_OR_PARTITION = 3
-REQUEST_TIMED_OUT = 7
-COORDINATOR_NOT_AVAILABLE = 15
-INVALID_TOPIC = 17
-TOPIC_AUTHORIZATION_FAILED = 29
-GROUP_AUTHORIZATION_FAILED = 30
-CLUSTER_AUTHORIZATION_FAILED = 31
-UNSUPPORTED_SASL_MECHANISM = 33
-UNSUPPORTED_VERSION = 35
-TOPIC_ALREADY_EXISTS = 36
-INVALID_PARTITIONS = 37
-INVALID_REPLICATION_FACTOR = 38
-INVALID_REPLICA_ASSIGNMENT = 39
-INVALID_CONFIG = 40
-NOT_CONTROLLER = 41
-INVALID_REQUEST = 42
-POLICY_VIOLATION = 44
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
-SECURITY_DISABLED = 54
-REASSIGNMENT_IN_PROGRESS = 60
-TOPIC_DELETION_DISABLED = 73
-ELECTION_NOT_NEEDED = 84
-PREFERRED_LEADER_NOT_AVAILABLE = 80
-ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
-NO_REASSIGNMENT_IN_PROGRESS = 85
-RESOURCE_NOT_FOUND = 91
-DUPLICATE_RESOURCE = 92
-UNACCEPTABLE_CREDENTIAL = 93
-INVALID_UPDATE_VERSION = 95
-THROTTLING_QUOTA_EXCEEDED = 89
-UNKNOWN_TOPIC_ID = 100
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.error_codes import sendable_text
 
 #: The text of INVALID_REQUEST when a whole request is refused.
 MALFORMED = (
@@ -42,25 +12,38 @@ MALFORMED = (
 )
 #: The texts of the codes, where Kafka sends them.
 NOT_AUTHORIZED = {
-    TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
-    GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
-    CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
+    codes.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    codes.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    codes.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
+    codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
 }
+#: The most records that one request of a user may make.
+MOST_RECORDS = 10_000
+#: The text of POLICY_VIOLATION for a request that makes more.
+TOO_MANY_RECORDS = "Unable to perform excessively large batch operation."
 #: The text of SECURITY_DISABLED for changes of ACLs.
 NO_AUTHORIZER = "No Authorizer is configured."
 
 
 class ApiFailure(Exception):
-    """Kafka's error code and message; None stands for the code's text, which is not sent."""
+    """Kafka's error code and message; None stands for the code's text, which is not sent.
+
+    A message that is longer than a string on the wire is cut.
+    """
 
     def __init__(self, code: int, message: str | None = None) -> None:
+        if message is not None:
+            message = sendable_text(message)
         super().__init__(code, message)
         self.code = code
         self.message = message
 
     def __str__(self) -> str:
         return f"error code {self.code}" + (f": {self.message}" if self.message else "")
+
+
+class RequestFailure(ApiFailure):
+    """A failure of all that a broker sends to the controller in one request."""
 
 
 class ControllerUnavailable(Exception):

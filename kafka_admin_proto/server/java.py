@@ -1,9 +1,18 @@
-"""Texts and orders as Java makes them, where Kafka's answers show them."""
+"""Texts and orders as Java makes them, where Kafka's answers show them.
+
+The order of a HashMap decides which of several mistakes of a request an error names, and with it
+the error's code, which topic a quota refuses, and what members of a group are assigned: clients see
+these. Where it decides the order of rows alone, no order of Java's is made.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+from uuid import UUID
+
+K = TypeVar("K")
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(
@@ -11,6 +20,8 @@ _DOUBLE = re.compile(
 )
 #: Places in the table of a HashSet that has not grown.
 _SMALL_TABLE = 16
+#: What a TimelineHashMap multiplies hashes with.
+_FIBONACCI = -7046029254386353131
 #: The characters that String.trim removes.
 _BLANKS = "".join(map(chr, range(0x21)))
 
@@ -67,6 +78,11 @@ def double_text(number: float) -> str:
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
 
 
+def int_sum(left: int, right: int) -> int:
+    """As the sum of two Java ints, which may overflow."""
+    return (left + right + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
 def list_text(items: Iterable[object]) -> str:
     """As List.toString."""
     return "[" + ", ".join(map(str, items)) + "]"
@@ -81,24 +97,72 @@ def string_hash(text: str) -> int:
     return value
 
 
-def hash_order(names: Iterable[str], table: int = 16) -> list[str]:
+def hash_order(names: Iterable[str], table: int = _SMALL_TABLE) -> list[str]:
     """Strings in the order in which a HashMap that grew to hold them lists its keys.
 
     ``table`` is the size that the map began with.
     """
-    unique = list(dict.fromkeys(names))
+    return _in_buckets(names, table, string_hash)
+
+
+def timeline_order(names: Iterable[str], most: int) -> list[str]:
+    """Strings in the order in which a TimelineHashMap lists its keys: of one slot the last first.
+
+    ``most`` is the largest number of keys that the map has had, which its table has grown for.
+    """
+    bits = 1
+    while (most + 1) * 3 > (1 << bits) * 4:
+        bits += 1
+
+    def slot(name: str) -> int:
+        value = string_hash(name)
+        signed = value - (1 << 32) if value >> 31 else value
+        return (signed * _FIBONACCI & (1 << 64) - 1) >> 64 - bits
+
+    return sorted(reversed(list(names)), key=slot)
+
+
+def set_order(names: Iterable[str]) -> list[str]:
+    """The order in which a HashSet iterates over strings, a copy of a sorted collection of them."""
+    unique = sorted(set(names))
+    return hash_order(unique, copied_table(len(unique)))
+
+
+def uuid_order(ids: Iterable[UUID], table: int = _SMALL_TABLE) -> list[UUID]:
+    """As `hash_order`, of ids in Kafka's own class."""
+    return _in_buckets(ids, table, _uuid_hash)
+
+
+def number_order(numbers: Iterable[int], table: int | None = None) -> list[int]:
+    """The order in which a HashSet of Integers iterates over them, a copy of another collection.
+
+    ``table`` is the size that it began with, if it is no copy.
+    """
+    unique = list(dict.fromkeys(numbers))
+    return _in_buckets(unique, copied_table(len(unique)) if table is None else table, int)
+
+
+def copied_table(count: int) -> int:
+    """The size of the table of a HashSet that is made as a copy of so many items."""
+    wanted = max(int(count / 0.75) + 1, _SMALL_TABLE)
+    return 1 << (wanted - 1).bit_length()
+
+
+def _uuid_hash(value: UUID) -> int:
+    number = value.int
+    bits = (number >> 64) ^ (number & (1 << 64) - 1)
+    return (bits >> 32) ^ (bits & 0xFFFFFFFF)
+
+
+def _in_buckets(keys: Iterable[K], table: int, hash_of: Callable[[K], int]) -> list[K]:
+    unique = list(dict.fromkeys(keys))
     if len(unique) < 2:
         return unique
     while len(unique) > table * 3 // 4:
         table *= 2
 
-    def bucket(name: str) -> int:
-        value = string_hash(name)
+    def bucket(key: K) -> int:
+        value = hash_of(key)
         return (value ^ value >> 16) & table - 1
 
     return sorted(unique, key=bucket)
-
-
-def small_set_order(numbers: Iterable[int]) -> list[int]:
-    """The order in which a HashSet of a dozen Integers at most iterates over them."""
-    return sorted(set(numbers), key=lambda each: (each ^ each >> 16) & _SMALL_TABLE - 1)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.policies.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.server.brokers.view import (
@@ -23,10 +24,14 @@ from kafka_admin_proto.server.brokers.view import (
     View,
     is_reassigning,
 )
-from kafka_admin_proto.server.topics.policies import AlterConfigPolicy, CreateTopicPolicy
+from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
+from kafka_admin_proto.server.replication.partitions import Partitions
+from kafka_admin_proto.server.transactions.coordinators import TransactionCoordinators
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.server.quotas.byte_rates import ByteRates
     from kafka_admin_proto.server.quotas.throttling import Owner, TokenBucket
 
 __all__ = [
@@ -75,6 +80,7 @@ class State(View):
         self.controller_state: State = self
         #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
         self.rules = "shipped"
+        self.clock: Clock = Clock()
         #: The apis that the nodes list, if they are fewer than the release has; else empty.
         self.apis: tuple[Api, ...] = ()
         self.create_topic_policy: CreateTopicPolicy | None = None
@@ -94,14 +100,20 @@ class State(View):
         self.later: Later = _at_once
         #: Called with each batch after it is stored and applied here.
         self.followers: list[Appended] = []
+        #: The producer ids that each node may give away: the next one, and the end of its block.
+        self.producer_ids: dict[int, tuple[int, int]] = {}
         #: The tokens of clients with a quota for mutations; each controller counts its own.
         self.token_buckets: dict[int, dict[Owner, TokenBucket]] = {}
+        #: The rates of clients with a quota for bytes, by node.
+        self.byte_rates: dict[int, ByteRates] = {}
+        self.partitions: Partitions = Partitions(self)
+        self.coordinators: GroupCoordinators = GroupCoordinators(self)
+        self.transactions: TransactionCoordinators = TransactionCoordinators(self)
         self._log = log
 
-    def append(self, records: Sequence[Message], staged: ClusterState | None = None) -> None:
+    def append(self, records: Sequence[Message]) -> None:
         """Write records to the log, all or none, and apply them.
 
-        ``staged`` is the state that records of new topics made of an empty one; it is adopted.
         Raises OSError if the log cannot be written; then nothing has changed.
         """
         if not records:
@@ -109,10 +121,7 @@ class State(View):
         offset = self.end_offset
         if self._log is not None:
             self._log.append(records, offset)
-        if staged is None:
-            self.apply(records, offset, self.quorum.epoch)
-        else:
-            self.adopt(staged, len(records), self.quorum.epoch)
+        self.apply(records, offset, self.quorum.epoch)
         for record in records:
             if isinstance(record, PartitionChangeRecord) or (
                 isinstance(record, PartitionRecord) and len(record.isr) < len(record.replicas)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Coroutine, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kafka_admin_proto.loop_thread import LoopThread
+from kafka_admin_proto.loop_thread import LoopThread, with_arguments_of
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
-from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.cluster import Cluster, not_running
+from kafka_admin_proto.server.conditions import PAUSE_S, summary, until
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.faults.faults import Faults
+    from kafka_admin_proto.server.asked_requests import AskedRequests
+    from kafka_admin_proto.server.brokers.views import Views
+    from kafka_admin_proto.server.faults.faults import ClusterFaults
+    from kafka_admin_proto.server.stored_groups import StoredGroup
+    from kafka_admin_proto.server.stored_records import NewRecord, StoredRecord
 
 _T = TypeVar("_T")
-
-
-_P = ParamSpec("_P")
-
-
-def _with_arguments_of(
-    model: Callable[Concatenate[Cluster, _P], None],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncCluster, _P], None]]:
-    """Give ``__init__`` the signature of another class, for ``help()`` and type checkers."""
-    return functools.wraps(model)
 
 
 class SyncCluster:
@@ -37,7 +32,7 @@ class SyncCluster:
     Entering it starts the brokers on sockets of the loopback interface, leaving it ends them.
     """
 
-    @_with_arguments_of(Cluster.__init__)
+    @with_arguments_of(Cluster.__init__)
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         self._cluster = Cluster(*arguments, **settings)
         self._thread: LoopThread | None = None
@@ -62,13 +57,61 @@ class SyncCluster:
         return self._cluster.state
 
     @property
-    def faults(self) -> Faults:
+    def views(self) -> Views:
+        """As ``Cluster.views``: ``views.of(2)`` is what broker 2 sees."""
+        return self._cluster.views
+
+    @property
+    def faults(self) -> ClusterFaults:
         """As ``Cluster.faults``, which may be changed in any thread."""
         return self._cluster.faults
+
+    @property
+    def clock(self) -> SyncClock:
+        """The time of the cluster, which tests may move: ``cluster.clock.advance(30)``."""
+        return SyncClock(self._cluster.clock, self._run)
+
+    def delay_replication(self, delay_s: float, broker: int) -> None:
+        """As ``Cluster.delay_replication``."""
+        self._run(_called(self._cluster.delay_replication, delay_s, broker))
 
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
         """As ``Cluster.delay_metadata``."""
         self._run(_called(self._cluster.delay_metadata, delay_s, broker))
+
+    def produce(self, topic: str, records: Iterable[NewRecord]) -> list[StoredRecord]:
+        """As ``Cluster.produce``."""
+        return self._run(_called(self._cluster.produce, topic, records))
+
+    def records(self, topic: str) -> list[StoredRecord]:
+        """As ``Cluster.records``."""
+        return self._run(_called(self._cluster.records, topic))
+
+    def group(self, name: str) -> StoredGroup:
+        """As ``Cluster.group``."""
+        return self._run(_called(self._cluster.group, name))
+
+    def rebalance(self, group: str) -> None:
+        """As ``Cluster.rebalance``."""
+        self._run(_called(self._cluster.rebalance, group))
+
+    @property
+    def requests(self) -> AskedRequests:
+        """As ``Cluster.requests``, in any thread."""
+        return self._cluster.requests
+
+    def wait_for(self, condition: Callable[[], _T], timeout: float = 10.0) -> _T:
+        """As ``Cluster.wait_for``; the condition is called in the caller's thread."""
+        if self._thread is None:
+            raise RuntimeError(not_running(self._cluster))
+        looks = until(condition, timeout, lambda: self._run(_called(summary, self._cluster)))
+        while True:
+            try:
+                next(looks)
+            except StopIteration as held:
+                found: _T = held.value
+                return found
+            time.sleep(PAUSE_S)
 
     def stop_broker(self, broker: int) -> None:
         """As ``Cluster.stop_broker``."""
@@ -96,7 +139,9 @@ class SyncCluster:
         return self._cluster.broker_states
 
     def start(self) -> None:
-        """Listen on every port. Raises OSError if a port cannot be bound."""
+        """As ``Cluster.start``."""
+        if self._thread is not None:
+            raise RuntimeError("the cluster has been started already; make another one")
         self._thread = LoopThread("kafka-cluster", "cluster", RuntimeError)
         try:
             self._run(self._cluster.start())
@@ -105,34 +150,46 @@ class SyncCluster:
             raise
 
     def stop(self) -> None:
-        """Close every socket and end the thread."""
+        """As ``Cluster.stop``; the thread ends too."""
         if self._thread is not None:
-            self._run(self._cluster.stop())
-            self._end()
+            try:
+                self._run(self._cluster.stop())
+            finally:
+                self._end()
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def _run(self, call: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine in the cluster's thread; returns its result."""
         if self._thread is None:
             call.close()
-            raise RuntimeError("the cluster has not been started; enter it first")
+            raise RuntimeError(not_running(self._cluster))
         return self._thread.run(call)
 
     def _end(self) -> None:
         assert self._thread is not None
         self._thread.stop()
         self._thread = None
+
+
+class SyncClock:
+    """The clock of a cluster in a thread of its own."""
+
+    def __init__(self, clock: Clock, run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+        self._clock = clock
+        self._run = run
+
+    def advance(self, seconds: float) -> None:
+        """As ``Clock.advance``: the cluster has done what is due when this returns.
+
+        Raises RuntimeError in a function that the cluster calls, such as a policy.
+        """
+        self._run(self._clock.advance(seconds))
 
 
 async def _called(call: Callable[..., _T], *arguments: Any) -> _T:

@@ -5,26 +5,19 @@
     replace(TEXT, full_reconciles="never")    # a mutant
 
 ``TABLE`` has a row for each: the question, both answers in words and values, and where they come
-from. ``Rules`` is made of one column of it. Sources name lines of the text (``text 53``) and
+from. ``Rules`` is made of one column of it. Sources name lines of the text (``t53``) and
 classes of Kafka 3.9 (``ReplicaManager.becomeLeaderOrFollower``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-__all__ = ["SHIPPED", "TABLE", "TEXT", "Answer", "Rule", "Rules"]
+from kafka_admin_proto.protocol import codes
 
-# Kafka's error codes that rules answer with.
-NONE = 0
-UNKNOWN_TOPIC_OR_PARTITION = 3
-STALE_CONTROLLER_EPOCH = 11
-FENCED_LEADER_EPOCH = 74
-STALE_BROKER_EPOCH = 77
-UNKNOWN_TOPIC_ID = 100
-INCONSISTENT_TOPIC_ID = 103
-FETCH_SESSION_TOPIC_ID_ERROR = 106
+__all__ = ["RULES_BY_NAME", "SHIPPED", "TABLE", "TEXT", "Answer", "Rule", "Rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +25,14 @@ class Rules:
     """One column of the table: the values that nodes ask for. ``TABLE`` says what each is."""
 
     dialect: Literal["kip-516", "kafka"]
-    #: "ignore", "never", False: no column has these; mutants do.
+    #: "ignore", "never", and False where both columns have True: mutants alone have these.
     unequal_id: Literal["replace", "refuse", "ignore"]
     full_reconciles: Literal["always", "migration", "never"]
     stray_folder: Literal["delete", "stray"]
     stray_without_id: Literal["reconcile", "fail"]
     zero_id_in_full: Literal["no id", "another"]
-    full_update_forgets: Literal["never", "migration"]
+    full_update_forgets: Literal["first", "migration", "never"]
+    unknown_deletion_keeps_id: bool
     ids_resolved_by: Literal["replicas", "metadata"]
     fetch_of_unequal_id: int
     fetch_of_unknown_id: int
@@ -95,28 +89,28 @@ TABLE: tuple[Rule, ...] = (
         "LeaderAndIsr names another id than the partition's log has",
         Answer("replace", "the log is closed and moved to the deleting folder, a new one is made"),
         Answer("refuse", "INCONSISTENT_TOPIC_ID for the partition, the disk stays as it is"),
-        "text 69–75; ReplicaManager.becomeLeaderOrFollower",
+        "t69–t75; ReplicaManager.becomeLeaderOrFollower",
     ),
     Rule(
         "full_reconciles",
         "LeaderAndIsr of type FULL lacks partitions that the broker has",
         Answer("always", "they are stale, and moved away before anything else"),
         Answer("migration", "nothing; moved away only while migrating, by a KRaft controller's"),
-        "text 53; ReplicaManager.updateStrayLogs",
+        "t53; ReplicaManager.updateStrayLogs",
     ),
     Rule(
         "stray_folder",
         "Where do reconciled partitions go?",
         Answer("delete", "to the deleting folder, which is emptied later"),
         Answer("stray", "to a folder ending in -stray, which is kept"),
-        "text 53, 75; LogManager.addStrayLog",
+        "t53, t75; LogManager.addStrayLog",
     ),
     Rule(
         "stray_without_id",
         "FULL reconciles, and a log has no id",
         Answer("reconcile", "stale if the request does not name the partition"),
         Answer("fail", "UNKNOWN_SERVER_ERROR for the whole request, nothing is done"),
-        "text 53; LogManager.findStrayReplicas",
+        "t53; LogManager.findStrayReplicas",
     ),
     Rule(
         "zero_id_in_full",
@@ -128,49 +122,64 @@ TABLE: tuple[Rule, ...] = (
     Rule(
         "full_update_forgets",
         "UpdateMetadata lacks topics that the broker knows",
-        Answer("never", "they stay until a leader of -2 deletes them: the draft has no type"),
-        Answer("migration", "the same, but while migrating a FULL one of a KRaft controller"),
-        "text 19; ZkMetadataCache.transformKRaftControllerFullMetadataRequest",
+        Answer(
+            "first",
+            "a leader of -2 deletes them; the draft has no type, so that a controller's first "
+            "one to a registered broker is taken for FULL, and they are forgotten",
+        ),
+        Answer(
+            "migration",
+            "a leader of -2 deletes them; they are forgotten only while migrating, when a KRaft "
+            "controller's is FULL",
+        ),
+        "t19, t53; ZkMetadataCache.transformKRaftControllerFullMetadataRequest",
+    ),
+    Rule(
+        "unknown_deletion_keeps_id",
+        "UpdateMetadata has a leader of -2 for a topic that the broker does not know",
+        Answer(False, "nothing is kept"),
+        Answer(True, "the topic's id is kept, without a partition"),
+        "the text is silent; ZkMetadataCache.updateMetadata",
     ),
     Rule(
         "stop_by_id",
         "What does StopReplica v4 name?",
         Answer(None, "the topic's id: a replica with another id is not touched"),
         Answer(None, "the topic's name, whatever id the log has"),
-        "text 47; StopReplicaRequest.json",
+        "t47; StopReplicaRequest.json",
     ),
     Rule(
         "offsets_by_id",
         "Do ListOffsets and OffsetForLeaderEpoch know ids?",
         Answer(None, "in v6 and v4, and only the replica with that id answers"),
         Answer(None, "in no version: a stale replica answers by name"),
-        "text 65; ListOffsetsRequest.json, OffsetForLeaderEpochRequest.json",
+        "t65; ListOffsetsRequest.json, OffsetForLeaderEpochRequest.json",
     ),
     Rule(
         "ids_resolved_by",
         "A request names an id: whose partition is it?",
         Answer("replicas", "that of the replica whose log has the id"),
         Answer("metadata", "that of the name which UpdateMetadata gave the id"),
-        "text 65; KafkaApis.handleFetchRequest",
+        "t65; KafkaApis.handleFetchRequest",
     ),
     Rule(
         "fetch_of_unequal_id",
         "Fetch names a known id, and the log has another",
-        Answer(UNKNOWN_TOPIC_ID, "UNKNOWN_TOPIC_ID: no replica here has the id"),
-        Answer(INCONSISTENT_TOPIC_ID, "INCONSISTENT_TOPIC_ID"),
-        "text 65; ReplicaManager.readFromLog",
+        Answer(codes.UNKNOWN_TOPIC_ID, "UNKNOWN_TOPIC_ID: no replica here has the id"),
+        Answer(codes.INCONSISTENT_TOPIC_ID, "INCONSISTENT_TOPIC_ID"),
+        "t65; ReplicaManager.readFromLog",
     ),
     _same(
         "fetch_of_unknown_id",
         "Fetch names an id that the broker never heard of",
-        UNKNOWN_TOPIC_ID,
+        codes.UNKNOWN_TOPIC_ID,
         "UNKNOWN_TOPIC_ID",
-        "text 65; KafkaApis.handleFetchRequest",
+        "t65; KafkaApis.handleFetchRequest",
     ),
     _same(
         "fetch_session_of_other_kind",
         "Fetch by id in a session that was opened by name, or the reverse",
-        FETCH_SESSION_TOPIC_ID_ERROR,
+        codes.FETCH_SESSION_TOPIC_ID_ERROR,
         "FETCH_SESSION_TOPIC_ID_ERROR",
         "the text is silent; FetchManager.newContext",
     ),
@@ -186,7 +195,7 @@ TABLE: tuple[Rule, ...] = (
         "LeaderAndIsr has an id, and the log has none",
         True,
         "the log takes it and the file is written, even at an equal leader epoch",
-        "text 75, 96; UnifiedLog.assignTopicId",
+        "t75, t96; UnifiedLog.assignTopicId",
     ),
     _same(
         "epochs_compared",
@@ -198,21 +207,21 @@ TABLE: tuple[Rule, ...] = (
     _same(
         "stale_controller_epoch",
         "A controller's request has a lower controller epoch than an earlier one",
-        STALE_CONTROLLER_EPOCH,
+        codes.STALE_CONTROLLER_EPOCH,
         "STALE_CONTROLLER_EPOCH, nothing is done",
         "the text is silent; ReplicaManager",
     ),
     _same(
         "stale_broker_epoch",
         "A controller's request has a lower broker epoch than the broker's own, and not -1",
-        STALE_BROKER_EPOCH,
+        codes.STALE_BROKER_EPOCH,
         "STALE_BROKER_EPOCH, nothing is done",
         "the text is silent; ZkBrokerEpochManager.isBrokerEpochStale",
     ),
     _same(
         "stale_leader_epoch",
         "LeaderAndIsr has the log's id and a leader epoch that is not higher",
-        STALE_CONTROLLER_EPOCH,
+        codes.STALE_CONTROLLER_EPOCH,
         "STALE_CONTROLLER_EPOCH for the partition",
         "the text is silent; ReplicaManager.becomeLeaderOrFollower",
     ),
@@ -226,23 +235,23 @@ TABLE: tuple[Rule, ...] = (
     _same(
         "not_a_replica",
         "LeaderAndIsr names a partition of which the broker is no replica",
-        UNKNOWN_TOPIC_OR_PARTITION,
+        codes.UNKNOWN_TOPIC_OR_PARTITION,
         "UNKNOWN_TOPIC_OR_PARTITION for the partition",
         "the text is silent; ReplicaManager.becomeLeaderOrFollower",
     ),
     _same(
         "stop_fenced",
         "StopReplica has a lower leader epoch than the replica, and not -1 or -2",
-        FENCED_LEADER_EPOCH,
+        codes.FENCED_LEADER_EPOCH,
         "FENCED_LEADER_EPOCH for the partition",
         "the text is silent; ReplicaManager.stopReplicas",
     ),
     _same(
         "stop_unknown",
         "StopReplica names what the broker does not have",
-        NONE,
+        codes.NONE,
         "NONE: there is nothing left to do",
-        "text 51; ReplicaManager.stopReplicas",
+        "t51; ReplicaManager.stopReplicas",
     ),
     _same(
         "stop_without_delete",
@@ -256,14 +265,14 @@ TABLE: tuple[Rule, ...] = (
         "How long does a folder stay in the deleting folder?",
         60_000,
         "a minute: it is named ….<32 hex digits>-delete, on a restart the time begins anew",
-        "text 75; LogManager.asyncDelete, file.delete.delay.ms",
+        "t75; LogManager.asyncDelete, file.delete.delay.ms",
     ),
     _same(
         "ids_read_back",
         "What does a broker know after a restart?",
         True,
         "the ids in its partition.metadata files; leader epochs are forgotten",
-        "text 94; UnifiedLog.initializeTopicId",
+        "t94; UnifiedLog.initializeTopicId",
     ),
     _same(
         "unreadable_file",
@@ -277,21 +286,21 @@ TABLE: tuple[Rule, ...] = (
         "A partition moves to another log directory",
         None,
         "the file is there as well, with the same id",
-        "text 248; Partition.maybeCreateFutureReplica",
+        "t248; Partition.maybeCreateFutureReplica",
     ),
     Rule(
         "deletion_answered",
         "When does the controller answer DeleteTopics?",
         Answer("at_once", "at once: the topic is out of the store, its name free; after the bump"),
         Answer("when_gone", "when every replica has gone, or at the request's timeout"),
-        "text 38; TopicDeletionManager",
+        "t38; TopicDeletionManager",
     ),
     Rule(
         "deletion_gives_up",
         "A replica's StopReplica never succeeds",
         Answer(True, "after a number of tries and a time it is left to the next FULL"),
         Answer(False, "it is sent again when the broker is back, without end"),
-        "text 53; TopicDeletionManager.failReplicaDeletion",
+        "t53; TopicDeletionManager.failReplicaDeletion",
     ),
 )
 
@@ -305,3 +314,5 @@ def _column(which: Literal["text", "shipped"]) -> Rules:
 TEXT = _column("text")
 #: What they do in Kafka 3.9.
 SHIPPED = _column("shipped")
+#: Name of a column → its rules.
+RULES_BY_NAME: Mapping[str, Rules] = {"text": TEXT, "shipped": SHIPPED}

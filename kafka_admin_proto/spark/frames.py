@@ -14,15 +14,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.spark.ingest.chunks import pack
 from kafka_admin_proto.spark.ingest.flows import by_flow
-from kafka_admin_proto.spark.ingest.packets import PACKETS, rows_of
-from kafka_admin_proto.spark.tables.decode_flows import decode_flows
-from kafka_admin_proto.spark.tables.schemas import FRAMES
+from kafka_admin_proto.tables.decode_flows import decode_flows
+from kafka_admin_proto.tables.frame_columns import FRAMES
+from kafka_admin_proto.tables.ingest.chunks import pack
+from kafka_admin_proto.tables.ingest.files import absolute
+from kafka_admin_proto.tables.ingest.packets import PACKETS, rows_of
 
 
 def frames(packets: DataFrame, options: DecodeOptions = DEFAULT_OPTIONS) -> DataFrame:
-    """The frame records of packets in the columns of the data source; see `schemas.FRAMES`.
+    """The frame records of packets in the columns of the data source; see `frame_columns.FRAMES`.
 
     ``read_frames`` is faster where all packets of some captures are wanted.
     """
@@ -36,19 +37,18 @@ def read_frames(
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
     **options: str,
 ) -> DataFrame:
-    """The frame records of captures and request logs; ``options`` are those of the data source."""
+    """The frame records of captures and request logs; ``options`` are those of the data source.
+
+    A job that uses them fails where its workers cannot open a file.
+    """
     source = spark.read.format("kafka_capture").options(**options).option("rows", "chunks")
-    decode = partial(_decode_chunks, options=decode_options)
-    return by_flow(source.load(list(paths))).mapInArrow(decode, from_arrow_schema(FRAMES))
+    decode = partial(decode_flows, options=decode_options)
+    return by_flow(source.load(list(map(absolute, paths)))).mapInArrow(
+        decode, from_arrow_schema(FRAMES)
+    )
 
 
 def _decode_packets(
     batches: Iterable[pa.RecordBatch], options: DecodeOptions
 ) -> Iterator[pa.RecordBatch]:
     return decode_flows(pack(rows_of(batches, PACKETS.names)), options)
-
-
-def _decode_chunks(
-    batches: Iterable[pa.RecordBatch], options: DecodeOptions
-) -> Iterator[pa.RecordBatch]:
-    return decode_flows(batches, options)

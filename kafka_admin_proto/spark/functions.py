@@ -20,7 +20,7 @@ beside pyspark. Columns go through Arrow, in pieces of bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import pyarrow as pa
@@ -89,21 +89,11 @@ def from_kafka(
     number = version if isinstance(version, int) else None
     wanted = Wanted(name, number, dialect, mode, show_secrets)
     wanted.check()
-    if isinstance(version, int):
 
-        def of_one_version(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
-            for bodies in batches:
-                yield from decode_array(bodies, None, wanted)
+    def read(bodies: pa.Array, versions: pa.Array | None = None) -> Iterator[pa.Array]:
+        return decode_array(bodies, versions, wanted)
 
-        return _call("from_kafka", of_one_version, wanted.result_type(), data)
-
-    def of_versions(
-        batches: Iterator[tuple[pa.Array, pa.Array]],
-    ) -> Iterator[pa.Array]:
-        for bodies, versions in batches:
-            yield from decode_array(bodies, versions, wanted)
-
-    return _call("from_kafka", of_versions, wanted.result_type(), data, version)
+    return _call_by_version("from_kafka", read, wanted.result_type(), data, version)
 
 
 def to_kafka(
@@ -126,21 +116,11 @@ def to_kafka(
     number = version if isinstance(version, int) else None
     wanted = Wanted(name, number, dialect)
     wanted.check()
-    if isinstance(version, int):
 
-        def of_one_version(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
-            for values in batches:
-                yield encode_array(values, None, wanted)
+    def write(values: pa.Array, versions: pa.Array | None = None) -> Iterator[pa.Array]:
+        yield encode_array(values, versions, wanted)
 
-        return _call("to_kafka", of_one_version, pa.binary(), value)
-
-    def of_versions(
-        batches: Iterator[tuple[pa.Array, pa.Array]],
-    ) -> Iterator[pa.Array]:
-        for values, versions in batches:
-            yield encode_array(values, versions, wanted)
-
-    return _call("to_kafka", of_versions, pa.binary(), value, version)
+    return _call_by_version("to_kafka", write, pa.binary(), value, version)
 
 
 def frame_header(payload: ColumnOrName, *, prefix: bool = False) -> Column:
@@ -192,6 +172,29 @@ def from_record_batch(
             yield from records_array(each, mode=mode, limit=limit, show_secrets=show_secrets)
 
     return _call("from_record_batch", read, RECORDS_TYPE, data)
+
+
+def _call_by_version(
+    name: str,
+    convert: Callable[..., Iterator[pa.Array]],
+    type_: pa.DataType,
+    data: ColumnOrName,
+    version: int | ColumnOrName,
+) -> Column:
+    """``convert`` gets the arrays of ``data`` alone, or with those of a column of versions."""
+    if isinstance(version, int):
+
+        def of_one_version(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+            for each in batches:
+                yield from convert(each)
+
+        return _call(name, of_one_version, type_, data)
+
+    def of_versions(batches: Iterator[tuple[pa.Array, pa.Array]]) -> Iterator[pa.Array]:
+        for each, versions in batches:
+            yield from convert(each, versions)
+
+    return _call(name, of_versions, type_, data, version)
 
 
 def _call(name: str, function: Any, type_: pa.DataType, *columns: ColumnOrName) -> Column:

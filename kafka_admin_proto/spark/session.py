@@ -14,6 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import KafkaAdminProtoError, MissingExtraError
+from kafka_admin_proto.spark.cluster import require_master
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -42,10 +43,10 @@ def spark_session(
     """The session of this process, with the data source ``kafka_capture`` registered.
 
     ``master`` is this machine's cores unless given. Under spark-submit, the master and settings
-    given there hold. ``settings`` are Spark's own and come last. What the environment or
-    they say of the workers' Python stays; otherwise it is the one that runs this. Raises
-    NoJavaError, and MissingExtraError without pyspark. A session that runs already is used as it
-    is.
+    given there hold. ``settings`` are Spark's own and come last. What the environment or they say
+    of the workers' Python stays; otherwise it is the one that runs this. Raises NoJavaError,
+    ClusterError where no master answers, and MissingExtraError without pyspark. A session that runs
+    already is used as it is.
     """
     with _missing_extra():
         from pyspark.sql import SparkSession
@@ -96,7 +97,8 @@ def _missing_extra() -> Iterator[None]:
 
 
 def _wanted(master: str | None, app: str, settings: dict[str, str] | None) -> dict[str, str]:
-    """The settings of a Spark that is started now, after a check of its Java."""
+    """The settings of a Spark that is started now, after checks of its Java and its master."""
+    require_master(master or "")
     check_java()
     wanted = dict(settings or {})
     if not _is_submitted():

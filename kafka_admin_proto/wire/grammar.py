@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name, python_name
+from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.wire.types import blobs, fixed  # noqa: F401  # their classes are found by name
 from kafka_admin_proto.wire.types.arrays import Array
 from kafka_admin_proto.wire.types.base import WireType
@@ -26,15 +28,29 @@ def message_type(
 
 
 class _Builder:
+    """The types of a message at one version.
+
+    Without a version they take what any version takes, and have all fields and no tags: what is
+    not written is held against these.
+    """
+
     def __init__(
-        self, spec: MessageSpec, version: int, value_classes: Callable[[str], type[Any]]
+        self, spec: MessageSpec, version: int | None, value_classes: Callable[[str], type[Any]]
     ) -> None:
+        self.spec = spec
         self.version = version
-        self.flexible = spec.is_flexible(version)
+        self.flexible = self._is_in(spec.flexible_versions)
         self.structs = spec.structs()
         self.secret_tags = spec.hides_unknown_tags
         self.value_classes = value_classes
         self._built: dict[str, StructType] = {}
+
+    @cached_property
+    def _any_version(self) -> _Builder:
+        return _Builder(self.spec, None, self.value_classes)
+
+    def _is_in(self, versions: VersionRange) -> bool:
+        return not versions.empty if self.version is None else self.version in versions
 
     def struct(self, struct: StructSpec) -> StructType:
         built = self._built.get(struct.name)
@@ -52,24 +68,31 @@ class _Builder:
             "value_class": self.value_classes(struct.name),
             "members": tuple(self._member(slot, field) for slot, field in enumerate(struct.fields)),
             "flexible": self.flexible,
-            "foreign_tags": frozenset(tag for tag in tags if self.version not in tags[tag]),
+            "foreign_tags": frozenset(
+                tag
+                for tag, versions in tags.items()
+                if self.version is None or self.version not in versions
+            ),
             "secret_tags": self.secret_tags,
         }
 
     def _member(self, slot: int, field: FieldSpec) -> Member:
-        tagged = self.version in field.tagged_versions
+        tagged = self.version is not None and self.version in field.tagged_versions
+        has_field = self.version is None or self.version in field.versions
         return Member(
             slot=slot,
             attribute=python_name(field.name),
             json=json_name(field.name),
             aliases=tuple(json_name(alias) for alias in field.aliases),
-            wire_type=self._wire_type(field, tagged) if self.version in field.versions else None,
+            wire_type=self._wire_type(field, tagged) if has_field else None,
+            absent_type=None if has_field else self._any_version._wire_type(field, tagged=False),
             default=self._default(field),
             ignorable=field.ignorable,
             tag=field.tag if tagged else None,
             sensitive=field.sensitive,
             named_by=python_name(field.named_by) if field.named_by else "",
             holds_secrets=self._holds_secrets(field),
+            entity_type=field.entity_type,
         )
 
     def _holds_secrets(self, field: FieldSpec) -> bool:
@@ -79,9 +102,9 @@ class _Builder:
         return any(map(self._holds_secrets, inner))
 
     def _wire_type(self, field: FieldSpec, tagged: bool) -> WireType:
-        nullable = self.version in field.nullable_versions
+        nullable = self._is_in(field.nullable_versions)
         compact = self.flexible
-        if field.flexible_versions is not None:
+        if self.version is not None and field.flexible_versions is not None:
             compact = self.version in field.flexible_versions
         if field.type.is_array:
             element = self._element(field, compact, nullable=False)

@@ -53,12 +53,14 @@ class NullableNode(Struct, frozen=True):
 class FieldNode(Struct, frozen=True):
     """A field of a struct: ``Member`` without what only the tree needs.
 
-    ``node`` is None where the version does not have the field.
+    ``node`` is None where the version does not have the field; ``absent`` then is what a value has
+    to fit, although it is not written.
     """
 
     attribute: str
     json: str
     node: Node | None
+    absent: Node | None
     default: Callable[[], Any]
     ignorable: bool
     tag: int | None

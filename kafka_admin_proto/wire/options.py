@@ -5,7 +5,8 @@ codec and a user's own ``construct.Struct`` around it (where none of them is set
 
 - ``OBSERVER``: a ``types.base.Observer`` that is given each field read and everything that is legal
   but not as Kafka itself would write it (a padded varint, a bool of 2, ...);
-- ``LENIENT``: on building, leave out values of fields that the version does not have.
+- ``LENIENT``: on building, leave out values of fields that the version does not have;
+- ``VIEWS``: a memoryview of all that the stream reads, of which bytes and records become slices.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 OBSERVER = "_kafka_observer"
 LENIENT = "_kafka_lenient"
+VIEWS = "_kafka_views"
 
 
 class JsonOptions(Struct, frozen=True):

@@ -34,7 +34,10 @@ def is_secret_name(name: object) -> bool:
     only the name is left, so that a few harmless ones (``delegation.token.max.lifetime.ms``) are
     taken for secrets too. A password inside of a value, as in a URL, is not seen.
     """
-    return isinstance(name, str) and _is_secret_text(name)
+    if type(name) is str:
+        return _is_secret_text(name)
+    # The cache keeps texts, not objects of a subclass, whose methods might also answer for others.
+    return isinstance(name, str) and _is_secret_text(str.__str__(name))
 
 
 @lru_cache(maxsize=4096)
@@ -44,6 +47,7 @@ def _is_secret_text(name: str) -> bool:
 
 def is_metadata_topic(struct: object) -> bool:
     """Whether a struct of a message is about KRaft's own log: its records are secrets."""
-    if getattr(struct, "topic_id", None) == METADATA_TOPIC_ID:
+    topic_id = getattr(struct, "topic_id", None)
+    if isinstance(topic_id, UUID) and topic_id.int == METADATA_TOPIC_ID.int:
         return True
     return any(getattr(struct, name, None) == METADATA_TOPIC for name in TOPIC_NAMES)

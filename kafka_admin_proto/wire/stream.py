@@ -6,6 +6,7 @@ from typing import IO
 
 from construct import Container
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.wire.options import OBSERVER
 
@@ -17,7 +18,7 @@ def read_exactly(stream: IO[bytes], size: int, path: str, what: str) -> bytes:
         start = stream.tell() - len(data)
         left = f"{len(data)} left"
         raise DecodeError(
-            f"{what} needs {size} byte{'s' * (size != 1)}, {left}",
+            f"{what} needs {counted(size, 'bytes')}, {left}",
             path=path,
             offset=start,
             expected=what,

@@ -12,6 +12,7 @@ from typing import IO
 
 from construct import Container
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.wire.stream import note
 
@@ -75,7 +76,7 @@ def varint_at(
         if bits < 0x80:
             return value & mask, p
         shift += 7
-    raise IndexError(f"a varint of more than {most} bytes")
+    raise IndexError(f"a varint of more than {counted(most, 'bytes')}")
 
 
 def uvarint_at(data: bytes, p: int) -> tuple[int, int]:

@@ -46,6 +46,9 @@ class RecordEngine:
         records: list[Any],
         max_items: int,
     ) -> None: ...
+    def skim(
+        self, data: Buffer, start: int, count: int, base_timestamp: int, max_items: int
+    ) -> tuple[int, int, bool, bool]: ...
     def write(
         self,
         records: Sequence[Any],

@@ -3,13 +3,13 @@
 """The engine: nodes for a message's wire tree, which read, write and show it as JSON."""
 
 from math import isinf, isnan
-from operator import itemgetter
+from operator import index
 from uuid import UUID as _UUID, SafeUUID
 
 import msgspec
 
 from kafka_admin_proto.wire.field_names import is_error_field, is_topic_id_field
-from kafka_admin_proto.wire.emit.runtime import Fallback
+from kafka_admin_proto.wire.emit.runtime import Fallback, ValueChanged
 from kafka_admin_proto.wire.secrets import (
     MASK,
     METADATA_TOPIC,
@@ -43,7 +43,8 @@ def _encoded_double(x):
 
 
 def _in_order_of_tags(pairs):
-    return sorted(pairs, key=itemgetter(0))
+    # By the numbers that are written, whatever methods pairs and tags have.
+    return sorted(pairs, key=lambda pair: index(tuple.__getitem__(pair, 0)))
 
 
 # Objects that the functions refer to, for as long as the module lives.
@@ -69,6 +70,7 @@ cdef PyObject* _zero_uuid = <PyObject*>ZERO_UUID
 cdef PyObject* _is_secret_name = <PyObject*>is_secret_name
 cdef PyObject* _double_text = <PyObject*>_encoded_double
 cdef PyObject* _by_tag = <PyObject*>_in_order_of_tags
+cdef PyObject* _value_changed = <PyObject*>ValueChanged
 cdef PyObject* _bytes_class = <PyObject*>bytes
 cdef PyTypeObject* _uuid_class = <PyTypeObject*>_UUID
 cdef Py_ssize_t _uuid_int = kap_slot(<PyObject*>_UUID, <PyObject*>_KEPT[5])
@@ -92,9 +94,16 @@ cdef int _refuse() except -1:
 
 
 cdef int _forget() except -1:
-    """Clear what is set, as the slow way will tell it; memory that ends is raised."""
+    """Clear what is set, as the slow way will say it better.
+
+    What a second try does not mend is raised: memory or the stack that ends, and Ctrl-C.
+    """
     if PyErr_Occurred() != NULL:
-        if PyErr_ExceptionMatches(PyExc_MemoryError):
+        if (
+            PyErr_ExceptionMatches(PyExc_MemoryError)
+            or PyErr_ExceptionMatches(PyExc_RecursionError)
+            or not PyErr_ExceptionMatches(PyExc_Exception)
+        ):
             return _raise_set()
         PyErr_Clear()
     return 0

@@ -25,8 +25,11 @@ cdef extern from "Python.h":
     PyObject* PyErr_Occurred() noexcept
     PyObject* PyErr_NoMemory() noexcept
     void PyErr_Clear() noexcept
+    void PyErr_SetNone(PyObject*) noexcept
     bint PyErr_ExceptionMatches(PyObject*) noexcept
+    PyObject* PyExc_Exception
     PyObject* PyExc_MemoryError
+    PyObject* PyExc_RecursionError
 
     PyObject* PyLong_FromLong(long) noexcept
     PyObject* PyLong_FromLongLong(long long) noexcept
@@ -62,7 +65,6 @@ cdef extern from "Python.h":
     PyObject* PyMemoryView_FromObject(PyObject*) noexcept
     PyObject* PySequence_GetSlice(PyObject*, Py_ssize_t, Py_ssize_t) noexcept
     int PySequence_DelSlice(PyObject*, Py_ssize_t, Py_ssize_t) noexcept
-    PyObject* PySequence_List(PyObject*) noexcept
     int PyObject_GetBuffer(PyObject*, Py_buffer*, int) noexcept
     void PyBuffer_Release(Py_buffer*) noexcept
     int PyBUF_SIMPLE
@@ -75,11 +77,13 @@ cdef extern from "Python.h":
     bint PyList_Check(PyObject*) noexcept
     int PyList_Append(PyObject*, PyObject*) noexcept
     int PyList_Sort(PyObject*) noexcept
+    PyObject* PyList_GetSlice(PyObject*, Py_ssize_t, Py_ssize_t) noexcept
     PyObject* PyTuple_New(Py_ssize_t) noexcept
     void PyTuple_SET_ITEM(PyObject*, Py_ssize_t, PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(PyObject*, Py_ssize_t) noexcept
     Py_ssize_t PyTuple_GET_SIZE(PyObject*) noexcept
     bint PyTuple_Check(PyObject*) noexcept
+    bint PyTuple_CheckExact(PyObject*) noexcept
     PyObject* PyList_AsTuple(PyObject*) noexcept
 
     PyObject* PyObject_CallNoArgs(PyObject*) noexcept

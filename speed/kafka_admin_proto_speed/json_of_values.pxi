@@ -78,10 +78,13 @@ cdef int is_metadata(Shape* s, PyObject* x) noexcept:
     """Whether a struct is about the metadata log; -1 is refused."""
     cdef unsigned char raw[16]
     cdef PyObject* value
-    cdef int i
+    cdef int i, done
     if s.topic_id >= 0:
-        value = slot_of(x, &s.fields[s.topic_id])[0]
-        if value == NULL or uuid_bytes(value, raw) < 0:
+        # Held: a subclass of UUID may have methods, which take it out of the struct.
+        value = field_of(x, &s.fields[s.topic_id], True)
+        done = -1 if value == NULL else uuid_bytes(value, raw)
+        Py_XDECREF(value)
+        if done < 0:
             return -1
         if memcmp(raw, PyBytes_AS_STRING(_metadata_topic_id), 16) == 0:
             return 1
@@ -160,7 +163,7 @@ cdef int json_of_tags(Shape* s, PyObject* unknown, bint hidden, Writer* w) noexc
     cdef PyObject* data
     cdef int64_t tag
     cdef Py_ssize_t i
-    if not PyTuple_Check(unknown):
+    if not PyTuple_CheckExact(unknown):
         return -1
     if PyTuple_GET_SIZE(unknown) == 0:
         return 0

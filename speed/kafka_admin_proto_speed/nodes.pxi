@@ -47,6 +47,7 @@ cdef struct Node:
 
 cdef struct Field:
     Node* node  # NULL where the version does not have the field
+    Node* absent  # what a value has to fit then
     Py_ssize_t offset  # in an instance of the value class
     PyObject* attribute
     int how_default
@@ -195,6 +196,8 @@ cdef class _Nodes:
         self.keep(field.attribute)
         if field.node is not None:
             made.node = self.node(field.node, depth)
+        if field.absent is not None:
+            made.absent = self.node(field.absent, depth)
         made.tag = -1 if field.tag is None else field.tag
         made.ignorable = field.ignorable
         made.sensitive = field.sensitive

@@ -120,6 +120,33 @@ cdef PyObject* record_headers(Reader* r, int64_t* items) noexcept:
     return made
 
 
+cdef int skim_blob(Reader* r, bint may_be_null, bint* is_null) noexcept:
+    """Go behind what ``record_blob`` reads; -1 for what that refuses."""
+    cdef int64_t length = 0
+    if signed_varint(r, 5, &length) < 0 or length > r.end - r.p:
+        return -1
+    is_null[0] = length < 0
+    if is_null[0]:
+        return 0 if may_be_null else -1
+    r.p += length
+    return 0
+
+
+cdef int skim_headers(Reader* r, int64_t* items) noexcept:
+    """Go behind what ``record_headers`` reads; -1 for what that refuses."""
+    cdef int64_t count, i
+    cdef bint is_null
+    if signed_varint(r, 5, &count) < 0 or count < 0 or count > r.end - r.p:
+        return -1
+    items[0] -= count
+    if items[0] < 0:
+        return -1
+    for i in range(count):
+        if skim_blob(r, False, &is_null) < 0 or skim_blob(r, True, &is_null) < 0:
+            return -1
+    return 0
+
+
 cdef class RecordEngine:
     """Reads and writes the records of a batch; ``record_class`` is that of their values."""
 
@@ -169,6 +196,58 @@ cdef class RecordEngine:
         found = <object>made
         Py_DECREF(made)
         records.extend(found)
+
+    def skim(
+        self, data, Py_ssize_t start, int64_t count, int64_t base_timestamp, int64_t max_items
+    ):
+        """The lowest and highest timestamp, whether all have keys, and whether offsets count up.
+
+        As ``read`` and for one record at least; Fallback for any fault. No value is made.
+        """
+        cdef Py_buffer view
+        cdef Reader r, inner
+        cdef int64_t size, since, delta, time, lowest = 0, highest = 0, items = max_items - count
+        cdef int64_t i
+        cdef bint is_null, is_keyed = True, is_in_order = True, is_good
+        if PyObject_GetBuffer(<PyObject*>data, &view, PyBUF_SIMPLE) < 0:
+            _refuse()
+        is_good = 0 <= start <= view.len and 0 < count <= view.len - start and items >= 0
+        if is_good:
+            r.begin = <const unsigned char*>view.buf
+            r.p = r.begin + start
+            r.end = r.begin + view.len
+            for i in range(count):
+                is_good = not (signed_varint(&r, 5, &size) < 0 or size < 1 or size > r.end - r.p)
+                if not is_good:
+                    break
+                inner = r
+                inner.end = r.p + size
+                inner.p += 1  # attributes
+                r.p += size
+                is_good = not (
+                    signed_varint(&inner, 10, &since) < 0
+                    or signed_varint(&inner, 5, &delta) < 0
+                    or skim_blob(&inner, True, &is_null) < 0
+                )
+                if not is_good:
+                    break
+                is_keyed = is_keyed and not is_null
+                is_in_order = is_in_order and delta == i
+                time = <int64_t>(<uint64_t>base_timestamp + <uint64_t>since)
+                lowest = time if i == 0 or time < lowest else lowest
+                highest = time if i == 0 or time > highest else highest
+                is_good = not (
+                    skim_blob(&inner, True, &is_null) < 0
+                    or skim_headers(&inner, &items) < 0
+                    or inner.p != inner.end
+                )
+                if not is_good:
+                    break
+            is_good = is_good and r.p == r.end
+        PyBuffer_Release(&view)
+        if not is_good:
+            _refuse()
+        return lowest, highest, is_keyed, is_in_order
 
     cdef PyObject* read_all(
         self, Reader* r, int64_t count, int64_t base_offset, int64_t base_timestamp,

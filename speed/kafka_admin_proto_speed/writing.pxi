@@ -220,14 +220,33 @@ cdef int write_items(Node* n, PyObject* items, bint is_list, Writer* w) noexcept
     for i in range(count):
         # The list may change while its items are written, where they are Python's.
         if is_list and i >= PyList_GET_SIZE(items):
-            return -1
+            break
         x = PyList_GET_ITEM(items, i) if is_list else PyTuple_GET_ITEM(items, i)
         Py_INCREF(x)
         done = write_value(n.element, x, w)
         Py_DECREF(x)
         if done < 0:
             return -1
-    return -1 if is_list and PyList_GET_SIZE(items) != count else 0
+    if is_list and PyList_GET_SIZE(items) != count:
+        PyErr_SetNone(_value_changed)
+        return -1
+    return 0
+
+
+cdef PyObject* list_of(PyObject* x) noexcept:
+    """The items of a list or tuple in a list of their own: new.
+
+    Items that are in a subclass count, whatever its own methods say.
+    """
+    cdef PyObject* made
+    cdef Py_ssize_t i
+    if PyList_Check(x):
+        return PyList_GetSlice(x, 0, PyList_GET_SIZE(x))
+    made = PyList_New(PyTuple_GET_SIZE(x))
+    if made != NULL:
+        for i in range(PyTuple_GET_SIZE(x)):
+            PyList_SET_ITEM(made, i, held(PyTuple_GET_ITEM(x, i)))
+    return made
 
 
 cdef int write_array(Node* n, PyObject* x, Writer* w) noexcept:
@@ -247,11 +266,26 @@ cdef int write_array(Node* n, PyObject* x, Writer* w) noexcept:
         return 0
     if not PyList_Check(x) and not PyTuple_Check(x):
         return -1
-    items = PySequence_List(x)
+    items = list_of(x)
     if items == NULL:
         return -1
     done = write_items(n, items, True, w)
     Py_DECREF(items)
+    return done
+
+
+cdef int check_absent(Field* f, PyObject* x, Writer* w) noexcept:
+    """Refuse what is lost, or of a wrong type; an ignorable value is written and taken back."""
+    cdef Py_ssize_t start = w.p - w.begin
+    cdef int done
+    if not f.ignorable:
+        return is_default(f, x) - 1
+    if f.how_default == SHARED_DEFAULT and x == f.default:
+        return 0
+    if f.how_default == LIST_DEFAULT and PyList_CheckExact(x) and PyList_GET_SIZE(x) == 0:
+        return 0
+    done = write_value(f.absent, x, w)
+    w.p = w.begin + start
     return done
 
 
@@ -263,7 +297,7 @@ cdef int write_struct(Shape* s, PyObject* x, Writer* w) noexcept:
     if exact < 0:
         return -1
     for i in range(s.count):
-        if f.tag >= 0 or i == s.unknown or (f.node == NULL and f.ignorable):
+        if f.tag >= 0 or i == s.unknown:
             f += 1
             continue
         value = field_of(x, f, exact)
@@ -271,8 +305,8 @@ cdef int write_struct(Shape* s, PyObject* x, Writer* w) noexcept:
             return -1
         if f.node != NULL:
             done = write_value(f.node, value, w)
-        else:  # a value in a field that the version does not have
-            done = is_default(f, value) - 1
+        else:
+            done = check_absent(f, value, w)
         Py_DECREF(value)
         if done != 0:
             return -1
@@ -386,11 +420,11 @@ cdef int write_unknown(
     cdef int place = 0, done = 0
     if not PyTuple_Check(unknown) and not PyList_Check(unknown):
         return -1
-    pairs = PySequence_List(unknown)
+    pairs = list_of(unknown)
     if pairs == NULL:
         return -1
     count = PyList_GET_SIZE(pairs)
-    if count and not s.flexible:
+    if not s.flexible:
         done = -1
     for i in range(count):
         if done == 0:
@@ -403,7 +437,7 @@ cdef int write_unknown(
         if ordered == NULL:
             return -1
         pairs = ordered
-    if done == 0 and s.flexible:
+    if done == 0:
         done = put_uvarint(w, <uint64_t>(known + count))
     for i in range(count):
         if done < 0:

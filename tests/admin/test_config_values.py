@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.config_values import same_value
+from kafka_admin_proto.admin.alter.instructions import TopicAlteration
+from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
+from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+
+_NEEDED: dict[type[ConfigSetter], dict[str, Any]] = {
+    NewTopic: {"name": "a"},
+    TopicAlteration: {"name": "a"},
+    ConfigChange: {"resource": ConfigResource("topic", "a")},
+}
+
+
+@pytest.mark.parametrize("value", [1000, 0.5, True, b"x", ["x"]], ids=repr)
+@pytest.mark.parametrize("kind", ConfigSetter.__subclasses__())
+def test_a_value_that_is_no_text_is_refused_where_it_is_given(
+    kind: type[ConfigSetter], value: object
+) -> None:
+    for field in kind.config_fields:
+        given = type(value).__name__
+        words = f"^{kind.__name__}: config 'retention.ms' in {field} is given as {given}; "
+        with pytest.raises(TypeError, match=words):
+            kind(**_NEEDED[kind], **{field: {"retention.ms": value}})
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from typing import Any, Literal, ParamSpec
 import pytest
 
 from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.alter import TopicAlteration, render_plan
+from kafka_admin_proto.admin.alter import AlterPlan, TopicAlteration, TopicPlan, render_plan
 from kafka_admin_proto.admin.drafts import COMMANDS, METHODS
+from kafka_admin_proto.admin.drafts.altering import alter_topic_step
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.network.tracing import TraceEvent
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.admin.sync import SyncAdminClient
 from kafka_admin_proto.errors import UnsupportedVersionError
@@ -95,7 +97,7 @@ async def test_each_command_is_sent_as_its_message(dialect: Draft, command: str)
 
 
 def test_every_message_has_a_command() -> None:
-    """b53: messages are orthogonal to each other; each is some command's."""
+    """b53, b76: messages are orthogonal to each other; each is some command's."""
     for dialect, table in COMMANDS.items():
         requests = {each for each in catalog().names(dialect) if each.endswith("Request")}
         assert {each.partition("_V")[0] for each in table.values()} == requests
@@ -109,13 +111,13 @@ async def test_done_is_when_every_broker_has_it() -> None:
         cluster.delay_metadata(math.inf, 2)
         (made,) = await admin.create_topics([NewTopic("t", 2, 2)], timeout=_SHORT_S)
         assert (made.error, made.complete) == (None, False)
-        assert made.missing == ["broker 2: topic 't' is unknown"]
+        assert made.missing == [Missing("t", "topic 't' is unknown", broker=2)]
         cluster.delay_metadata(0, 2)
         (altered,) = await admin.alter_topics([TopicAlteration("t", 3)], timeout=_ENOUGH_S)
         assert (altered.error, altered.complete, altered.done) == (None, True, 1)
         cluster.delay_metadata(math.inf, 3)
         (gone,) = await admin.delete_topics(["t"], timeout=_SHORT_S)
-        assert gone.missing == ["broker 3: topic 't' is still known"]
+        assert gone.missing == [Missing("t", "topic 't' is still known", broker=3)]
 
 
 @pytest.mark.parametrize("dialect", ["kip-4a", "kip-4b"])
@@ -156,7 +158,10 @@ async def test_an_assignment_alone_is_not_taken_into_account() -> None:
         (result,) = await admin.alter_partition_reassignments({("t", 0): [3, 1]})
         assert (result.error, "into account" in (result.message or "")) == (None, True)
         wanted = TopicAlteration("t", assignment={0: [3, 1]})
-        (altered,) = await admin.alter_topics([wanted], timeout=_SHORT_S)
+        with pytest.raises(InstructionError, match="into account"):
+            await admin.alter_topics([wanted])
+        plan = AlterPlan("second", [TopicPlan("t", [alter_topic_step(wanted)])])
+        (altered,) = await admin.run_alter_plan(plan, timeout=_SHORT_S)
         assert (altered.error, altered.complete) == (None, False)
         (topic,) = await admin.describe_topics(["t"])
         assert topic.partitions[0].replicas == [1, 2]
@@ -264,15 +269,20 @@ async def test_what_a_draft_cannot_say_is_not_sent(dialect: Draft) -> None:
             lambda admin: admin.delete_topics(topic_ids=["sqF6wKA7SxKtA_EiRnSdgQ"]),
             lambda admin: admin.describe_topics([], authorized_operations=True),
             lambda admin: admin.alter_partition_reassignments({("t", 0): None}),
+            lambda admin: admin.alter_topics([TopicAlteration("t", 2)], seed=1),
+            lambda admin: admin.alter_topics(
+                [TopicAlteration("t", 2)], reading="second" if dialect == "kip-4a" else "first"
+            ),
         ]
         if dialect == "kip-4a":
             wrong.append(
                 lambda admin: admin.alter_topics([TopicAlteration("t", configs={"a": "1"})])
             )
+            both = TopicAlteration("t", 2, assignment={0: [1]})
+            wrong.append(lambda admin: admin.alter_topics([both]))
         else:
             wrong += [
                 lambda admin: admin.create_topics([NewTopic("t", 1, 1)], validate_only=True),
-                lambda admin: admin.create_topics([NewTopic("t", 1, 1, configs={"a": None})]),
                 lambda admin: admin.elect_leaders([("t", 0)], election="unclean"),
             ]
         for each in wrong:

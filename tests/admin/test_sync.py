@@ -9,15 +9,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import AsyncGenerator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin import AdminClient, AdminError, SyncAdminClient
+from kafka_admin_proto.admin import AdminClient, AdminError, QuorumLeader, SyncAdminClient
 from kafka_admin_proto.loop_thread import LoopThread
 
 #: Nobody listens on it.
 NOBODY = "127.0.0.1:1"
+
+_ITERATORS = ("follow_metadata",)
 
 
 def methods(of: type) -> dict[str, str]:
@@ -33,10 +37,48 @@ def test_it_has_each_method_with_the_same_signature() -> None:
     """A method that is missing or differs: run `make generate`."""
     asynchronous = methods(AdminClient)
     assert all(
-        inspect.iscoroutinefunction(getattr(AdminClient, name)) or name == "__init__"
+        inspect.iscoroutinefunction(getattr(AdminClient, name)) or name in {"__init__", *_ITERATORS}
         for name in asynchronous
     )
     assert methods(SyncAdminClient) == asynchronous
+
+
+def test_an_iterator_waits_for_each_item_and_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = []
+
+    async def events(*, timeout: float | None) -> AsyncGenerator[QuorumLeader, None]:
+        try:
+            for each in range(4):
+                yield QuorumLeader(await later(each), 1)
+        finally:
+            closed.append(timeout)
+
+    with SyncAdminClient(NOBODY) as admin, monkeypatch.context() as patched:
+        patched.setattr(admin, "_session", SimpleNamespace(follow_metadata=events))
+        found = list(admin.follow_metadata(timeout=1))
+        assert found == [QuorumLeader(each, 1) for each in range(4)]
+        following = admin.follow_metadata(timeout=2)
+        assert next(following) == QuorumLeader(0, 1)
+        following.close()
+        assert closed == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(methods(AdminClient).keys() - {"__init__", "close", *_ITERATORS})
+)
+def test_each_method_hands_on_all_arguments(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    signature = inspect.signature(getattr(AdminClient, name))
+    given = {each: object() for each in signature.parameters if each != "self"}
+    handed: list[dict[str, object]] = []
+
+    def asynchronous(*positional: object, **named: object) -> dict[str, object]:
+        return signature.bind(None, *positional, **named).arguments
+
+    with SyncAdminClient(NOBODY) as admin, monkeypatch.context() as patched:
+        patched.setattr(admin, "_session", SimpleNamespace(**{name: asynchronous}))
+        patched.setattr(admin, "_run", handed.append)
+        getattr(admin, name)(**given)
+    assert handed == [{"self": None, **given}]
 
 
 async def later(value: int, pause_s: float = 0.0) -> int:

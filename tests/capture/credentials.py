@@ -34,9 +34,15 @@ from kafka_admin_proto.capture.captures import CaptureDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.cli.captures.decode import _table_row
-from kafka_admin_proto.cli.captures.explain import _cells, _hex_lines, _title, explanation_of
+from kafka_admin_proto.cli.captures.explain import (
+    _cells,
+    _hex_lines,
+    _title,
+    explanation_of,
+    page_frame,
+)
 from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
+from kafka_admin_proto.cli.captures.frame_table import table_row
 from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.output import _cell
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
@@ -47,7 +53,7 @@ from kafka_admin_proto.messages.describe_delegation_token_response import Descri
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from kafka_admin_proto.render.html import PageFrame, html_page
+from kafka_admin_proto.render.html import html_page
 from tests.capture.packets import Packet, conversation, pcap
 
 Turn = tuple[bool, bytes]
@@ -199,7 +205,7 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         if name == "jsonl --raw":
             yield "tsv", "\n".join("\t".join(map(_cell, each.values())) for each in found)
     flags = {"mask": mask, "raw": False, "body": True, "records": False}
-    rows = [_table_row(number, each, True, flags) for number, each in shown]
+    rows = [table_row(number, each, True, flags) for number, each in shown]
     yield "table", "\n".join("  ".join(row) for row in rows)
     yield "problems", "\n".join(each.problem or "" for _, each in shown)
     yield "summary", str(summarise(shown))
@@ -208,10 +214,7 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         cells = [(*_cells(n), *_hex_lines(explanation, n, 16)) for n in explanation.nodes()]
         lines = "\n".join("\n".join(row) for row in cells)
         yield f"explain {number}", f"{_title(each)}\n{lines}"
-    pages = [
-        PageFrame(number, _title(each), explanation, each.problem or "")
-        for number, each, explanation in explained
-    ]
+    pages = [page_frame(number, each, mask=mask) for number, each in shown]
     page = "".join(html_page(pages))
     yield "html", page[page.index('<script type="application/json"') :] if pages else ""
     yield "repr", repr(frames)

@@ -284,7 +284,7 @@ def test_a_hole_in_a_large_frame_costs_that_frame_alone(tmp_path: Path) -> None:
     bad = [f for f in frames if f.problem]
     assert [f.direction for f in bad] == ["response", "data"]
     assert (bad[0].api, bad[0].api_version, bad[0].correlation_id) == ("Fetch", 13, 5)
-    assert "1448 bytes are missing" in str(bad[0].problem)
+    assert "1448 bytes missing" in str(bad[0].problem)
     assert len(bad[0].data) + len(bad[1].data) + 1448 == len(USUAL[9][1])
     assert len(frames) == len(USUAL) + 1
 

@@ -88,7 +88,7 @@ def explained(found: DecodedFrame, *, mask: bool = True, records: bool = True) -
 
 def shown(explanation: Explanation) -> str:
     """All that any way to show it may say."""
-    page = "".join(html_page([PageFrame(1, "title", explanation)]))
+    page = "".join(html_page([PageFrame(1, "title", lambda: explanation)]))
     return page + repr([(row.value, row.meaning) for row in explanation.rows])
 
 

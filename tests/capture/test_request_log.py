@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import (
+    ApiVersionsResponse,
     CreateDelegationTokenResponse,
     CreateTopicsRequest,
     CreateTopicsResponse,
@@ -21,6 +22,8 @@ from kafka_admin_proto import (
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.request_log import matches, read_request_log
+from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
 
@@ -157,6 +160,22 @@ def test_what_does_not_read_is_kept_with_a_problem(changed: dict[str, Any], prob
     assert frame_record(request, mask=False)["body"] == logged["request"]
     assert bytes.fromhex(frame_record(request, mask=False)["raw"]).decode() == log4j(logged)
     assert response.api_key == logged["requestHeader"]["requestApiKey"]
+
+
+@pytest.mark.parametrize("version", [4, 5, 99])
+def test_a_version_that_the_broker_does_not_know_is_named(version: int) -> None:
+    """The broker logs an empty request, and answers ApiVersions in version 0 (KIP-511)."""
+    known = [ApiVersion(api_key=18, max_version=3)]
+    refusal = ApiVersionsResponse(error_code=35, api_keys=known)
+    header = {"requestApiKey": 18, "requestApiVersion": version, "correlationId": 1}
+    logged = codec(ApiVersionsResponse, 0).to_json(refusal)
+    request, response = read(log4j(entry(requestHeader=header, request={}, response=logged)))
+    assert f"the broker does not know ApiVersions v{version}" in str(request.problem)
+    assert frame_record(request)["body"] == {}
+    assert (response.body, response.problem) == (refusal, None)
+    assert response.error_names() == ["UNSUPPORTED_VERSION"]
+    assert response.api_version == version
+    assert not isinstance(request.error, DumpError)  # filters choose among requests, not files
 
 
 SECRET = "hunter2-hunter2"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import pty
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from unittest.mock import patch
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from tests.spark.needs import require
-from tests.spark.report.report_tables import everything, write_tables
+from tests.tables.report.report_tables import everything, write_tables
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
@@ -71,10 +76,17 @@ def test_a_missing_file_is_a_usage_error(command: str, others: list[str], tmp_pa
 
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
-def test_a_folder_is_a_usage_error(command: str, tmp_path: Path) -> None:
+def test_a_folder_without_captures_is_a_usage_error(command: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(kap, [command, str(tmp_path)])
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f"kap: {tmp_path}: Is a directory\n"
+    reason = "there is no capture and no request log in this folder"
+    assert result.stderr == f"kap: {tmp_path}: {reason}\n"
+    segment = tmp_path / "00000000000000000000.log"
+    segment.touch()
+    result = CliRunner().invoke(kap, [command, str(tmp_path)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.endswith(f"its log segments are named one by one, as {segment}\n")
+    segment.unlink()
     missing = CliRunner().invoke(kap, ["metadata", str(tmp_path / "log")])
     assert missing.exit_code == 2
     assert missing.stderr == f"kap: {tmp_path / 'log'}: No such file or directory\n"
@@ -97,3 +109,65 @@ def test_a_missing_extra_is_named_in_a_line(command: str, tmp_path: Path) -> Non
     assert done.stderr == (
         "a zstd-compressed capture needs zstandard: pip install 'kafka-admin-proto[capture]'\n"
     )
+
+
+def _prompt(raised: type[BaseException]) -> None:
+    """What click's prompts make of Ctrl-C and of the end of the input."""
+    try:
+        raise raised
+    except (KeyboardInterrupt, EOFError):
+        raise click.Abort from None
+
+
+@pytest.mark.parametrize("name", kap.list_commands(click.Context(kap)))
+@pytest.mark.parametrize("at_prompt", [False, True])
+def test_ctrl_c_ends_every_command_with_130(name: str, at_prompt: bool) -> None:
+    command = kap.get_command(click.Context(kap), name)
+    interrupt = (lambda *_, **__: _prompt(KeyboardInterrupt)) if at_prompt else KeyboardInterrupt
+    with patch.object(command, "make_context", side_effect=interrupt):
+        result = CliRunner().invoke(kap, [name])
+    assert (result.exit_code, result.output) == (130, "stopped by Ctrl-C\n")
+
+
+def test_the_end_of_input_at_a_prompt_is_no_interrupt() -> None:
+    command = kap.get_command(click.Context(kap), "error")
+    with patch.object(command, "make_context", side_effect=lambda *_, **__: _prompt(EOFError)):
+        assert CliRunner().invoke(kap, ["error"]).exit_code == 1
+
+
+@pytest.mark.parametrize("text", [b"", b"00 00 00", b"0000000e0012000000000001ffff\n"])
+@pytest.mark.parametrize("kind", ["terminal", "pipe"])
+def test_one_ctrl_c_ends_what_waits_for_a_dump(kind: str, text: bytes) -> None:
+    """A dump is read whole, so that there is nothing to be shown of it."""
+    theirs, ours = pty.openpty()[::-1] if kind == "terminal" else os.pipe()
+    script = f"import kafka_admin_proto.cli.captures.decode; print('ready', flush=True); {KAP[2]}"
+    with subprocess.Popen(
+        [*KAP[:2], script, "decode", "-"], stdin=theirs, stdout=-1, stderr=-1
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        os.write(ours, text)
+        time.sleep(0.3)  # any moment gives 130; this one is most likely amid the read
+        process.send_signal(signal.SIGINT)
+        try:
+            shown, said = process.communicate(timeout=10)
+        finally:
+            process.kill()
+            os.close(ours)
+            os.close(theirs)
+    assert (process.returncode, shown, said) == (130, b"", b"stopped by Ctrl-C\n")
+
+
+def test_ctrl_c_while_a_file_is_read_from_standard_input(tmp_path: Path) -> None:
+    """A live capture ends with Ctrl-C, and is shown; a file would be shown in part."""
+    large = tmp_path / "large.pcap"
+    packets = gzip.decompress(CAPTURE.read_bytes())
+    large.write_bytes(packets + packets[24:] * 200)
+    with large.open() as file, subprocess.Popen(
+        [*KAP, "decode", "--output", "jsonl"], stdin=file, stdout=-1, stderr=-1
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, b"stopped by Ctrl-C\n")

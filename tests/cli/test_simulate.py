@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.cli.simulation.simulate import SCENARIO_NAMES
-from kafka_admin_proto.simulation.scenarios import SCENARIOS
+from kafka_admin_proto.cli.simulation.simulate import RULES_NAMES, SCENARIO_NAMES
+from kafka_admin_proto.simulation.rules import RULES_BY_NAME
+from kafka_admin_proto.simulation.scenarios import SCENARIOS, WITHOUT_RULES
 
 
 def run(*arguments: str) -> Result:
@@ -21,6 +22,7 @@ def run(*arguments: str) -> Result:
 
 def test_all_scenarios_can_be_asked_for() -> None:
     assert list(SCENARIO_NAMES) == list(SCENARIOS)
+    assert list(RULES_NAMES) == list(RULES_BY_NAME)
 
 
 def test_a_table() -> None:
@@ -58,11 +60,34 @@ def test_files_and_no_table(tmp_path: Path) -> None:
     assert "http" not in text.replace("http-equiv", "")
 
 
+@pytest.mark.parametrize("scenario", [each for each in SCENARIOS if each not in WITHOUT_RULES])
+def test_every_output_says_the_rules(scenario: str, tmp_path: Path) -> None:
+    runs = []
+    for rules, dialect, said in (
+        ("text", "kip-516", "The rules are those of the text"),
+        ("shipped", "kafka", "The rules are those that Kafka shipped"),
+    ):
+        pcap, html = str(tmp_path / "run.pcap"), tmp_path / "run.html"
+        arguments = scenario, "--steps", "20", "--rules", rules
+        result = run(*arguments, "--output", "jsonl", "--pcap", pcap, "--html", str(html))
+        assert result.exit_code == 0, result.output
+        first = json.loads(result.stdout.splitlines()[0])
+        assert (first["kind"], first["text"]) == ("step", said)
+        assert said in run(*arguments).stdout
+        assert f"--rules {rules}" in html.read_text("utf-8")
+        assert f"--rules {rules}: kap decode --dialect {dialect} reads" in result.stderr
+        assert CliRunner().invoke(kap, ["decode", pcap, "--dialect", dialect]).exit_code == 0
+        runs.append(result.stdout)
+    assert runs[0] != runs[1]
+    assert run(scenario, "--steps", "20", "--output", "jsonl").stdout == runs[0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("elections",), "'elections' is not"),
         (("election", "--steps", "0"), "--steps"),
+        (("election", "--rules", "text"), "--rules has no effect on election"),
         (("election", "--html", "-", "--pcap", "-"), "only one output can be standard output"),
         (("election", "--html", "/nowhere/page.html"), "--html: "),
     ],

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from kafka_admin_proto.cli import output
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.cli.captures import decode, explain
+from kafka_admin_proto.cli.captures import explain, frame_table
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened, wrapped
 from kafka_admin_proto.schema.catalog import catalog
 
@@ -142,7 +142,7 @@ def test_a_table_that_comes_in_pages_has_its_header_once(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some pages may fit as tables, and others not: the first table has the header."""
-    monkeypatch.setattr(decode, "_PAGE", 7)
+    monkeypatch.setattr(frame_table, "_PAGE", 7)
     monkeypatch.setattr(output, "terminal", lambda: Console(width=width))
     text = CliRunner().invoke(kap, ["decode", f"{ROOT}/samples/admin42.pcap.gz"]).stdout
     lines = text.splitlines()

@@ -41,7 +41,7 @@ def test_what_is_not_there_is_created(broker: ScriptedBroker, tmp_path: Path) ->
     broker.topics["customers"] = Topic()
     first = run(broker, file)
     assert (first.stdout, first.stderr, first.returncode) == (
-        "orders: created, 6 partitions\ncustomers: is there\n",
+        "orders: created, partitions: 6\ncustomers: is there\n",
         "",
         0,
     )

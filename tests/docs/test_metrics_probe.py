@@ -11,6 +11,8 @@ import pytest
 
 from kafka_admin_proto.admin import (
     BrokerFailure,
+    GroupDescription,
+    GroupLag,
     GroupListing,
     GroupOffset,
     GroupOffsets,
@@ -19,6 +21,7 @@ from kafka_admin_proto.admin import (
     PartitionDescription,
     TopicDescription,
 )
+from kafka_admin_proto.admin.operations.groups.lag import partition_lags
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "metrics_probe.py"
 
@@ -66,15 +69,15 @@ class Cluster:
         rows.append(ListedGroup("s", "share", "share", "Empty", 1))
         return GroupListing(rows, [BrokerFailure(2, "ConnectionFailedError", "no route")])
 
-    def list_group_offsets(self, groups: dict[str, None]) -> list[GroupOffsets]:
-        assert list(groups) == ["g"]
+    def describe_group_lags(self, groups: list[str]) -> list[GroupLag]:
+        assert groups == ["g"]
+        group = GroupDescription("g")
         rows = [GroupOffset("t", 0, 3), GroupOffset("t", 1, 9), GroupOffset("t", 2, None)]
-        return [GroupOffsets("g", rows)]
-
-    def list_offsets(self, wanted: dict[tuple[str, int], str]) -> list[ListedOffset]:
-        assert wanted == {("t", 0): "latest", ("t", 1): "latest"}
-        ends = {0: 10, 1: 8}  # the second was cut since the commit
-        return [ListedOffset(topic="t", partition=at, offset=end) for at, end in ends.items()]
+        ends = {  # the second was cut since the commit
+            ("t", at): ListedOffset(topic="t", partition=at, offset=end)
+            for at, end in enumerate([10, 8, 5])
+        }
+        return [GroupLag(group, partition_lags(group, GroupOffsets("g", rows), ends), None, None)]
 
 
 @pytest.mark.parametrize(

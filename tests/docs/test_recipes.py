@@ -11,7 +11,14 @@ from tools.site.pages.code_blocks import code_blocks
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
 #: These start pytest, which takes seconds.
-SLOW = {"own-message.md", "test-broker.md", "topic-policy.md"}
+SLOW = {
+    "groups-in-tests.md",
+    "own-message.md",
+    "provisioner-tests.md",
+    "test-broker.md",
+    "tls-in-tests.md",
+    "topic-policy.md",
+}
 #: This one starts Spark: tests/spark/test_recipe.py runs it.
 SPARK = "pipeline-on-a-cluster.md"
 

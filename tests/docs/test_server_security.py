@@ -16,11 +16,16 @@ import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
-from tests.server.security.secured import Certificates, peer
+from kafka_admin_proto.messages import CreateTopicsRequest
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from tests.server.security.secured import Certificates, peer, scram
 
 PAGE = Path(__file__).parents[2] / "docs" / "server-security.md"
+_FOUND = re.findall(r"```(sh|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 #: The first of each language.
-BLOCKS = dict(reversed(re.findall(r"```(sh|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)))
+BLOCKS = dict(reversed(_FOUND))
+#: The last one starts a cluster with ACLs.
+ACLS = _FOUND[-1][1]
 PASSWORD = "hush-hush-42"
 _SECONDS = 30
 
@@ -44,10 +49,12 @@ def test_the_example_in_a_shell(tmp_path: Path) -> None:
     words = shlex.split(BLOCKS["sh"].replace("\\\n", ""))
     assert words[0] == "kap"
     command = [sys.executable, "-m", "kafka_admin_proto", *words[1:], "--log"]
-    served = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
+    logged = tmp_path / "log"  # no pipe, which would be full before it is read
+    with logged.open("w") as stderr:
+        served = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=stderr, text=True,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )  # fmt: skip
     try:
         assert served.stdout is not None
         plain, named = served.stdout.readline().strip(), served.stdout.readline().split()
@@ -71,7 +78,8 @@ def test_the_example_in_a_shell(tmp_path: Path) -> None:
             assert client.authenticate(f"\0alice\0{PASSWORD}".encode()).error_code == 34
     finally:
         served.send_signal(signal.SIGTERM)
-        out, log = served.communicate(timeout=_SECONDS)
+        out, _ = served.communicate(timeout=_SECONDS)
+    log = logged.read_text()
     assert served.returncode == 0, log
     assert "MetadataRequest" in log
     secret = PASSWORD.encode()
@@ -81,3 +89,23 @@ def test_the_example_in_a_shell(tmp_path: Path) -> None:
         *(base64.b64encode(secret[n:])[1:-4].decode() for n in range(3)),
     ):
         assert each not in out + log
+
+
+def test_the_example_with_acls(tmp_path: Path) -> None:
+    """The admin may create a topic, and another user may not."""
+    (tmp_path / "users.txt").write_text(f"admin:{PASSWORD}\nalice:{PASSWORD}\n")
+    words = shlex.split(ACLS.replace("\\\n", ""))
+    assert words[:2] == ["kap", "serve"]
+    assert "ANONYMOUS" not in ACLS
+    command = [sys.executable, "-m", "kafka_admin_proto", *words[1:]]
+    topics = CreateTopicsRequest(topics=[CreatableTopic("orders", 1, 1)])
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as served:
+        try:
+            assert served.stdout is not None
+            address = served.stdout.readline().strip()
+            for user, code in (("alice", 29), ("admin", 0)):
+                with peer(address) as client:
+                    assert scram(client, "SCRAM-SHA-256", user, PASSWORD).error_code == 0
+                    assert client.ask(topics, 7).topics[0].error_code == code
+        finally:
+            served.send_signal(signal.SIGTERM)

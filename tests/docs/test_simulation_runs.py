@@ -12,6 +12,7 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 from tests.simulation.quorum.mutants import MUTANTS
 from tests.simulation.quorum.test_real_controller import DEADLY
+from tools.site.pictures.simulation_runs import pictures
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "simulation-runs.md").read_text("utf-8")
@@ -25,12 +26,13 @@ def rows_below(head: str) -> list[str]:
 
 
 def test_scenarios_have_pictures() -> None:
+    drawn = pictures()
     links = dict(re.findall(r"^\| \[([a-z-]+)\]\((pictures/.*?)\)", TEXT, re.MULTILINE))
     assert set(links) == set(SCENARIOS) - {"random"}
     for name, file in links.items():
         svg = (DOCS / file).read_text("utf-8")
         assert file == f"pictures/simulation-{name}.svg"
-        assert svg.startswith("<svg ")
+        assert svg == drawn[f"simulation-{name}.svg"], "tools.site.pictures.simulation_runs"
         assert len(svg) < 100_000
 
 

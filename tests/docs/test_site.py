@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from tests.docs.pages import DOCS, ROOT
 from tests.helpers.requirements import skip_or_fail
 from tests.render.browser import Browser, Page
+from tests.render.legible import faint_texts
 
 pytestmark = pytest.mark.exhaustive
 
@@ -24,18 +26,42 @@ PAGES = (
     "drafts.html", "index.html", "house.html", "field.html", "tables.html", "benchmarks.html",
     "benchmarks-server.html", "reference/server-configs.html", "reference/blocks-not-run.html",
     "reference/python/spark.html", "command-line.html", "recipes/simulations.html",
+    "proposals.html", "proposals/kip-516-topic-ids.html", "simulation.html", "kafka-shell.html",
+    "recipes/rename-proxy.html",
 )  # fmt: skip
 WIDTHS = (1280, 400)
 #: How many tables, pictures and blocks of code are wider than their place, and cannot be scrolled.
 _CUT = """[...document.querySelectorAll(
   'article table, article pre, article svg.picture, article img'
 )].filter((each) => {
-  let box = each
+  let box = each.matches('svg, img') ? each.parentElement : each
   while (box && getComputedStyle(box).overflowX === 'visible') box = box.parentElement
   const scrolls = box && box.tagName !== 'BODY' && box.tagName !== 'HTML'
     && ['auto', 'scroll'].includes(getComputedStyle(box).overflowX)
   return !scrolls && each.getBoundingClientRect().right > innerWidth
 }).length"""
+#: Tables and pictures that are wider than the box that they stand in: whether that box scrolls, and
+#: whether its edge shows that there is more.
+_WIDER = """[...document.querySelectorAll('article table, article svg.picture')].map((each) => {
+  let box = each.parentElement
+  while (box && getComputedStyle(box).overflowX === 'visible') box = box.parentElement
+  const style = box && getComputedStyle(box)
+  const wider = !box || Math.max(box.scrollWidth, each.scrollWidth) > box.clientWidth
+  return wider && {
+    head: each.textContent.trim().slice(0, 40),
+    scrolls: !!box && ['auto', 'scroll'].includes(style.overflowX),
+    hint: !!box && style.backgroundImage.includes('gradient'),
+  }
+}).filter(Boolean)"""
+
+
+#: Blocks of code that their button for copying lies on.
+_UNDER_A_BUTTON = """[...document.querySelectorAll('article pre')].filter((block) => {
+  const button = block.querySelector('button'), code = block.querySelector('code')
+  if (!button || !code) return false
+  const icon = button.getBoundingClientRect(), text = code.getBoundingClientRect()
+  return icon.left < text.right && icon.top < text.bottom
+}).map((block) => block.textContent.slice(0, 40))"""
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +93,90 @@ def shown(browser: Browser, file: Path, width: int, scheme: str) -> Page:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_cut_off(browser: Browser, site: Path, name: str, width: int) -> None:
-    page = shown(browser, site / name, width, "light")
+    page = browser.open(site / name, size=(width, 900))
     assert page.value("document.documentElement.scrollWidth") <= width
     assert page.value(_CUT) == 0
     assert not page.errors
     assert all(address.startswith(("file:", "data:", "about:")) for address in page.requests)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["start.html", "kafka-shell.html", "recipes/rename-proxy.html"])
+def test_no_button_lies_on_code(browser: Browser, site: Path, name: str, width: int) -> None:
+    page = browser.open(site / name, size=(width, 900))
+    assert page.value("document.querySelectorAll('article pre button').length") > 0
+    assert page.value(_UNDER_A_BUTTON) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tables_are_seen_whole_on_every_page(browser: Browser, site: Path, width: int) -> None:
+    """On a screen all columns are in view; on a phone a table scrolls in its box, and shows it."""
+    page = shown(browser, site / "index.html", width, "light")
+    wrong: dict[str, object] = {}
+    for file in sorted(site.rglob("*.html")):
+        page.go(file.as_uri())
+        wider = page.value(_WIDER)
+        seen = [each for each in wider if width > 1000 or not (each["scrolls"] and each["hint"])]
+        if seen or page.value("document.documentElement.scrollWidth") > width:
+            wrong[file.relative_to(site).as_posix()] = seen
+    assert wrong == {}
+
+
+def test_the_house_is_readable_on_a_phone(browser: Browser, site: Path) -> None:
+    page = shown(browser, site / "house.html", 400, "light")
+    size = "document.querySelector('.drawing svg.picture text').getBoundingClientRect().height"
+    assert page.value(size) >= 11
+
+
+def test_drawn_runs_are_readable_on_a_phone(browser: Browser, site: Path) -> None:
+    """They have their own size, in a box that scrolls."""
+    for name in ("simulation.html", "recipes/simulations.html"):
+        page = shown(browser, site / name, 400, "light")
+        sizes = page.value(
+            "[...document.querySelectorAll('article img[src$=\".svg\"]')].map((each) =>"
+            " [each.getBoundingClientRect().width, each.naturalWidth])"
+        )
+        assert sizes
+        assert all(width == natural > 800 for width, natural in sizes)
+
+
+def test_the_rules_of_the_proposals_are_in_view_on_a_phone(browser: Browser, site: Path) -> None:
+    """Each is a paragraph, with words for the columns."""
+    page = shown(browser, site / "proposals.html", 400, "light")
+    seen = page.value(
+        "[...document.querySelectorAll('.rules td')].filter((each) => each.textContent.trim())"
+        ".map((each) => each.getBoundingClientRect().right <= innerWidth)"
+    )
+    assert len(seen) > 500
+    assert all(seen)
+    label = "getComputedStyle(document.querySelector('.rules td:nth-child(4)'), '::before').content"
+    assert page.value(label) == '"Tests: "'
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_option_keeps_its_dashes(browser: Browser, site: Path, width: int) -> None:
+    """Neither stands on the line above its name."""
+    page = shown(browser, site / "kafka-shell.html", width, "light")
+    lines = page.value(
+        "[...document.querySelectorAll('article :not(pre) > code .whole')]"
+        ".map((each) => [each.textContent, each.getClientRects().length])"
+    )
+    assert len(lines) > 30
+    assert [each for each in lines if each[1] != 1] == []
+    options = page.value(
+        "[...document.querySelectorAll('article :not(pre) > code')]"
+        ".flatMap((each) => each.textContent.match(/(?<![\\w-])--\\w+/g) ?? []).length"
+    )
+    assert options <= len(lines)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_texts_stand_out(browser: Browser, site: Path, name: str, scheme: str) -> None:
+    """All but the marks behind headings, which appear under the pointer."""
+    page = shown(browser, site / name, 1280, scheme)
+    assert faint_texts(page, "article :not(.headerlink)") == []
+    page.call("Page.close")
 
 
 @pytest.mark.parametrize(("scheme", "expected"), [("light", "default"), ("dark", "slate")])
@@ -85,11 +190,35 @@ def test_both_schemes(browser: Browser, site: Path, scheme: str, expected: str) 
         pytest.fail(f"the page is never {scheme}")
 
 
-def test_the_search_finds_a_field(browser: Browser, site: Path) -> None:
-    """From a file, without a server."""
+#: What an operator types, and the first page of the results.
+QUERIES = {
+    "isolation_level": "messages/fetch.html",
+    "KIP-896": "recipes/upgrade-audit.html",
+    "KIP-516": "simulation.html",
+    "TOPIC_ALREADY_EXISTS": "reference/error-codes.html",
+    "NOT_LEADER_OR_FOLLOWER": "reference/error-codes.html",
+    "UNKNOWN_TOPIC_OR_PARTITION": "reference/error-codes.html",
+    "consumer lag": "kafka-shell.html",
+    "reset offsets": "kafka-shell.html",
+    "CreateTopics": "messages/create-topics.html",
+    "kap reassign": "reference/kap.html",
+    "kap partitions reassign": "reference/kap.html",
+    "kap decode": "command-line.html",
+    "cleanup.policy": "reference/server-configs.html",
+    "SCRAM": "server-security.html",
+    "install": "installing.html",
+    "faults": "server-faults.html",
+    "real broker": "real-broker.html",
+    "CreateTopicPolicy": "recipes/topic-policy.html",
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), QUERIES.items())
+def test_the_search_finds_first(browser: Browser, site: Path, query: str, expected: str) -> None:
+    """From a file, without a server; the page that explains it is the first result."""
     page = shown(browser, site / "index.html", 1280, "light")
     page.value("document.querySelector('.md-search__input').focus()")
-    page.press("isolation_level")
+    page.press(query)
     page.value("document.querySelector('.md-search__input').dispatchEvent(new Event('keyup'))")
     found = page.value(
         """new Promise((done) => {
@@ -101,5 +230,24 @@ def test_the_search_finds_a_field(browser: Browser, site: Path) -> None:
           look()
         })"""
     )
-    assert any("messages/fetch.html" in each for each in found)
+    assert expected in found[0], found[:5]
     assert not page.errors
+
+
+def test_every_page_says_where_it_is(site: Path) -> None:
+    """A path to what is above, and from pages of a list to their neighbours in it."""
+    for file in sorted(site.rglob("*.html")):
+        name, text = file.relative_to(site).as_posix(), file.read_text("utf-8")
+        if name in ("404.html", "index.html"):
+            continue
+        assert 'class="md-path"' in text, name
+        assert "md-tabs__item--active" in text, name
+        assert "md-footer__link--prev" in text, name
+    recipe = (site / "recipes" / "test-broker.html").read_text("utf-8")
+    assert re.findall(r'href="([\w-]+\.html)" class="md-footer__link', recipe) == [
+        "rename-proxy.html", "groups-in-tests.html",
+    ]  # fmt: skip
+    message = (site / "messages" / "fetch.html").read_text("utf-8")
+    assert re.findall(r'href="([\w-]+\.html)" class="md-footer__link', message) == [
+        "produce.html", "list-offsets.html",
+    ]  # fmt: skip

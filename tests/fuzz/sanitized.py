@@ -27,8 +27,8 @@ from pathlib import Path
 
 from tests.fuzz.run import FOUND
 
-#: The targets whose bytes the engine reads.
-TARGETS = ("codecs", "payloads", "records", "connections")
+#: The targets whose bytes or values the engine reads.
+TARGETS = ("codecs", "payloads", "records", "connections", "hostile")
 _SPEED = Path(__file__).parents[2] / "speed"
 _LONGEST = 8192
 #: Numbers at the edges of what lengths and counts are.

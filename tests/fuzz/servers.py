@@ -7,22 +7,26 @@ are; the rest is what it sends, to a node that is whole but for its sockets.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import io
+import logging
 from collections.abc import Iterator
 
 from kafka_admin_proto import codec
+from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.asked_requests import AskedRequests
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.handlers import served_apis
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import LoginRules, Service
+from kafka_admin_proto.server.network.turns import Turns
+from kafka_admin_proto.server.network.waits import Waits
 from tests.fuzz import connections
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import SIZE, Choice, number_of
@@ -36,6 +40,8 @@ _LISTENERS: dict[str, LoginRules | None] = {
 }
 _CHOICE = Choice(_LISTENERS)
 _BUFFER_BYTES = 64 << 10
+#: What any request may take: the 10,000 partitions that a small one may create have 1 KiB each.
+_LEAST_BYTES = (4 << 20) + 10_000 * 1024
 _QUESTION_ID = 0x5EED
 _QUESTION = frame(write_request(MetadataRequest(topics=[]), 12, _QUESTION_ID))
 
@@ -70,25 +76,34 @@ def one_input(data: bytes) -> None:
     access = _LISTENERS[_CHOICE[data]]
     size = 1 + 16 * data[SIZE] if len(data) > SIZE else 1
     said = io.StringIO()
-    with contextlib.redirect_stderr(said):
+    handler = logging.StreamHandler(said)
+    SERVER.addHandler(handler)
+    try:
         asyncio.run(_talk(access, size, data[SIZE + 1 :]))
+    finally:
+        SERVER.removeHandler(handler)
     assert said.getvalue() == ""
 
 
 async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     served = Served()
-    limiter = ConnectionLimiter(NetworkLimits(idle_ms=-1))
+    limiter = ConnectionLimiter(NetworkLimits(idle_ms=-1), served.state.clock)
+    views = Views(served.state)
     service = Service(
-        Answers(Views(served.state)),
+        Answers(views),
         served_apis("4.3"),
         _LIMITS,
         memoryview(bytearray(_BUFFER_BYTES)),
         None,
         limiter,
+        Waits(views),
+        served.state.clock,
+        Turns(served.state.clock),
+        AskedRequests(served_apis("4.3")),
     )
     node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
     listener = node.listeners["PLAINTEXT"]
-    with bounded_memory(sent, factor=200, allowance=4 << 20):
+    with bounded_memory(sent, factor=200, allowance=_LEAST_BYTES):
         client = NodeConnection(service, node, listener, access)
         transport = _Transport()
         client.connection_made(transport)
@@ -129,6 +144,7 @@ def seeds() -> Iterator[bytes]:
     for each in every:
         yield start + each
     yield start + b"".join(every)
+    yield start + every[0] + every[1][:-1]
     yield number_of("plain") + b"\x00" + b"".join(every[:3])
     topics = [CreatableTopic("a", 2, 1), CreatableTopic("b.c", 1, 1)]
     yield start + frame(write_request(CreateTopicsRequest(topics, 1000), 7, 1)) + every[0]

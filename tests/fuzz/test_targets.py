@@ -13,6 +13,7 @@ from kafka_admin_proto.capture import request_log
 from kafka_admin_proto.capture.dumps import readers
 from kafka_admin_proto.capture.tcp import framing
 from kafka_admin_proto.codec import Codec, codec
+from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import frames
 from kafka_admin_proto.protocol.connection import ServerConnection, scram
 from kafka_admin_proto.records.batches import message_sets, record_format
@@ -26,6 +27,7 @@ from tests.fuzz import (
     connections,
     definitions,
     dumps,
+    hostile,
     limits,
     payloads,
     records,
@@ -81,6 +83,11 @@ def shorter(*args: Any, encode: Any = Codec.encode, **kwargs: Any) -> Any:
     return encode(*args, **kwargs)[:-1]
 
 
+def keeps_values(found: Any, value: Any, *, encode: Any = Codec.encode, kept: Any = []) -> Any:  # noqa: B006
+    kept.append(value)
+    return encode(found, value)
+
+
 def without_last(reader: Any, data: bytes, feed: Any = frames.FrameReader.feed) -> Any:
     return feed(reader, data[:-1])
 
@@ -106,6 +113,10 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
     (dumps, dumps, "frame_field_rows", lambda frame, *, mask: [], AssertionError),
     (captures, framing.Framer, "_cut", raises(KeyError("x")), KeyError),
     (captures, request_log, "_entry", raises(KeyError("x")), KeyError),
+    (hostile, Codec, "encode", shorter, DecodeError),
+    (hostile, Codec, "encode", keeps_values, AssertionError),
+    (hostile, Codec, "to_json", raises(KeyError("x")), AssertionError),
+    (hostile, record_format, "_body", raises(KeyError("x")), AssertionError),
     (servers, Answers, "answer", raises(KeyError("x")), AssertionError),
     (servers, ConnectionLimiter, "remove", lambda limiter, connection: None, AssertionError),
 ]

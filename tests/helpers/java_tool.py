@@ -34,6 +34,9 @@ class JavaTool:
 
     def ask(self, lines: Sequence[str]) -> list[str]:
         """The answers, one for each line."""
+        if len(lines) == 1:  # it is read to its end before it is answered
+            self._write(lines)
+            return [self._read()]
         # From a thread, so that neither side waits for ever on a full pipe.
         writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
         writer.start()

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 #: Draws every version, every message and every example; CI runs it.
 EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
+#: Values that the exhaustive profile draws for each layout; what ``draws`` gives follows it.
+EXAMPLES = int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "40"))
 #: Decides which messages a sample has. Another one in each run, the same in all its workers.
 SEED = int(os.environ.setdefault("KAFKA_ADMIN_PROTO_SEED", str(random.randrange(10**6))))
 
@@ -25,6 +27,7 @@ def sample(items: Sequence[T], count: int) -> list[T]:
 def draws(count: int) -> int:
     """Examples of a property that needs many: ``count`` in the exhaustive profile, else an eighth.
 
-    For ``@settings(max_examples=...)`` of properties that are too cheap for the profiles' figures.
+    Fewer in the same measure where that profile draws fewer than 40 values for each layout. For
+    ``@settings(max_examples=...)`` of properties that are too cheap for the profiles' figures.
     """
-    return count if EXHAUSTIVE else max(count // 8, 4)
+    return max(count * EXAMPLES // 40 if EXHAUSTIVE else count // 8, 4)

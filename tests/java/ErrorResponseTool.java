@@ -22,16 +22,20 @@ public final class ErrorResponseTool {
         String line;
         while ((line = requests.readLine()) != null) {
             String[] words = line.split(" ", -1);
-            ApiKeys api = ApiKeys.forId(Integer.parseInt(words[0]));
             short version = Short.parseShort(words[1]);
             ByteBuffer body = ByteBuffer.wrap(Base64.getDecoder().decode(words[3]));
             AbstractResponse response;
             try {
+                ApiKeys api = ApiKeys.forId(Integer.parseInt(words[0]));
                 AbstractRequest request = AbstractRequest.parseRequest(
                     api, version, new ByteBufferAccessor(body)).request;
                 Errors error = Errors.forCode(Short.parseShort(words[2]));
                 response = request.getErrorResponse(0, error.exception());
-            } catch (RuntimeException refused) { // enums that do not exist, null lists
+            } catch (RuntimeException | AssertionError refused) { // unknown enums or apis, null lists
+                System.out.println("refused");
+                continue;
+            }
+            if (response == null) { // with acks of 0 there is none
                 System.out.println("refused");
                 continue;
             }

@@ -14,8 +14,11 @@ from kafka_admin_proto import errors
 PACKAGE = Path(kafka_admin_proto.__file__).parent
 ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
-INTERNAL = {"ControllerUnavailable",
-    "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure", "Stopped",
+INTERNAL = {"ControllerUnavailable", "PatternError", "PolicyError", "BadPatternError",
+    "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
+    "NoBatch", "OffsetOutOfRange", "RecordsRefused", "RequestFailure", "Stopped", "ValueChanged",
+    # of the plugin for pytest, which fails the test with its sentence
+    "MarkerError",
     # of the simulation, whose nodes catch them
     "BadVersionError", "ConnectionRefused", "InconsistentLeaderError", "NoNodeError",
     "NodeExistsError", "SessionExpiredError", "StoreError",

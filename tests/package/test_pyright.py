@@ -25,7 +25,7 @@ from tests.package.typed_program import MISTAKES, TYPED_PROGRAM
 pytestmark = [pytest.mark.xdist_group("pyright"), pytest.mark.exhaustive]
 
 #: Of the names that users can reach, the share whose types are known without being inferred.
-LEAST_COMPLETE = 0.98
+LEAST_COMPLETE = 0.997
 
 
 @pytest.fixture(scope="module")

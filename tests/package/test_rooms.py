@@ -20,11 +20,12 @@ BY_NAME = {
     "kafka_admin_proto/messages/kip_4b/__init__.py": "the same for a draft",
     "kafka_admin_proto/messages/kip_516/__init__.py": "the same for a draft",
     "kafka_admin_proto/codec/value_classes.py": "value classes are found by their message's name",
+    "kafka_admin_proto/capture/dumps/readers.py": "each module of formats/ is a format",
+    "kafka_admin_proto/tables/rows/registry.py": "each module of derived/ is a table",
     "kafka_admin_proto/cli/lazy_group.py": "a command's module is loaded when the command is used",
     "kafka_admin_proto/cli/admin/common/client.py": "a command loads the operations that it uses",
-    "kafka_admin_proto/server/handlers/__init__.py": "a handler is loaded when it is asked for",
-    "kafka_admin_proto/server/handlers/drafts/__init__.py": "the same for a draft's messages",
-    "kafka_admin_proto/server/topics/policies.py": "a policy is a class that the user names",
+    "kafka_admin_proto/server/apis.py": "a handler is loaded when its api is first asked for",
+    "kafka_admin_proto/policies/loading.py": "a policy is a class that the user names",
     "kafka_admin_proto/records/compression/codecs.py": "cramjam is optional and has no types",
 }
 #: Names that load a module whose name is a value.
@@ -45,6 +46,14 @@ OTHER_VARINTS = {
     "kafka_admin_proto/wire/emit/emitters.py:rest_of_uvarint": "it emits the call of uvarint_at",
     "kafka_admin_proto/records/batches/record_format.py:read_records_v2": "calls are slow",
     "kafka_admin_proto/server/security/subjects.py:_identifier": "ASN.1's, highest digits first",
+}
+
+
+#: Module of commands for a cluster → why it has a coroutine: the others call the client.
+COROUTINES = {
+    "kafka_admin_proto/cli/admin/common/completion.py": "names are asked for in the shell, too",
+    "kafka_admin_proto/cli/admin/common/live.py": "it runs what commands ask of the client",
+    "kafka_admin_proto/cli/admin/request/command.py": "it sends what the user has written",
 }
 
 
@@ -165,3 +174,16 @@ def test_each_way_to_import_by_name_is_noticed() -> None:
     ]:
         assert loaders(source)
     assert not loaders("from importlib import resources\nimport json")
+
+
+def test_commands_leave_what_they_ask_to_the_client() -> None:
+    """A command reads: arguments, a call of the client, an answer. All else is admin's."""
+    own = {
+        path
+        for path, source in modules().items()
+        if path.startswith("kafka_admin_proto/cli/admin/")
+        and any(
+            isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(parsed(source))
+        )
+    }
+    assert own == COROUTINES.keys()

@@ -1,4 +1,4 @@
-"""The wheel by itself: installed in an environment of its own, used outside the checkout."""
+"""Wheel and sdist: each installed in an environment of its own, used outside the checkout."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto import __version__
 from tests.helpers.requirements import skip_or_fail
 from tests.package.typed_program import MISTAKES, TYPED_PROGRAM
+from tools.site.pages.code_blocks import code_blocks
 
 ROOT = Path(__file__).parents[2]
 
-#: One worker builds the wheel for all of these.
+#: One worker builds them for all of these.
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("wheel")]
 
-#: What `import kafka_admin_proto` may take on top of `import construct, msgspec`, in seconds.
+#: What `import kafka_admin_proto` may take on top of `import construct, msgspec`, in seconds of the
+#: processor.
 IMPORT_BUDGET = 0.060
 
 
@@ -35,25 +39,71 @@ def run(*command: object, cwd: Path, check: bool = True) -> subprocess.Completed
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment with the wheel and what it depends on."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
-    run(*build, cwd=folder)
-    (wheel,) = folder.glob("*.whl")
-    assert wheel.name.endswith("-py3-none-any.whl")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sdist, and the wheel that is built from it; built, unless given."""
+    given = os.environ.get("KAFKA_ADMIN_PROTO_DIST")
+    if given:
+        return Path(given).absolute()
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    return folder
+
+
+def installed(folder: Path, what: str) -> Path:
+    """The interpreter of a fresh environment with that, and what it depends on."""
     venv.create(folder / "venv", with_pip=True)
     found = folder / "venv" / "bin" / "python"
     pip = (found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    installed = run(*pip, "-c", ROOT / "constraints.txt", wheel, cwd=folder, check=False)
-    if installed.returncode:
-        skip_or_fail(f"pip cannot install what the wheel depends on: {installed.stderr[-300:]}")
+    done = run(*pip, "-c", ROOT / "constraints.txt", what, cwd=folder, check=False)
+    if done.returncode:
+        skip_or_fail(f"pip cannot install what {what} depends on: {done.stderr[-300:]}")
     return found
 
 
+@pytest.fixture(scope="module")
+def python(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel."""
+    (wheel,) = dist.glob("*.whl")
+    assert wheel.name == f"kafka_admin_proto-{__version__}-py3-none-any.whl"
+    return installed(tmp_path_factory.mktemp("wheel"), str(wheel))
+
+
 def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(TYPED_PROGRAM)
-    done = run(python, "program.py", cwd=tmp_path)
+    _check_package(python, tmp_path)
+    kap = run(python.parent / "kap", "--version", cwd=tmp_path, check=False)
+    assert (kap.returncode, kap.stderr.count("kafka-admin-proto[cli]")) == (2, 1)
+
+
+def test_the_sdist_is_installed_and_its_readme_is_run(dist: Path, tmp_path: Path) -> None:
+    """Its commands, in what it is unpacked to; ``make demo`` with this environment."""
+    (sdist,) = dist.glob("*.tar.gz")
+    assert sdist.name == f"kafka_admin_proto-{__version__}.tar.gz"
+    python = installed(tmp_path, f"{sdist}[cli,capture,compression]")
+    _check_package(python, tmp_path)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    tree = tmp_path / sdist.name.removesuffix(".tar.gz")
+    environment = python.parents[1]
+    make = ("make", f"VENV={environment}", f"--old-file={environment}/.ready")
+    assert "CreateTopics" in run(*make, "demo", cwd=tree).stdout
+    blocks = [each for each in code_blocks((tree / "README.md").read_text("utf-8"))]
+    tried = [each.language for each in blocks if not each.reason]
+    assert tried == ["python", "console"]
+    for block in blocks:
+        if block.language == "python":
+            (tmp_path / "readme.py").write_text(block.text)
+            error = run(python, tmp_path / "readme.py", cwd=tree).stdout.strip()
+            assert f"# {error}\n" in block.text
+        elif block.language == "console":
+            command, _, expected = block.text.removeprefix("$ ").partition("\n")
+            program, *arguments = command.split()
+            shown = run(python.parent / program, *arguments, cwd=tree).stdout
+            assert [*map(str.rstrip, shown.strip().splitlines())] == expected.strip().splitlines()
+
+
+def _check_package(python: Path, folder: Path) -> None:
+    (folder / "program.py").write_text(TYPED_PROGRAM)
+    done = run(python, "program.py", cwd=folder)
     assert done.stdout == "t None True [] 3\n"
     every = (
         "from kafka_admin_proto import codec\n"
@@ -64,9 +114,7 @@ def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
         "    c = codec(n, v); assert c.decode(c.encode(c.value_class())) is not None\n"
         "print(len(names))"
     )
-    assert int(run(python, "-c", every, cwd=tmp_path).stdout) > 280
-    kap = run(python.parent / "kap", "--version", cwd=tmp_path, check=False)
-    assert (kap.returncode, kap.stderr.count("kafka-admin-proto[cli]")) == (2, 1)
+    assert int(run(python, "-c", every, cwd=folder).stdout) > 280
 
 
 def test_a_typed_program_passes_mypy_and_mistakes_do_not(python: Path, tmp_path: Path) -> None:
@@ -86,7 +134,7 @@ def test_a_typed_program_passes_mypy_and_mistakes_do_not(python: Path, tmp_path:
 
 def test_a_cold_import_is_quick_and_loads_nothing_it_need_not(python: Path, tmp_path: Path) -> None:
     def seconds(modules: str) -> float:
-        script = f"from time import perf_counter as t; s = t(); import {modules}; print(t() - s)"
+        script = f"from time import process_time as t; s = t(); import {modules}; print(t() - s)"
         return float(run(python, "-c", script, cwd=tmp_path).stdout)
 
     pairs = [(seconds("construct, msgspec"), seconds("kafka_admin_proto")) for _ in range(9)]

@@ -32,6 +32,7 @@ nested: list[CreateTopicsRequest.CreatableTopic] = [CreateTopicsRequest.Creatabl
 request.topics += [CreatableTopic("u"), *nested, back.topics[0]]
 del request.topics[1:]
 by_name: Codec[Any] = codec("CreateTopicsRequest", 1)
+code: int = error_code("POLICY_VIOLATION").code
 named: str | None = ErrorCode.__doc__ and error_code(0).name
 
 async def described(names: list[str]) -> list[TopicDescription]:

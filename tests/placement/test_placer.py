@@ -231,7 +231,7 @@ def test_fenced_brokers_get_replicas_where_live_ones_are_too_few(seed: int) -> N
 
 
 def test_a_factor_above_all_brokers_and_no_live_broker_are_refused() -> None:
-    with pytest.raises(PlacementError, match="4 replicas of a partition need 4 brokers"):
+    with pytest.raises(PlacementError, match="a partition of 4 replicas needs 4 brokers"):
         place_with_fenced({1: None}, {2: None, 3: None}, 1, 4)
     with pytest.raises(PlacementError, match="all brokers are fenced"):
         place_with_fenced({}, {2: None, 3: None}, 1, 2)

@@ -18,6 +18,7 @@ from kafka_admin_proto.protocol.error_codes import (
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.field_names import is_error_field
+from tests.helpers.mistyped import mistyped
 from tests.helpers.requirements import require_oracle
 from tools.oracles.oracle import JavaOracle
 
@@ -85,11 +86,12 @@ def test_what_does_not_exist(key: int | str, dialect: str, said: str) -> None:
 
 def test_the_draft() -> None:
     errors = all_errors("kip-4")
-    assert [error.code for error in errors] == [*range(1001, 1013), None]
+    assert [error.code for error in errors] == [*range(1001, 1013), 1006]
     assert all(error.requests and error.retriable is None for error in errors)
     factor = error_code(1004, dialect="kip-4")
     assert factor.name == "InvalidArgumentReplicationFactor"
     assert factor.requests == ("CreateTopicRequest", "AlterTopicRequest")
+    assert error_code("InvalidArgumentTopicConfig", dialect="kip-4").code == 1006
     batch = error_code("MultipleTopicInstructionsInOnebatch", dialect="kip-4")
     assert batch.code == 1012
 
@@ -99,9 +101,9 @@ def test_drafts_share_their_errors(dialect: str) -> None:
     assert all_errors(dialect) == all_errors("kip-4")
     for error in all_errors(dialect):
         assert error_code(error.name, dialect=dialect) is error
-        if error.code is not None:
-            assert find_error(error.code, dialect=dialect) is error
-            assert error_code(error.code, dialect=dialect) is error
+        by_code = error_code(error.code, dialect=dialect)
+        assert by_code is find_error(error.code, dialect=dialect)
+        assert by_code is error or error.name == "InvalidArgumentTopicConfig"
     with pytest.raises(UnknownErrorCodeError, match=f"dialect '{dialect}'; there are 1001 to 1012"):
         error_code(36, dialect=dialect)
 
@@ -125,6 +127,12 @@ def test_error_fields_are_the_int16_that_definitions_call_error_code() -> None:
                     assert str(field.type) == "int16", (name, field.name)
                     found.add(field.name)
     assert "AcknowledgeErrorCode" in found
+
+
+@pytest.mark.parametrize("key", [None, 5.0, True, b"NONE", ["NONE"]], ids=repr)
+def test_an_error_has_a_code_or_a_name(key: object) -> None:
+    with pytest.raises(TypeError, match="an error is found by its code or its name, not"):
+        error_code(mistyped(key))
 
 
 def test_the_package_loads_them_when_first_named() -> None:

@@ -40,7 +40,7 @@ from tests.helpers.mistyped import mistyped
 from tests.helpers.profile import sample
 
 #: Values of each: what is shown here depends on headers, not on what a field's type does.
-few = settings(max_examples=min(12, settings().max_examples))
+few = settings(max_examples=4)
 
 #: Each distinct layout of every request and response. Versions of one layout have one header, but
 #: for ControlledShutdownRequest, whose version 0 has a test of its own.

@@ -18,6 +18,8 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.protocol import (
+    Api,
+    VersionRange,
     api_versions,
     negotiate,
     negotiate_apis,
@@ -25,15 +27,18 @@ from kafka_admin_proto.protocol import (
     read_response,
     request_header_version,
     response_header_version,
+    shared_apis,
     supported,
     write_request,
     write_response,
 )
+from kafka_admin_proto.protocol.releases import releases
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.versions import VersionRange
+from tests.helpers.mistyped import mistyped
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
 
+ALL = VersionRange.ALL
 SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"
 
 
@@ -74,7 +79,14 @@ def test_supported() -> None:
     for name in catalog().names():
         entry = catalog().entry(name)
         assert supported(name, unstable=True) == entry.versions
-        assert (supported(name) != entry.versions) == entry.latest_version_unstable
+        assert (supported(name) != entry.versions) == (entry.unstable_versions != "none")
+
+
+def test_a_version_meant_for_use_was_so_in_a_release() -> None:
+    """Share groups had a version 0 that each release with it called unstable."""
+    for api in api_versions():
+        taken = {version for each in releases() for version in each.versions_of(api.api_key)}
+        assert set(api.versions) == taken, api.name
 
 
 ranges = st.builds(VersionRange, st.integers(-3, 9), st.integers(-3, 9))
@@ -99,6 +111,15 @@ def rows(*versions: tuple[int, int, int]) -> list[ApiVersion]:
 def test_one_version_for_each_api_that_both_know() -> None:
     theirs = ApiVersionsResponse(api_keys=rows((18, 0, 9), (19, 2, 3), (3, 50, 60), (9999, 0, 1)))
     assert negotiate_apis(theirs) == {18: supported("ApiVersions").highest, 19: 3}
+
+
+def test_the_apis_that_both_have() -> None:
+    theirs = {18: VersionRange(0, 9), 9999: VersionRange(0, 1), 3: VersionRange(50, 60)}
+    ours = [Api(18, "ApiVersions", VersionRange(2, 4)), Api(3, "Metadata", VersionRange(0, 12))]
+    assert shared_apis(theirs, ours) == ours[:1]
+    assert shared_apis(theirs) == [Api(18, "ApiVersions", supported("ApiVersions"))]
+    everything = {api.api_key: api.versions for api in api_versions()}
+    assert shared_apis(everything) == api_versions()
 
 
 def test_kip_511() -> None:
@@ -136,3 +157,15 @@ def test_payloads_of_a_loaded_dialect(tmp_path: Path) -> None:
     assert answer.body == response_class(wish="v")
     old = bytes.fromhex("0013 0001 00000007 ffff 00000000 00000000 00")
     assert read_request(old, dialect="newer kafka").problem is None
+
+
+@pytest.mark.parametrize("wrong", [[1], "ab", None, {19: (0, 7)}, {"CreateTopics": ALL}], ids=repr)
+def test_versions_of_a_peer_are_ranges_by_key(wrong: object) -> None:
+    with pytest.raises(TypeError, match=r"shared_apis: theirs.*expected"):
+        shared_apis(mistyped(wrong))
+
+
+@pytest.mark.parametrize("wrong", [5, None, {19: ALL}], ids=repr)
+def test_what_a_peer_says_is_an_answer_to_api_versions(wrong: object) -> None:
+    with pytest.raises(TypeError, match="negotiate_apis: theirs: expected ApiVersionsResponse"):
+        negotiate_apis(mistyped(wrong))

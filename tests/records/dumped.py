@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,23 +24,29 @@ _FILE = re.compile(r"Dumping (.*)")
 _BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
 
 
-@cache
-def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """By file: (position, epoch, offset, timestamp, type, version, data) of each record."""
+def dump(files: Iterable[Path], *options: str) -> str:
+    """What it prints of these files."""
     require_oracle()
     java = shutil.which("java")
     assert java
     path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
-    files = ",".join(str(folder / name) for name in names_in(folder))
+    names = ",".join(map(str, files))
     done = subprocess.run(
-        [java, *JVM_OPTIONS, "-cp", path, _DUMP, "--cluster-metadata-decoder", "--files", files],
+        [java, *JVM_OPTIONS, "-cp", path, _DUMP, *options, "--files", names],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+@cache
+def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """By file: (position, epoch, offset, timestamp, type, version, data) of each record."""
+    said = dump([folder / name for name in names_in(folder)], "--cluster-metadata-decoder")
     found: dict[str, list[tuple[Any, ...]]] = {}
     rows: list[tuple[Any, ...]] = []
     place: tuple[int, ...] = ()
-    for line in done.stdout.splitlines():
+    for line in said.splitlines():
         if match := _FILE.fullmatch(line):
             rows = found[Path(match[1]).name] = []
         elif match := _BATCH.match(line):

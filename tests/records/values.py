@@ -14,6 +14,9 @@ _times = st.integers(-1, 1 << 41) | st.integers(-1, (1 << 63) - 1)
 _gaps = st.integers(1, 3) | st.integers(1, 1 << 20)
 
 
+_reserved = st.sampled_from((0, 0, 1 << 7, 1 << 14, -1 << 15, -1 << 7))
+
+
 @st.composite
 def batches(
     draw: st.DrawFn, magic: int | None = None, compression: CompressionName | None = None
@@ -55,4 +58,7 @@ def batches(
         batch.is_transactional = draw(st.booleans())
     if magic == 2:
         batch.partition_leader_epoch = draw(st.integers(-1, (1 << 31) - 1))
+        batch.reserved_attributes = draw(
+            st.sampled_from((0, 0, 1 << 7, 1 << 14, -1 << 15, -1 << 7))
+        )
     return batch

@@ -214,6 +214,9 @@ class Page:
         return [e for e in self._browser.events if e.get("sessionId") == self._session]
 
     def _middle(self, selector: str) -> tuple[float, float]:
+        self.value(
+            f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'nearest'}})"
+        )
         self.rest()  # a click goes to what is on the screen
         box = self.value(
             f"(() => {{ const box = document.querySelector({json.dumps(selector)})"

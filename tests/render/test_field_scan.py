@@ -11,6 +11,14 @@ from kafka_admin_proto.render.field_scan import error_codes, has_invalid_utf8, t
 ID = UUID(int=7)
 
 
+def test_a_remark_on_configs_is_no_error() -> None:
+    """Kafka's code 29 there: the topic was created, and its configs may not be described."""
+    body = CreateTopicsResponse(
+        topics=[CreatableTopicResult("a", topic_id=ID, topic_config_error_code=29)]
+    )
+    assert error_codes(codec("CreateTopicsResponse", 7), body) == []
+
+
 def test_distinct_values_that_are_not_zero() -> None:
     rows = [("a", ID, 36), ("b", UUID(int=0), 0), ("c", ID, 17), ("d", ID, 36)]
     body = CreateTopicsResponse(

@@ -41,7 +41,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sections = [section(n, text) for n in (2, 5, 9, 14, 18) for text in ("admin", _LONG, HOSTILE)]
     sections.append(section(14, _LONG, folded=True))
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text("".join(report_page("Kafka traffic", [], sections)), encoding="utf-8")
+    file.write_text(
+        "".join(report_page(Section("head", "Kafka traffic", ""), sections)), encoding="utf-8"
+    )
     return file
 
 

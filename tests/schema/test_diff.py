@@ -50,7 +50,7 @@ def test_update_metadata_of_kip_516() -> None:
     ("api", "version"), [("StopReplica", 4), ("ListOffsets", 6), ("OffsetForLeaderEpoch", 4)]
 )
 def test_ids_of_kip_516_stand_in_the_place_of_names(api: str, version: int, kind: str) -> None:
-    """What the prose says of them, beside the version before; drafts are not flexible."""
+    """t9–t12: what the prose says of them, beside the version before; drafts are not flexible."""
     found = between(f"kip-516:{api}{kind}@{version}", f"{api}{kind}@{version - 1}")
     fields = {d.path: (d.left, d.right) for d in found if not (d.left and d.right)}
     (array,) = {path.rpartition("[]")[0] for path in fields}
@@ -74,7 +74,9 @@ def test_create_topics_of_kip_4() -> None:
 @pytest.mark.parametrize("kind", ["Request", "Response"])
 @pytest.mark.parametrize("version", [0, 1])
 def test_the_bytes_of_kip_4_are_those_of_what_shipped(kind: str, version: int) -> None:
-    """What the verdict says, for values drawn in the draft's class and in the shipped one."""
+    """c10–c21, p31: what the verdict says, for values drawn in the draft's class and in the
+    shipped one.
+    """
     draft = codec(f"CreateTopics{kind}", version, dialect="kip-4")
     shipped = codec(f"CreateTopics{kind}", version)
 

@@ -125,6 +125,12 @@ def test_credentials_are_marked_as_in_the_shipped_message(tmp_path: Path) -> Non
     assert "hunter2" not in repr(value)
 
 
+@pytest.mark.parametrize("dialect", [5, None, b"mine"], ids=repr)
+def test_a_dialect_is_named_by_text(tmp_path: Path, dialect: Any) -> None:
+    with pytest.raises(TypeError, match="load_schemas: dialect: expected str, got"):
+        load_schemas(tmp_path, dialect=dialect)
+
+
 def test_credentials_that_moved_are_still_marked(tmp_path: Path) -> None:
     """A renamed message is known by its api, a renamed neighbour or a moved field fails closed."""
     folder = catalog().folder / "kafka"

@@ -57,7 +57,7 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(field(type="[]records")), "Some", "array of records", "struct"),
     (definition(field(nullableVersions="0+")), "Some", "int32 cannot be null", "nullableVersions"),
     (definition(field(entityType="brokerid")), "Some", "unknown entityType", "brokerId"),
-    (definition(field(type="[]string", entityType="brokerId")), "Some", "is for int32", "change"),
+    (definition(field(type="[]string", entityType="brokerId")), "Some", "of int32", "change"),
     (definition(field(fields=[field("X")])), "Some", "cannot have fields", "name a struct"),
     (definition(field(type="[]int8", fields=[])), "Some", "cannot have fields", "name a struct"),
     (definition(field(flexibleVersions="2+")), "Some", "override flexibleVersions", "string and"),

@@ -7,12 +7,14 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kafka_admin_proto import codec
+from kafka_admin_proto.server.apis import Caller, served_apis
 from kafka_admin_proto.server.brokers.registration import Registration, first_records, register
-from kafka_admin_proto.server.handlers import Caller, respond, served_apis
 from kafka_admin_proto.server.network.node import Listener
+from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import Log, State
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.drawing import Ids, Step
+from tests.server.still_clock import StillClock
 
 
 class Served:
@@ -27,6 +29,7 @@ class Served:
     ) -> None:
         static = {each: {"node.id": str(each), **(configs or {})} for each in range(1, nodes + 1)}
         self.state = State(release, "b25lIG9mIGEga2luZA", static, log=log)
+        self.state.clock = StillClock()
         self.state.append(first_records(release))
         register(
             self.state,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,5 +143,112 @@ def test_a_port_in_use_is_a_sentence() -> None:
     assert "cannot serve on" in errors
 
 
+@pytest.mark.parametrize("name", [".lock", "meta.properties"])
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_a_strange_file_is_a_sentence(tmp_path: Path, name: str, kind: str) -> None:
+    """It names the file, and no port."""
+    file, target = tmp_path / "data" / name, tmp_path / "target"
+    file.parent.mkdir()
+    target.write_text("of the victim")
+    if kind == "link":
+        file.symlink_to(target)
+    else:
+        file.mkdir()
+    with serve("--data", str(tmp_path / "data")) as process:
+        output, errors = process.communicate(timeout=_SECONDS)
+    assert (process.returncode, output) == (2, "")
+    assert f"Error: {file}" in errors
+    assert target.read_text() == "of the victim"
+
+
 def test_help_names_the_arguments_of_both() -> None:
     assert inspect.signature(SyncCluster) == inspect.signature(Cluster)
+
+
+CALLS = {
+    "stop_broker": (1,), "kill_broker": (1,), "start_broker": (1,), "fence_broker": (1,),
+    "unfence_broker": (1,), "delay_metadata": (0.5,), "delay_replication": (0.5, 1), "stop": (),
+}  # fmt: skip
+
+
+async def called(function: Any, *arguments: Any) -> None:
+    found = function(*arguments)
+    if inspect.isawaitable(found):
+        await found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_another_event_loop_is_a_sentence(name: str) -> None:
+    """Also one behind the loop that it was started in, which has ended."""
+    cluster = Cluster()
+    with asyncio.Runner() as first:
+        first.run(cluster.start())
+        with pytest.raises(RuntimeError, match="belongs to the event loop that it was started"):
+            asyncio.run(called(getattr(cluster, name), *CALLS[name]))
+        assert cluster.broker_states == {1: "running"}
+        first.run(cluster.stop())
+
+
+def test_a_second_start_is_a_sentence() -> None:
+    async def twice() -> None:
+        async with Cluster() as cluster:
+            with pytest.raises(RuntimeError, match="started already; make another one"):
+                await cluster.start()
+
+    asyncio.run(twice())
+    with SyncCluster() as cluster:
+        with pytest.raises(RuntimeError, match="started already; make another one"):
+            cluster.start()
+        assert cluster.broker_states == {1: "running"}
+
+
+BROKER_CALLS = [name for name, arguments in CALLS.items() if arguments == (1,)]
+
+
+@pytest.mark.parametrize("name", [*BROKER_CALLS, "delay_metadata", "delay_replication"])
+@pytest.mark.parametrize("wrong", [0, 2, -1, "1", True, False, 1.0, [1], b"1", math.nan])
+def test_a_broker_that_is_not_there_is_a_sentence(
+    kafka_session_cluster: SyncCluster, name: str, wrong: Any
+) -> None:
+    """A bool is no id, and a text that reads like one is none either."""
+    arguments = (0.0, wrong) if name.startswith("delay_") else (wrong,)
+    is_id = type(wrong) is int
+    text = f"there is no broker {wrong}; broker 1" if is_id else "a broker is named by its id, a w"
+    with pytest.raises(ValueError if is_id else TypeError, match=f"^{text}"):
+        getattr(kafka_session_cluster, name)(*arguments)
+
+
+@pytest.mark.parametrize("make", [Cluster, SyncCluster])
+def test_before_the_start_and_after_the_end(make: type[Any]) -> None:
+    """Each call says which of the two it is; the end may be asked for again."""
+
+    async def is_refused(call: Any, *arguments: Any) -> str:
+        with pytest.raises(RuntimeError) as refused:
+            await called(call, *arguments)
+        return str(refused.value)
+
+    async def calls(cluster: Any) -> set[str]:
+        return {
+            await is_refused(getattr(cluster, name), *arguments)
+            for name, arguments in CALLS.items()
+            if name != "stop"
+        }
+
+    async def run() -> None:
+        cluster = make()
+        assert await calls(cluster) == {"the cluster has not been started; enter it first"}
+        for _ in range(2):
+            await called(cluster.start)
+            await called(cluster.stop)
+            ended = "the cluster has ended; start it again, or make another one"
+            assert await calls(cluster) == {ended}
+            assert cluster.state.cluster.brokers  # what it was like is kept
+            await called(cluster.stop)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("wrong", ["1", None, True, math.nan, -1])
+def test_a_delay_that_is_none_is_a_sentence(kafka_session_cluster: SyncCluster, wrong: Any) -> None:
+    with pytest.raises(ValueError, match="a delay is 0 or more seconds, not"):
+        kafka_session_cluster.delay_metadata(wrong)

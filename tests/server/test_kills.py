@@ -39,9 +39,9 @@ from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
 from tests.server.log.stored import SMALL
 
-_KILLS = int(os.environ.get("KAFKA_ADMIN_PROTO_KILLS", 4 if EXHAUSTIVE else 1))
+KILLS = int(os.environ.get("KAFKA_ADMIN_PROTO_KILLS", 4 if EXHAUSTIVE else 1))
 _CLIENTS = 3
-_LONGEST_S = 0.6
+LONGEST_S = 0.6
 _CONFIG = "retention.ms"
 #: More files than in other tests are kept: a server that starts reads them all.
 _CONFIGS = {**SMALL, "metadata.max.retention.bytes": "30000"}
@@ -134,7 +134,7 @@ def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
     draw = random.Random(SEED)
     clients = [Client("", f"c{number}", {}) for number in range(_CLIENTS)]
     changes = 0
-    for turn in range(_KILLS + 1):
+    for turn in range(KILLS + 1):
         process, bootstrap = serve(brokers, tmp_path)
         try:
             topics = check(bootstrap, clients)
@@ -142,19 +142,19 @@ def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
             clients = [
                 Client(bootstrap, f"c{number}", each, turn) for number, each in enumerate(topics)
             ]
-            if turn < _KILLS:
+            if turn < KILLS:
                 for each in clients:
                     each.start()
                 # A slow machine gets as many changes to lose as a fast one.
                 assert clients[0].first_change.wait(60)
-                threading.Event().wait(draw.uniform(0, _LONGEST_S))
+                threading.Event().wait(draw.uniform(0, LONGEST_S))
         finally:
             process.kill()
             process.communicate()
         for each in clients:
             if each.ident is not None:
                 each.join()
-    assert changes >= _KILLS
+    assert changes >= KILLS
     for folder in node_folders(tmp_path, brokers):
         replayed = replay(folder)
         assert not replayed.problems

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import pytest
 
+from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.values import Message
-from tests.helpers.profile import draws
-from tests.server.differential.machine import run_steps
+from tests.helpers.profile import SEED, draws
+from tests.server.differential.machine import run_independent, run_steps
+from tests.server.differential.requests import security
 from tests.server.differential.requests.drawing import Step
+from tests.server.security.authorizer.test_apis import SECURED
 from tests.server.served import DrawnSteps, Served
 
 _STEPS = draws(240)
@@ -30,6 +34,14 @@ class _Kept:
 
     def applied(self, cluster: ClusterState) -> None:
         pass
+
+
+class _Asked(DrawnSteps):
+    """Each step is answered, or its connection is closed where Kafka closes it."""
+
+    def request(self, step: Step, request: Message) -> None:
+        with contextlib.suppress(RemoteProtocolError):
+            super().request(step, request)
 
 
 class _Replayed(DrawnSteps):
@@ -54,3 +66,11 @@ class _Replayed(DrawnSteps):
 @pytest.mark.parametrize("release", ["4.3", "3.9"])
 def test_drawn_requests_are_answered_and_replayed(release: str) -> None:
     run_steps(_Replayed(release), _STEPS)
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_raw_requests_are_answered(release: str) -> None:
+    run_independent(_Replayed(release), 4 * _STEPS, drawn_seed=SEED)
+    secured = _Asked(release, configs=SECURED, users=["admin", "eve"])
+    first, make = security.first_topics, security.RAW_REQUEST
+    run_independent(secured, 4 * _STEPS, drawn_seed=SEED, make=make, first=first)

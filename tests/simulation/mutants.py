@@ -195,6 +195,19 @@ def _leader_epoch_not_raised(patched: pytest.MonkeyPatch) -> None:
     patched.setattr(Partition, "elect", wrong)
 
 
+def _deletion_not_sent(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(Controller, "_send_deletion", lambda self, topic: None)
+
+
+def _staged_in_full_metadata(patched: pytest.MonkeyPatch) -> None:
+    def wrong(self: Controller, broker: int) -> None:
+        queue = self._queues[broker]
+        self._update(queue, [(topic, list(topic.partitions)) for topic in self.topics.values()])
+        self._full(queue, broker)
+
+    patched.setattr(Controller, "_send_full_requests", wrong)
+
+
 def _finalized_at_first_answer(patched: pytest.MonkeyPatch) -> None:
     stopped = Deletions._stopped
 
@@ -253,5 +266,20 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "one-answer-is-all": Mutant(
         "the first broker's answer finishes a deletion", patch=_finalized_at_first_answer
+    ),
+    "deletion-not-sent": Mutant(
+        "no UpdateMetadata has a deleted topic's leader of -2", patch=_deletion_not_sent
+    ),
+    "staged-in-full-metadata": Mutant(
+        "a broker's first UpdateMetadata has topics whose deletion is staged",
+        patch=_staged_in_full_metadata,
+    ),
+    "first-metadata-is-not-full": Mutant(
+        "a new controller's first UpdateMetadata has brokers forget nothing",
+        {"full_update_forgets": "never"},
+    ),
+    "deleted-id-kept": Mutant(
+        "UpdateMetadata that deletes what is unknown leaves the id",
+        {"unknown_deletion_keeps_id": True},
     ),
 }

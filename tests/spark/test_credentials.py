@@ -15,8 +15,8 @@ require("pyarrow")
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
-from kafka_admin_proto.spark.tables.rows.frames import FrameRows
-from kafka_admin_proto.spark.tables.schemas import DECODED
+from kafka_admin_proto.tables.frame_columns import DECODED
+from kafka_admin_proto.tables.rows.frames import FrameRows
 from tests.capture.credentials import (
     LOGINS,
     Leaks,

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from kafka_admin_proto.spark.runner import SparkRunner
 from tests.docs.pages import DOCS, ROOT, run_page
 from tests.spark.needs import require
-from tests.spark.tables.test_pipeline import make
+from tests.tables.test_pipeline import make
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]
 
@@ -32,7 +33,11 @@ def test_the_page_of_tables(spark: SparkSession, tmp_path: Path) -> None:
     require("duckdb")
     deltalake = require("deltalake")
     captures = sorted((ROOT / "samples").glob("*.pcap.gz"))
-    make(spark, tmp_path / "tables", [Path(os.path.relpath(each, ROOT)) for each in captures])
+    make(
+        SparkRunner(spark.sparkContext),
+        tmp_path / "tables",
+        [Path(os.path.relpath(each, ROOT)) for each in captures],
+    )
     deltalake.write_deltalake(tmp_path / "delta/frames", pq.read_table(tmp_path / "tables/frames"))
     # Java is not in the folder of the page.
     run_page(DOCS / "tables.md", tmp_path, {'parquet("tables/': f'parquet("{tmp_path}/tables/'})

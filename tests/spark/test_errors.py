@@ -23,7 +23,7 @@ OTHER_VERSION = STATE_VERSION + 1
 
 
 def stream(spark: SparkSession, folder: Path, out: Path) -> Result:
-    with patch("kafka_admin_proto.cli.spark.pipeline._session", lambda *_: nullcontext(spark)):
+    with patch("kafka_admin_proto.cli.pipeline.pipeline._session", lambda *_: nullcontext(spark)):
         return CliRunner().invoke(
             kap, ["pipeline", str(folder), "--out", str(out), "--streaming", "--every", "0"]
         )

@@ -10,11 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kafka_admin_proto.spark.paths import to_read, to_write
-from kafka_admin_proto.spark.sinks.reading import read_tables
-from kafka_admin_proto.spark.tables.schemas import TABLES
+from kafka_admin_proto.spark.reading import read_tables
+from kafka_admin_proto.spark.runner import SparkRunner
+from kafka_admin_proto.tables.schemas import TABLES
 from tests.spark.stream.test_tables import stream
-from tests.spark.tables.test_pipeline import by_one_process, frames_in, make
-from tests.spark.traffic import CONTROLLER, LOG
+from tests.tables.test_pipeline import by_one_process, frames_in, make
+from tests.tables.traffic import CONTROLLER, LOG
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -31,8 +32,13 @@ def on_a_cluster(spark: SparkSession) -> Iterator[SparkSession]:
 def test_paths_are_of_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -> None:
     out = tmp_path / "out[1] {a,b} 50%"
     (tmp_path / "out1").mkdir()
-    make(on_a_cluster, out, [CONTROLLER], segments=[str(each) for each in LOG.glob("*.log")])
-    assert frames_in(on_a_cluster, out) == by_one_process([CONTROLLER])
+    make(
+        SparkRunner(on_a_cluster.sparkContext),
+        out,
+        [CONTROLLER],
+        segments=[str(each) for each in LOG.glob("*.log")],
+    )
+    assert frames_in(out) == by_one_process([CONTROLLER])
     found = read_tables(on_a_cluster, str(out), TABLES)
     assert set(found) == set(TABLES)
     assert found["frames"].count() == len(by_one_process([CONTROLLER]))
@@ -46,7 +52,7 @@ def test_a_stream_is_on_this_machine(on_a_cluster: SparkSession, tmp_path: Path)
     capture = Path(shutil.copy(CONTROLLER, folder))
     stream(on_a_cluster, folder, out)
     stream(on_a_cluster, folder, out, end=True)
-    assert frames_in(on_a_cluster, out) == by_one_process([capture])
+    assert frames_in(out) == by_one_process([capture])
 
 
 def test_what_spark_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from kafka_admin_proto import (
     CreateTopicsRequest,
     EncodeError,
     FetchResponse,
+    MetadataRequest,
     MetadataResponse,
     codec,
 )
@@ -321,6 +322,7 @@ def test_none_is_no_argument() -> None:
         (speed().cut_frame, (None, 1)),
         (speed().RecordEngine(Record).read, (b"", 0, 0, 0, 0, None, None, 1)),
         (speed().RecordEngine(Record).write, (None, 0, 0, None)),
+        (speed().RecordEngine(Record).skim, (None, 0, 1, 0, 1)),
     ]:
         with pytest.raises(TypeError):
             call(*arguments)
@@ -378,6 +380,19 @@ def test_the_codec_falls_back_to_precise_errors(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(type(one.value)) as other:
             found.decode(wrong)
         assert str(one.value) == str(other.value)
+
+
+def test_methods_bound_before_the_first_use_are_the_engines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from kafka_admin_proto.wire import engine
+
+    monkeypatch.setattr(engine, "compiled", speed())
+    found: Codec[Any] = Codec(codec("MetadataRequest", 12).spec, 12)
+    early: list[Any] = [found.decode, found.encode, found.decode_to_json_text]
+    found.decode(found.encode(MetadataRequest()))
+    assert early == [found.decode, found.encode, found.decode_to_json_text]
+    assert {type(each.__self__) for each in early} == {speed().Engine}
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 5000])

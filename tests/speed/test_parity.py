@@ -19,6 +19,8 @@ from kafka_admin_proto.render import field_scan
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.options import JsonOptions
+from tests.fuzz.seeds import filled
+from tests.helpers.absent_fields import absent_fields, holding
 from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout
 from tests.helpers.profile import EXHAUSTIVE, sample
 from tests.speed.compiled import engine_of
@@ -55,6 +57,19 @@ def test_drawn_values(found: Codec[Any]) -> None:
                 check_json(found, engine, damaged)
 
     check()
+
+
+@each_layout()
+def test_fields_that_a_version_lacks(found: Codec[Any]) -> None:
+    """The value of an ignorable one is dropped, at any depth, and refused if of a wrong type."""
+    engine, value = engine_of(found), filled(found.grammar)
+    data = engine.write(value)
+    for owner, member in absent_fields(found.grammar, value):
+        assert member.absent_type is not None
+        for odd in (filled(member.absent_type), object()):
+            with holding(owner, member.attribute, odd):
+                check_writing(found, engine, value, by_tree(found, value))
+    assert engine.write(value) == data
 
 
 def by_tree(found: Codec[Any], value: Any) -> bytes | None:

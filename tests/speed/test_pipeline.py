@@ -7,25 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.helpers.requirements import skip_or_fail
 from tests.spark.needs import require
 from tests.speed.compiled import speed
-
-pytestmark = pytest.mark.xdist_group("spark processes")
 
 
 def test_all_tables_row_by_row(tmp_path: Path) -> None:
     speed()
-    require("pyspark")
-    from kafka_admin_proto.spark.session import NoJavaError, check_java
-
-    try:
-        check_java()
-    except NoJavaError as error:
-        skip_or_fail(str(error))
-    from tests.spark.traffic import LOG, write_mixed
+    require("pyarrow")
+    from tests.tables.traffic import LOG, write_mixed
 
     captures = [*write_mixed(tmp_path / "captures"), *sorted(LOG.glob("*.log"))]
     runs = [(tmp_path / pure, start(captures, tmp_path / pure, pure)) for pure in ("1", "0")]
@@ -37,7 +26,7 @@ def test_all_tables_row_by_row(tmp_path: Path) -> None:
 def start(captures: list[Path], out: Path, pure: str) -> subprocess.Popen[str]:
     command = [
         sys.executable, "-m", "kafka_admin_proto", "pipeline", *captures, "--out", out,
-        "--master", "local[2]",
+        "--runner", "processes",
     ]  # fmt: skip
     return subprocess.Popen(
         [str(each) for each in command],
@@ -50,7 +39,7 @@ def tables(out: Path, run: subprocess.Popen[str]) -> dict[str, list[str]]:
     """Table → its rows, in no order but that of their texts: files are written by any task."""
     import pyarrow.parquet as pq
 
-    from kafka_admin_proto.spark.tables.schemas import TABLES
+    from kafka_admin_proto.tables.schemas import TABLES
 
     _, said = run.communicate(timeout=240)
     assert run.returncode == 0, said[-3000:]

@@ -13,7 +13,11 @@ from kafka_admin_proto.records.batches import record_format
 from kafka_admin_proto.records.batches.batches import Batch, read_records, write_batch
 from kafka_admin_proto.records.batches.crc32c import by_tables
 from kafka_admin_proto.records.batches.model import Record
-from kafka_admin_proto.records.batches.record_format import read_records_v2, write_records_v2
+from kafka_admin_proto.records.batches.record_format import (
+    read_records_v2,
+    skim_records_v2,
+    write_records_v2,
+)
 from kafka_admin_proto.wire.emit.runtime import Fallback
 from tests.helpers.mistyped import mistyped
 from tests.helpers.profile import draws
@@ -51,6 +55,41 @@ def by_engine(
         assert found == []
         return None
     return found
+
+
+def skimmed(engine: Any, data: bytes, count: int, first: Record, limit: int) -> Any:
+    """What the engine finds of the records, or plain Python without one; None for a fault."""
+    if engine is None:
+        try:
+            return skim_records_v2(data, 0, count, first.timestamp, limit)
+        except DecodeError:
+            return None
+    try:
+        return engine.skim(data, 0, count, first.timestamp, limit)
+    except Fallback:
+        return None
+
+
+@settings(max_examples=draws(400))
+@given(batches(magic=2, compression="none"), st.randoms(use_true_random=False), st.integers(0, 9))
+def test_records_looked_through_whole_and_damaged(
+    engine: Any, batch: Batch, dice: Any, limit: int
+) -> None:
+    records = batch.records or [Record(0)]
+    first, count = records[0], len(records)
+    whole = write_records_v2(records, first.offset, first.timestamp)
+    pieces = [whole]
+    for _ in range(8):
+        damaged = bytearray(whole)
+        damaged[dice.randrange(len(damaged))] ^= 1 << dice.randrange(8)
+        pieces += [bytes(damaged), bytes(damaged[: dice.randint(0, len(damaged))])]
+    for data in pieces:
+        for most in (1 << 62, limit):
+            expected = skimmed(None, data, count, first, most)
+            assert skimmed(engine, data, count, first, most) == expected
+    assert skimmed(engine, whole, count, first, 1 << 62) is not None
+    for wrong in (count + 1, 0, -1):
+        assert skimmed(engine, whole, wrong, first, 1 << 62) is None
 
 
 @settings(max_examples=draws(400))

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.testing import pytest_plugin
+
 _TESTS = """
 import socket, pytest
 
@@ -55,6 +58,12 @@ def run_tests(folder: Path, *options: str, **environment: str) -> None:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "4 passed" in run.stdout
+
+
+def test_wrong_settings_name_the_fixture() -> None:
+    with pytest.raises(SettingsError) as refused:
+        pytest_plugin._cluster({"brokers": "3"}, {})
+    assert "the fixture kafka_cluster_settings" in refused.value.__notes__[0]
 
 
 def test_the_plugin_costs_no_optional_dependency() -> None:

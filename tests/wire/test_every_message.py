@@ -23,12 +23,16 @@ from tools.oracles.damage import with_wrong_lengths
 #: reporting an error takes whatever the frame's size.
 MEMORY_FACTOR = 64
 MEMORY_OF_AN_ERROR = 8 * 1024
+#: Limits of values of which each length is damaged in turn: long ones would take minutes.
+SHORT: dict[str, Any] = {"max_size": 24, "max_items": 3}
 
 
 @each_layout()
 def test_drawn_values(found: Codec[Any]) -> None:
     @given(
-        messages(found.value_class, found.version), st.integers(0, 1 << 32), st.binary(max_size=40)
+        messages(found.value_class, found.version, **SHORT),
+        st.integers(0, 1 << 32),
+        st.binary(max_size=40),
     )
     def check(value: Any, seed: int, noise: bytes) -> None:
         data = found.encode(value)
@@ -43,12 +47,23 @@ def test_drawn_values(found: Codec[Any]) -> None:
 
 
 @each_layout(sample([*SHIPPED, *DRAFTS], 20))
+def test_long_values(found: Codec[Any]) -> None:
+    """Lengths and counts at which the wire changes its form, there and back."""
+
+    @given(messages(found.value_class, found.version))
+    def check(value: Any) -> None:
+        check_round_trip(found, value, found.encode(value))
+
+    check()
+
+
+@each_layout(sample([*SHIPPED, *DRAFTS], 20))
 def test_memory_of_hostile_lengths(found: Codec[Any]) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""
     made_ready(found)
 
     @settings(max_examples=min(25, settings().max_examples))  # each traced four times
-    @given(messages(found.value_class, found.version), st.integers(0, 1 << 32))
+    @given(messages(found.value_class, found.version, **SHORT), st.integers(0, 1 << 32))
     def check(value: Any, seed: int) -> None:
         data = found.encode(value)
         lies = [lie for _, _, lie in with_wrong_lengths(found, data, huge_only=True)]

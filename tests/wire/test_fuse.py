@@ -41,7 +41,7 @@ from tests.helpers.mistyped import mistyped
 
 #: What may stand in a field by mistake, or just about be meant.
 ODD: list[Any] = [
-    None, True, False, 0, 1, -1, 2.5, float("nan"), 1 << 70, -(1 << 40), "", "text", "\ud800",
+    None, True, False, 0, 1, -1, 0.0, 2.5, float("nan"), 1 << 70, -(1 << 40), "", "text", "\ud800",
     "x" * 40_000, b"", b"bytes", bytearray(b"ab"), memoryview(b"cd"), memoryview(b"abcd")[::2],
     [], [1], ["a"], [None], (), (1, 2), ("a",), {}, {1: 2}, {"a"}, UUID(int=5), object(),
     CreatableTopic("t"), ((7, b"x"),), ((1, "x"),), ((-1, b""),), ((3, b"a"), (3, b"b")),
@@ -220,6 +220,25 @@ def test_zero_copy() -> None:
     assert found.encode(views) == data
     assert found.to_json(views) == found.to_json(value)
     assert isinstance(found.decode(data).responses[0].partitions[0].records, bytes)
+
+
+@pytest.mark.parametrize("options", [{}, {"strict": True}])
+@pytest.mark.parametrize("topic", ["apples", "\udcff"])
+def test_zero_copy_of_what_the_tree_reads(options: dict[str, bool], topic: str) -> None:
+    """Text that is not UTF-8 and ``strict`` are the tree's, which gives views as well."""
+    found = codec(FetchResponse, 12)
+    partition = PartitionData(records=b"r" * 100)
+    response = FetchableTopicResponse(topic=topic, partitions=[partition])
+    data = found.encode(FetchResponse(responses=[response]))
+    for buffer in (data, bytearray(data), memoryview(data)):
+        views = found.decode_at(buffer, 0, zero_copy=True, **options)
+        records: Any = views.responses[0].partitions[0].records
+        assert isinstance(records, memoryview)
+        assert records.tobytes() == b"r" * 100
+        assert records.obj is data or buffer is not data
+        assert found.encode(views) == data
+        plain = found.decode(buffer, **options)
+        assert isinstance(plain.responses[0].partitions[0].records, bytes)
 
 
 def test_encode_into() -> None:

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -116,7 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(options: argparse.Namespace) -> Results:
     """Start the servers several times, then load one of each in turn."""
     results = Results()
-    servers = [ours] if options.alone else [ours, real]
+    servers: list[Callable[[], AbstractContextManager[Server]]] = [ours]
+    if not options.alone:
+        servers.append(real)
     counts = (options.starts, -(-options.starts // 5))
     for start, count in zip(servers, counts, strict=False):
         results.starts.append([])
@@ -125,10 +128,10 @@ def measure(options: argparse.Namespace) -> Results:
                 results.starts[-1].append(server)
     processors = sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
-        stack.callback(_pin, processors)
-        _pin(processors[:1])
+        stack.callback(pin, processors)
+        pin(processors[:1])
         running = [stack.enter_context(start()) for start in servers]
-        _pin(processors[1:2])
+        pin(processors[1:2])
         for server in running:
             _create(server, options.topics)
         for title, (requests, version) in _REQUESTS.items():
@@ -152,10 +155,10 @@ def measure(options: argparse.Namespace) -> Results:
 
 
 @contextlib.contextmanager
-def ours() -> Iterator[Server]:
-    """``kap serve`` in a process of its own, ready."""
+def ours(*options: str) -> Iterator[Server]:
+    """``kap serve`` in a process of its own, ready; ``options`` are those of its command line."""
     begin = time.perf_counter()
-    command = [sys.executable, "-c", _KAP, "serve", "--brokers", "1"]
+    command = [sys.executable, "-c", _KAP, "serve", "--brokers", "1", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -167,8 +170,8 @@ def ours() -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def real() -> Iterator[Server]:
-    """A real broker, which is its own controller, as Kafka ships it; ready."""
+def real(properties: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """A real broker, which is its own controller, as Kafka ships it but for these; ready."""
     begin = 0.0
 
     @contextlib.contextmanager
@@ -179,7 +182,7 @@ def real() -> Iterator[Server]:
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        kraft(Path(folder), around=begun, as_shipped=True) as cluster,
+        kraft(Path(folder), properties=properties, around=begun, as_shipped=True) as cluster,
     ):
         line_s, node = time.perf_counter() - begin, cluster.nodes[1]
         assert node.process is not None
@@ -221,15 +224,16 @@ def _checked_size(server: Server, data: bytes, topics: int) -> int:
     return size
 
 
-def _pin(processors: Sequence[int]) -> None:
+def pin(processors: Sequence[int]) -> None:
     """Keep this process to those processors, and so what it starts, from any of its threads."""
     for thread in os.listdir("/proc/self/task"):
-        os.sched_setaffinity(int(thread), processors)
+        with contextlib.suppress(ProcessLookupError):  # a thread that has ended meanwhile
+            os.sched_setaffinity(int(thread), processors)
 
 
 # The page.
 
-_MIB = 1 << 20
+MIB = 1 << 20
 
 
 class Figure(Generic[T]):
@@ -258,7 +262,7 @@ _START = (
     Figure[Server]("first line of output", "{:.2f} s", lambda each: each.line_s),
     Figure[Server]("first Metadata with a live broker", "{:.2f} s", lambda each: each.ready_s),
     Figure[Server]("processor time until then", "{:.2f} s", lambda each: each.cpu_s),
-    Figure[Server]("memory then", "{:.0f} MiB", lambda each: each.resident_bytes / _MIB),
+    Figure[Server]("memory then", "{:.0f} MiB", lambda each: each.resident_bytes / MIB),
 )
 _LOAD = (
     Figure[Load]("requests/s", "{:,.0f}", lambda each: each.per_second, True),
@@ -267,7 +271,7 @@ _LOAD = (
     Figure[Load]("p99", "{:,.0f} µs", lambda each: each.percentile_us(99)),
     Figure[Load]("clients busy", "{:.0f} %", lambda each: each.busy_percent, None),
 )
-_MEMORY = Figure[int]("memory after all requests", "{:.0f} MiB", lambda each: each / _MIB)
+_MEMORY = Figure[int]("memory after all requests", "{:.0f} MiB", lambda each: each / MIB)
 
 
 def page(results: Results, options: argparse.Namespace) -> str:
@@ -295,17 +299,17 @@ Medians; the last column is how many times better `kap serve` is. Made by
 From the start of the process, free to use all processors; Kafka's folder was formatted before, and
 its first line is that of its log.
 
-{_table(start)}
+{table(start)}
 ## Requests
 
 The server has one processor, and {options.clients} clients the other, each with one request on its
 way. Metadata is that of {options.topics} topics of three partitions; CreateTopics has one topic of
 three partitions with one config. Each was asked for {options.warm_up:g} seconds before.
 
-{_table(requests)}"""
+{table(requests)}"""
 
 
-def _table(rows: Sequence[tuple[str, list[str]]]) -> str:
+def table(rows: Sequence[tuple[str, list[str]]]) -> str:
     names = ("`kap serve`", f"Kafka {NEWEST_BROKER}")[: len(rows[0][1]) - 1]
     lines = [f"| | {' | '.join(names)} | |", f"|---|{'--:|' * (len(names) + 1)}"]
     lines += [f"| {title} | {' | '.join(cells)} |" for title, cells in rows]

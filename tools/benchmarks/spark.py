@@ -33,8 +33,10 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-spark.md"
 _FILE = 16
 #: Seconds between two looks at the memory: each takes processor time from what is measured.
 _SAMPLE_EVERY = 1.0
-#: Runs of each capture in the comparison of a large connection alone and among others.
-_SKEW_ROUNDS = 2
+#: Runs of each in the comparisons of a large connection alone and among others, and of runners.
+_SKEW_ROUNDS = _RUNNER_ROUNDS = 2
+#: Of the size of the largest captures, those on which the runners are compared.
+_PARTS_OF_SIZE = (100, 10, 1)
 
 _HEAD = """\
 # The pipeline on Spark
@@ -141,12 +143,15 @@ def _sizes(root: int) -> dict[tuple[str, int], int]:
     return found
 
 
-def pipeline(data: Data, out: Path, cores: int, env: dict[str, str] = _PURE) -> Run:
+def pipeline(
+    data: Data, out: Path, cores: int, env: dict[str, str] = _PURE, runner: str = "spark"
+) -> Run:
     """`kap pipeline` on captures: all six tables."""
     kap = str(Path(sys.executable).with_name("kap"))
     shutil.rmtree(out, ignore_errors=True)
+    master = ["--master", f"local[{cores}]"] if runner == "spark" else []
     return timed(
-        [kap, "pipeline", str(data.folder), "--out", str(out), "--master", f"local[{cores}]"],
+        [kap, "pipeline", str(data.folder), "--out", str(out), "--runner", runner, *master],
         cores, env=env,
     )  # fmt: skip
 
@@ -334,7 +339,33 @@ A connection of {data[0]} alone took {alone.seconds:.1f} s and {_mb(alone.peak)}
 """
 
 
-_PARTS = (scale, layers, skew)
+def runners(folder: Path, megabytes: int) -> str:
+    """Spark beside processes of this machine, on captures of several sizes."""
+    rows, ratios = "", []
+    for part in _PARTS_OF_SIZE:
+        data = make(folder / str(part), megabytes // part)
+        # By turns, as in `skew`.
+        runs = [
+            [pipeline(data, folder / "out", 2, runner=each) for each in ("spark", "processes")]
+            for _ in range(_RUNNER_ROUNDS)
+        ]
+        of_each = zip(*runs, strict=True)
+        spark, processes = (min(found, key=lambda run: run.seconds) for found in of_each)
+        rows += _row("--runner spark", 2, data, spark)
+        rows += _row("--runner processes", 2, data, processes)
+        ratios.append(f"{_ratio(spark, processes)} × on {data.bytes / 1e6:,.0f} MB")
+    return f"""
+## With Spark and without
+
+`kap pipeline` by both runners on the same two cores, the faster of {_RUNNER_ROUNDS} runs of each,
+by turns:
+
+{_HEADS}{rows}
+Without Spark the same tables are made {", ".join(ratios)} as fast.
+"""
+
+
+_PARTS = (scale, layers, skew, runners)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -25,13 +25,13 @@ from typing import Any
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.spark.session import spark_session
-from kafka_admin_proto.spark.sinks.data_files import read_data_files
-from kafka_admin_proto.spark.sinks.delta import DeltaSink
-from kafka_admin_proto.spark.sinks.parquet import ParquetSink
-from kafka_admin_proto.spark.sinks.sink import TableSink
 from kafka_admin_proto.spark.stream.batches import stream_frames
 from kafka_admin_proto.spark.stream.tables import StreamTables
-from kafka_admin_proto.spark.tables.schemas import REPLACED_BY_DAY, TABLES
+from kafka_admin_proto.tables.schemas import REPLACED_BY_DAY, TABLES
+from kafka_admin_proto.tables.sinks.data_files import read_data_files
+from kafka_admin_proto.tables.sinks.delta import DeltaSink
+from kafka_admin_proto.tables.sinks.parquet import ParquetSink
+from kafka_admin_proto.tables.sinks.sink import TableSink
 from tools.benchmarks.repeated import cut, repeated
 
 _SAMPLES = Path(__file__).parents[2] / "samples"

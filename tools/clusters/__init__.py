@@ -4,13 +4,12 @@
         cluster.bootstrap               # "127.0.0.1:21034,127.0.0.1:22711,127.0.0.1:29120"
 
 KRaft nodes are broker and controller at once; `zookeeper` starts what releases before 4.0 also ran
-on. `Listener` asks for more than the plain one: TLS with certificates of an `Authority`, or SASL.
+on. `Listener` asks for more than the plain one: TLS, or SASL.
 Every process is ended by its pid when the block is left, and the kernel is asked to end it with
 this one (`setpriv`, of util-linux). Each broker writes `server.log` and, at DEBUG, `request.log`
 (the lines of Kafka's RequestLogger) into its folder.
 """
 
-from tools.clusters.certificates import Authority, Certificate
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, sasl_properties, tls_properties
 from tools.clusters.processes import HOST, ClusterError, class_path, free_ports, java
@@ -20,8 +19,6 @@ __all__ = [
     "HOST",
     "LAST_WITH_ZOOKEEPER",
     "NEWEST_BROKER",
-    "Authority",
-    "Certificate",
     "Cluster",
     "ClusterError",
     "Listener",

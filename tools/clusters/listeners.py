@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tools.clusters.certificates import Certificate
+from kafka_admin_proto.testing import Certificate
 from tools.clusters.processes import HOST
 
 _MODULES = "org.apache.kafka.common.security"

@@ -54,7 +54,7 @@ def kraft(
     them, and left when all has ended. ``as_shipped`` is for figures: the JVM with Kafka's own
     options, Kafka's numbers of threads, and no log of requests.
     """
-    names = ["PLAINTEXT", "CONTROLLER", *(each.name for each in listeners)]
+    names = ["PLAINTEXT", *(each.name for each in listeners), "CONTROLLER"]
     cluster = _planned(folder, release, nodes, names)
     cluster.jars = [*cluster.jars, *([] if classes is None else [classes])]
     cluster.as_shipped = as_shipped
@@ -63,9 +63,7 @@ def kraft(
         "process.roles": "broker,controller",
         "controller.quorum.voters": ",".join(voters),
         "controller.listener.names": "CONTROLLER",
-        "share.coordinator.state.topic.replication.factor": str(min(nodes, 3)),
-        "share.coordinator.state.topic.min.isr": "1",
-        "share.coordinator.state.topic.num.partitions": "3",
+        **(_share_groups(nodes) if release >= "4" else {}),
         **(_SHIPPED_THREADS if as_shipped else {}),
         **(properties or {}),
     }
@@ -146,6 +144,15 @@ def _format(cluster: Cluster, scram: Sequence[str]) -> None:
 
 def _rack(node: Node, racks: Sequence[str]) -> dict[str, str]:
     return {"broker.rack": racks[node.id - 1]} if racks else {}
+
+
+def _share_groups(brokers: int) -> dict[str, str]:
+    """Properties of brokers that have share groups."""
+    return {
+        "share.coordinator.state.topic.replication.factor": str(min(brokers, 3)),
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "3",
+    }
 
 
 def _common(brokers: int) -> dict[str, str]:

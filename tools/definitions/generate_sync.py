@@ -1,23 +1,16 @@
-"""The synchronous client, written out of the asynchronous one: a method for each of its methods."""
+"""The synchronous client, written out of the asynchronous one: a line for each of its methods."""
 
 from __future__ import annotations
 
-import ast
-import builtins
-import inspect
-import sys
 from collections.abc import Iterator
-from functools import cache
+from inspect import iscoroutinefunction
 from pathlib import Path
-from textwrap import indent
 
 from kafka_admin_proto.admin.client import AdminClient
-from kafka_admin_proto.admin.session.base_client import BaseClient
-from kafka_admin_proto.admin.session.session import Session
 
 PATH = Path("kafka_admin_proto/admin/sync.py")
 
-#: Methods that the synchronous client defines without an asynchronous one.
+#: Methods that the synchronous client defines itself.
 _OWN = {"close"}
 
 _HEAD = '''\
@@ -26,12 +19,17 @@ _HEAD = '''\
 
 from __future__ import annotations
 
-{imports}
+from typing import Any, Final
 
-if TYPE_CHECKING:
-{typing}
+from kafka_admin_proto.admin.client import AdminClient
+from kafka_admin_proto.admin.session.sync_session import (
+    SyncSession,
+    blocking,
+    iterating,
+    takes_arguments_of,
+)
 
-{variables}
+
 class SyncAdminClient(SyncSession):
     """``AdminClient`` without asyncio: the same methods, each returns when it is done.
 
@@ -42,203 +40,31 @@ class SyncAdminClient(SyncSession):
     called in a thread of the client's own.
     """
 
-{methods}'''
+    @takes_arguments_of(AdminClient.__init__)
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(AdminClient(*arguments, **settings))
 
-
-class _Names:
-    """The names in the annotations and defaults of methods, and the imports that bring them."""
-
-    def __init__(self) -> None:
-        self.origins: dict[str, str] = {}
-        self.variables: dict[str, str] = {}
-
-    def use(self, module: str, node: ast.AST) -> None:
-        """Note all names below a node of a module's source."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and not hasattr(builtins, each.id):
-                self._note(module, each.id)
-            elif isinstance(each, ast.Constant) and isinstance(each.value, str):
-                raise SystemExit(f"{module}: write the annotation {each.value!r} without quotes")
-
-    def _note(self, module: str, name: str) -> None:
-        imported, defined = _scope(module)
-        if name in imported:
-            statement = imported[name]
-        elif name in defined:
-            value = defined[name]
-            if value is not None:
-                self.variables[name] = f"{name} = {ast.unparse(value)}\n"
-                self.use(module, value.func)
-                for keyword in value.keywords:
-                    self.use(module, keyword.value)
-                return
-            statement = f"from {module} import {name}"
-        else:
-            raise SystemExit(f"{module} does not say what {name} is")
-        if self.origins.setdefault(name, statement) != statement:
-            raise SystemExit(f"{name} means two things: {self.origins[name]}; {statement}")
-
-
-@cache
-def _scope(module: str) -> tuple[dict[str, str], dict[str, ast.Call | None]]:
-    """Names that a module imports, for types included, and those that it defines.
-
-    The value of a type variable is its call.
-    """
-    imported: dict[str, str] = {}
-    defined: dict[str, ast.Call | None] = {}
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                renamed = f" as {alias.asname}" if alias.asname else ""
-                statement = f"from {node.module} import {alias.name}{renamed}"
-                imported[alias.asname or alias.name] = statement
-        elif isinstance(node, ast.Import):
-            imported.update({each.name: f"import {each.name}" for each in node.names})
-    for node in _tree(module).body:
-        if isinstance(node, ast.ClassDef):
-            defined[node.name] = None
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            defined[node.targets[0].id] = _type_variable(node.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            defined[node.target.id] = None
-    return imported, defined
-
-
-def _type_variable(value: ast.expr) -> ast.Call | None:
-    """The call that makes a TypeVar; None for any other value."""
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar":
-        return value
-    return None
-
-
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(inspect.getsource(sys.modules[module]))
+'''
 
 
 def sync_module() -> str:
-    """The source of the module, not yet formatted."""
-    names, runtime = _Names(), _Names()
-    blocks = [_constructor(names, runtime)]
-    blocks += [_method(names, runtime, *found) for found in _methods()]
-    statements = {
-        "from typing import TYPE_CHECKING",
-        "from kafka_admin_proto.admin.client import AdminClient",
-        "from kafka_admin_proto.admin.session.sync_session import SyncSession",
-        *runtime.origins.values(),
-    }
-    if names.variables:
-        statements |= {"from typing import TypeVar"}
-        bounds = _Names()
-        for name in names.variables:
-            for node in ast.walk(ast.parse(names.variables[name])):
-                if isinstance(node, ast.Name) and node.id in names.origins:
-                    bounds.origins[node.id] = names.origins[node.id]
-        statements |= set(bounds.origins.values())
-    typing = {each for each in names.origins.values() if each not in statements}
-    return _HEAD.format(
-        imports=_sorted(statements),
-        typing=indent(_sorted(typing), "    "),
-        variables="".join(names.variables.values()),
-        methods="\n".join(indent(block, "    ") for block in blocks),
-    )
+    """The source of the module."""
+    lines = (f"    {name}: Final = {maker}(AdminClient.{name})\n" for name, maker in _methods())
+    return _HEAD + "".join(lines)
 
 
-def _methods() -> Iterator[tuple[str, ast.AsyncFunctionDef, str]]:
-    """Module, source and docstring of each public method of the client, by its classes."""
-    seen: set[str] = set(_OWN)
+def _methods() -> Iterator[tuple[str, str]]:
+    """Each public method of the client that is to be awaited, and what makes one that waits."""
+    seen = set(_OWN)
     for owner in AdminClient.__mro__:
-        if not issubclass(owner, Session) and not owner.__module__.startswith(
-            "kafka_admin_proto.admin."
-        ):
-            continue
-        for node in _class(owner).body:
-            if not isinstance(node, ast.AsyncFunctionDef) or node.name.startswith("_"):
+        for name, method in vars(owner).items():
+            if not iscoroutinefunction(method) and not _gives_iterator(method):
                 continue
-            if node.name not in seen:
-                seen.add(node.name)
-                yield owner.__module__, node, inspect.getdoc(getattr(AdminClient, node.name)) or ""
+            if not name.startswith("_") and name not in seen:
+                seen.add(name)
+                yield name, "iterating" if _gives_iterator(method) else "blocking"
 
 
-def _class(owner: type) -> ast.ClassDef:
-    for node in _tree(owner.__module__).body:
-        if isinstance(node, ast.ClassDef) and node.name == owner.__name__:
-            return node
-    raise SystemExit(f"{owner} is not in the source of its module")
-
-
-def _constructor(names: _Names, runtime: _Names) -> str:
-    (node,) = (
-        each
-        for each in _class(BaseClient).body
-        if isinstance(each, ast.FunctionDef) and each.name == "__init__"
-    )
-    _note_names(names, runtime, BaseClient.__module__, node)
-    return (
-        f"def __init__({ast.unparse(node.args)}) -> None:\n"
-        f"    self._admin = AdminClient({_passed_on(node.args)})\n"
-        "    super().__init__(self._admin)\n"
-    )
-
-
-def _method(
-    names: _Names, runtime: _Names, module: str, node: ast.AsyncFunctionDef, docstring: str
-) -> str:
-    if node.returns is None or node.decorator_list:
-        raise SystemExit(f"{module}: {node.name} needs a return type, and no decorators")
-    _note_names(names, runtime, module, node)
-    names.use(module, node.returns)
-    returns = ast.unparse(node.returns)
-    call = f"self._run(self._admin.{node.name}({_passed_on(node.args)}))"
-    text = f'"""{docstring}\n"""' if "\n" in docstring else f'"""{docstring}"""'
-    return (
-        f"def {node.name}({ast.unparse(node.args)}) -> {returns}:\n"
-        f"{indent(text, '    ')}\n"
-        f"    {call if returns == 'None' else f'return {call}'}\n"
-    )
-
-
-def _note_names(
-    names: _Names, runtime: _Names, module: str, node: ast.FunctionDef | ast.AsyncFunctionDef
-) -> None:
-    arguments = node.args
-    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if each.annotation is not None:
-            names.use(module, each.annotation)
-        elif each.arg != "self":
-            raise SystemExit(f"{module}: {node.name} says no type of {each.arg}")
-    for default in (*arguments.defaults, *arguments.kw_defaults):
-        if default is not None and not isinstance(default, ast.Constant):
-            runtime.use(module, default)
-
-
-def _passed_on(arguments: ast.arguments) -> str:
-    if arguments.vararg or arguments.kwarg:
-        raise SystemExit("methods of the client take no *args and no **kwargs")
-    positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)][1:]
-    return ", ".join([*positional, *(f"{each.arg}={each.arg}" for each in arguments.kwonlyargs)])
-
-
-def _sorted(statements: set[str]) -> str:
-    """Import statements in the order of ruff: one from each module, the package's own last."""
-    plain = sorted(each for each in statements if each.startswith("import "))
-    modules: dict[str, list[str]] = {}
-    for each in statements - set(plain):
-        _, module, _, name = each.split(" ", 3)
-        modules.setdefault(module, []).append(name)
-    lines = {
-        module: f"from {module} import {', '.join(sorted(found, key=_import_order))}"
-        for module, found in sorted(modules.items())
-    }
-    groups = [plain, [], []]
-    for module, line in lines.items():
-        root = module.split(".")[0]
-        own = root == "kafka_admin_proto"
-        groups[2 if own else 0 if root in sys.stdlib_module_names else 1].append(line)
-    return "\n\n".join("\n".join(group) for group in groups if group)
-
-
-def _import_order(name: str) -> tuple[int, str]:
-    kind = 0 if name.isupper() else 1 if name[0].isupper() else 2
-    return kind, name.lower()
+def _gives_iterator(method: object) -> bool:
+    annotations = getattr(method, "__annotations__", {})
+    return str(annotations.get("return")).startswith("AsyncGenerator")

@@ -117,6 +117,7 @@ def main() -> None:
             aliases=item.aliases,
             layout_changed=item.layout_changed,
             formerly=item.formerly,
+            never_stable=item.never_stable,
         )
     overlay_file.write_text(write_overlay(overlays), "utf-8")
     print(f"{len(merged)} messages written to {folder.relative_to(ROOT)}")

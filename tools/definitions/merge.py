@@ -28,6 +28,7 @@ class Merged(Struct, frozen=True):
     aliases: dict[str, list[str]] = {}
     layout_changed: dict[str, str] = {}
     formerly: list[str] = []
+    never_stable: str = "none"
 
 
 class MergeError(Exception):
@@ -53,7 +54,15 @@ def merge(older: MessageSpec, newer: MessageSpec, older_release: str) -> Merged:
             before = _rename(layout(older, version), aliases)
             if before != wanted:
                 changed[str(version)] = _describe(before, wanted, older_release)
-    return Merged(spec, {path: [name] for path, name in aliases.items()}, changed)
+    unstable = older.latest_version_unstable and merger.old_versions == {
+        older.valid_versions.highest
+    }
+    return Merged(
+        spec,
+        {path: [name] for path, name in aliases.items()},
+        changed,
+        never_stable=str(older.valid_versions.highest) if unstable else "none",
+    )
 
 
 class _Merger:

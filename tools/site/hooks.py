@@ -7,26 +7,15 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from tools.site import links
+from tools.site import links, neighbours, search_weights, wrapping
+from tools.site.generated import generated
 from tools.site.inserts.places import with_inserts
-from tools.site.pages import code_blocks, messages, reference, server_configs
-from tools.site.pictures import plots, svg
-
-
-def generated() -> dict[str, str]:
-    """Path below ``docs/`` → text of every page that no file has."""
-    found = messages.pages()
-    texts = {page.path: messages.page_text(page) for page in found}
-    texts[f"{messages.FOLDER}/index.md"] = messages.index_text(found)
-    texts[f"{reference.FOLDER}/error-codes.md"] = reference.errors_text()
-    texts[f"{reference.FOLDER}/kap.md"] = reference.commands_text()
-    texts |= {page.path: reference.api_text(page) for page in reference.API_PAGES}
-    texts[server_configs.PATH] = server_configs.text()
-    texts[code_blocks.PATH] = code_blocks.text()
-    texts["stylesheets/pictures.css"] = svg.site_style()
-    return texts
+from tools.site.markdown import without_checkout_notes
+from tools.site.pages import proposals
+from tools.site.pictures import plots
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -36,9 +25,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
+    """Say where pages that it does not list are."""
+    neighbours.place(files)
+    return nav
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fill the places that a page has for what is made of the code; put plots behind its tables."""
-    return plots.with_plots(page.file.src_uri, with_inserts(markdown))
+    """Leave out what is for a checkout, fill the places for what is made of the code, add plots,
+    link lines of the proposals, and weigh the page for the search.
+    """
+    path = page.file.src_uri
+    page.meta["search"] = {"boost": search_weights.weight(path)}
+    filled = with_inserts(without_checkout_notes(markdown))
+    return plots.with_plots(path, proposals.with_links(path, filled))
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let long words of tables wrap."""
+    return wrapping.with_breaks(html)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -11,6 +11,13 @@ _MARKS = str.maketrans({mark: f"&#{ord(mark)};" for mark in "|*_`[]\\$"})
 #: ``:class:`Block``` and the like of Sphinx, and ``::`` in front of a block of code.
 _ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 _CODE_FOLLOWS = re.compile(r"^(.*?)::$", re.MULTILINE)
+#: A paragraph that is wrong on the site, since it says what the file in a checkout lacks.
+_CHECKOUT_ONLY = re.compile(r"^<!-- checkout only -->\n(?:.+\n?)+\n*", re.MULTILINE)
+
+
+def without_checkout_notes(page: str) -> str:
+    """A page without the paragraphs below ``<!-- checkout only -->``."""
+    return _CHECKOUT_ONLY.sub("", page)
 
 
 def docstring(text: str) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-import msgspec
-
-from kafka_admin_proto.admin.config_values import masked_configs
+from kafka_admin_proto.admin.config_values import ConfigSetter
 from kafka_admin_proto.admin.errors import InstructionError
 
 #: What to do with several instructions for one topic: refuse the batch, or carry out the last.
@@ -16,7 +14,7 @@ Duplicates = Literal["refuse", "last"]
 T = TypeVar("T")
 
 
-class TopicAlteration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TopicAlteration(ConfigSetter, frozen=True, forbid_unknown_fields=True):
     """What to change about a topic. None, -1 and empty collections stand for "not this".
 
     ``partitions`` is the number of all partitions afterwards, ``assignment`` the brokers of a
@@ -30,15 +28,6 @@ class TopicAlteration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     assignment: dict[int, list[int]] | None = None
     configs: dict[str, str] = {}
     delete_configs: list[str] = []
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"TopicAlteration({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        fields["configs"] = masked_configs(self.configs)
-        return list(fields.items())
 
     @property
     def wanted_partitions(self) -> int | None:
@@ -63,7 +52,7 @@ def once_each(
     each topic is kept and those before it are ignored, as the first draft wants it.
     """
     if duplicates not in ("refuse", "last"):
-        raise ValueError(f"duplicates is {duplicates!r}; it is 'refuse' or 'last'")
+        raise InstructionError(f"duplicates is {duplicates!r}; it is 'refuse' or 'last'")
     found: dict[str, T] = {}
     twice: dict[str, None] = {}
     for item in items:

@@ -18,6 +18,8 @@ from kafka_admin_proto.admin.alter.plans import (
     TopicPlan,
 )
 from kafka_admin_proto.admin.config_values import same_value
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
 
@@ -57,6 +59,12 @@ class _RefusedError(Exception):
         self.error, self.message = error, message
 
 
+def check_reading(reading: DraftReading) -> None:
+    """Raise InstructionError for a text that is no reading."""
+    if reading not in get_args(DraftReading):
+        raise InstructionError(f"reading is {reading!r}; it is 'first' or 'second'")
+
+
 def plan_topic(
     alteration: TopicAlteration,
     state: TopicState | None,
@@ -71,8 +79,7 @@ def plan_topic(
     ``racks`` are the live brokers with their racks. Assignments are generated with ``seed``, or
     else one out of the topic's name, and ``elsewhere``, as ``placement.place_new`` takes them.
     """
-    if reading not in get_args(DraftReading):
-        raise ValueError(f"reading is {reading!r}; it is 'first' or 'second'")
+    check_reading(reading)
     name = alteration.name
     if state is None:
         missing = "the topic does not exist; create it first"
@@ -118,7 +125,8 @@ class _Planner:
         if partitions is not None and partitions < len(self._state.replicas):
             raise _RefusedError(
                 "INVALID_PARTITIONS",
-                f"there are {len(self._state.replicas)} partitions, and {partitions} would be "
+                f"the topic has {counted(len(self._state.replicas), 'partitions')}, and "
+                f"{partitions} would be "
                 "fewer; a topic never loses partitions",
             )
         if factor is not None:
@@ -154,7 +162,8 @@ class _Planner:
         if partitions <= len(now):
             raise _RefusedError(
                 "DecreasePartitionsNotAllowed",
-                f"there are {len(now)} partitions, and {partitions} would be no more; name more",
+                f"the topic has {counted(len(now), 'partitions')}, and {partitions} would be no "
+                "more; name more",
             )
         self._check_number(partitions)
         if not asked.assignment:
@@ -173,7 +182,8 @@ class _Planner:
         if partitions is not None and partitions > _MOST_PARTITIONS:
             raise _RefusedError(
                 "INVALID_PARTITIONS",
-                f"{partitions} partitions are more than {_MOST_PARTITIONS}, which no cluster takes",
+                f"no cluster takes {counted(partitions, 'partitions')}, which is more than "
+                f"{_MOST_PARTITIONS}",
             )
 
     def _count_added(self, partitions: int | None) -> int:
@@ -197,7 +207,7 @@ class _Planner:
                     f"partition {partition} cannot be added: the next one is {len(wanted)}",
                 )
         if same:
-            self.notes.append(f"{same} of the partitions in the assignment have these replicas")
+            self.notes.append(f"the assignment leaves {counted(same, 'partitions')} as before")
         return wanted
 
     def _check_replicas(self, partition: int, replicas: list[int]) -> None:
@@ -238,7 +248,7 @@ class _Planner:
     def _with_partitions(self, partitions: int) -> list[list[int]]:
         now = self._state.replicas
         if partitions == len(now):
-            self.notes.append(f"there are {partitions} partitions already")
+            self.notes.append(f"the topic has {counted(partitions, 'partitions')} already")
         return [*now, *self._new_partitions(partitions - len(now), len(now[0]) if now else 1)]
 
     def _new_partitions(self, count: int, factor: int) -> list[list[int]]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 #: What the drafts send for what is not asked for.
@@ -136,7 +138,8 @@ class AlterPlan(msgspec.Struct, frozen=True):
 
 def render_plan(plan: AlterPlan) -> str:
     """The plan for people, a paragraph for each topic, secrets masked."""
-    return "\n".join(line for topic in plan.topics for line in _topic_lines(topic)) + "\n"
+    lines = [printable(line) for topic in plan.topics for line in _topic_lines(topic)]
+    return "\n".join(lines) + "\n"
 
 
 def _topic_lines(topic: TopicPlan) -> Iterator[str]:
@@ -146,8 +149,8 @@ def _topic_lines(topic: TopicPlan) -> Iterator[str]:
     if not topic.steps:
         yield f"{topic.name}: nothing to do"
     else:
-        copied = f", {_count(topic.moves, 'replica')} to copy" if topic.moves else ""
-        yield f"{topic.name}: {_count(len(topic.steps), 'step')}{copied}"
+        copied = f", {counted(topic.moves, 'replicas')} to copy" if topic.moves else ""
+        yield f"{topic.name}: {counted(len(topic.steps), 'steps')}{copied}"
     for step in topic.steps:
         yield from (f"  {line}" for line in _step_lines(step))
     for note in topic.notes:
@@ -182,7 +185,3 @@ def _ids(replicas: list[int]) -> str:
 
 def _value(name: str, value: str | None) -> str:
     return MASK if value is not None and is_secret_name(name) else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

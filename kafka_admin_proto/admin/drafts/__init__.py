@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
+from kafka_admin_proto.admin.errors import ConfigurationError
+from kafka_admin_proto.wire.types.base import shown
+
 Dialect = Literal["kafka", "kip-4a", "kip-4b"]
 
 #: Dialect → command → the message that it is sent as. The topic commands' text has no such table:
@@ -49,10 +52,12 @@ METHODS = {
 def client_class(kind: type[Any], dialect: str) -> type[Any]:
     """A client's class whose operations send that draft's messages where it has them.
 
-    Raises ValueError for what is no draft.
+    Raises ConfigurationError for what is no draft.
     """
     if dialect not in COMMANDS:
-        raise ValueError(f"dialect is {dialect!r}; it is 'kafka', {', '.join(map(repr, COMMANDS))}")
+        raise ConfigurationError(
+            f"dialect is {shown(dialect)}; it is 'kafka', {', '.join(map(repr, COMMANDS))}"
+        )
     from kafka_admin_proto.admin.drafts.altering import ReassignByDraft
     from kafka_admin_proto.admin.drafts.elections import ElectByDraft
     from kafka_admin_proto.admin.drafts.topics import CreateDraftTopics, DraftTopics

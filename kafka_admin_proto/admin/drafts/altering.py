@@ -17,12 +17,13 @@ from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.drafts.topics import lacking_partitions
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
+from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
 from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
-from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.messages import kip_4a, kip_4b
 from kafka_admin_proto.messages.kip_4a import alter_topic_request as first
 from kafka_admin_proto.messages.kip_4b import alter_topic_request as second
@@ -31,7 +32,7 @@ _NOTHING = -1
 #: Which of the two readings of ``admin.alter`` a draft is.
 _READINGS: Mapping[str, DraftReading] = {"kip-4a": "first", "kip-4b": "second"}
 #: What the admin schema says of an assignment alone, against its own table of commands.
-_IGNORED = "kip-4b does not take an assignment into account that comes without partitions"
+_ASSIGNMENT_ALONE = "kip-4b does not take an assignment into account that comes without partitions"
 
 
 class AlterDraftTopics(DraftCaller):
@@ -41,36 +42,34 @@ class AlterDraftTopics(DraftCaller):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: DraftReading = "first",
+        reading: DraftReading | None = None,
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float | None = None,
     ) -> AlterPlan:
         """One step for each topic, its AlterTopic; the cluster's draft is the reading.
 
-        Raises InstructionError for configs that the draft's message has no place for.
+        Raises InstructionError for what the draft's message has no place for, or does not look at.
         """
+        if reading not in (None, _READINGS[self.dialect]):
+            raise InstructionError(
+                f"{self.dialect} is itself the {_READINGS[self.dialect]} draft: leave the reading "
+                f"{reading!r} out"
+            )
+        if seed is not None:
+            raise InstructionError(
+                f"with {self.dialect} the cluster generates assignments: leave the seed out"
+            )
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         plans: list[TopicPlan] = []
         for each in batch:
-            if self.dialect == "kip-4a" and (each.configs or each.delete_configs):
-                raise InstructionError(
-                    "kip-4a's AlterTopic has no configs; change them with a command for configs"
-                )
-            step = AlterTopicStep(
-                partitions=_NOTHING if each.partitions is None else each.partitions,
-                replication_factor=(
-                    _NOTHING if each.replication_factor is None else each.replication_factor
-                ),
-                assignment=each.assignment or {},
-                configs=each.configs,
-                delete_configs=each.delete_configs,
-            )
-            plans.append(TopicPlan(each.name, steps=[step]))
+            if ignored := _ignored(self.dialect, each):
+                raise InstructionError(f"topic {each.name!r}: {ignored}")
+            plans.append(TopicPlan(each.name, steps=[alter_topic_step(each)]))
         return AlterPlan(_READINGS[self.dialect], plans)
 
     async def run_alter_plan(
-        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+        self, plan: AlterPlan, *, timeout: float | None = None, validate_only: bool = False
     ) -> list[AlteredTopic]:
         """Send the batch; with a ``timeout`` above 0, see on all brokers that it is done.
 
@@ -81,7 +80,7 @@ class AlterDraftTopics(DraftCaller):
         }
         if validate_only or not results:
             return list(results.values())
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         steps = {each.name: _step(each) for each in plan.topics}
         answers = await self.ask_draft(self._request(steps), deadline)
         for name, result in results.items():
@@ -90,34 +89,27 @@ class AlterDraftTopics(DraftCaller):
                 result, error=error, message=message, done=int(error is None)
             )
         if timeout > 0:
-            begun = [name for name, each in results.items() if each.error is None]
 
-            def missing(name: str, topic: TopicDescription) -> Iterator[str]:
+            def missing(name: str, topic: TopicDescription) -> Iterator[Missing]:
                 return _missing(name, steps[name], topic)
 
-            left = await self.every_broker_has(begun, missing, deadline)
-            for name in begun:
-                lacks = left.get(name, [])
-                results[name] = msgspec.structs.replace(
-                    results[name],
-                    complete=not lacks,
-                    missing=lacks,
-                    message=incomplete_message(lacks, deadline) if lacks else results[name].message,
-                )
+            results = await self.on_every_broker(results, missing, deadline)
         return list(results.values())
 
     async def alter_topics(
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: DraftReading = "first",
+        reading: DraftReading | None = None,
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
-        timeout: float = 30.0,
+        timeout: float | None = None,
         dry_run: bool = False,
     ) -> list[AlteredTopic]:
         """Plan, and send the plan; ``dry_run`` changes nothing."""
-        plan = await self.plan_alter_topics(alterations, duplicates=duplicates)
+        plan = await self.plan_alter_topics(
+            alterations, reading=reading, duplicates=duplicates, seed=seed
+        )
         return await self.run_alter_plan(plan, timeout=timeout, validate_only=dry_run)
 
     def _request(
@@ -158,7 +150,7 @@ class ReassignByDraft(AlterDraftTopics):
         replicas: Mapping[tuple[str, int], Sequence[int] | None],
         *,
         allow_replication_factor_change: bool = True,
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[PartitionResult]:
         """As ``MovePartitions.alter_partition_reassignments``; the drafts cancel nothing.
 
@@ -168,7 +160,7 @@ class ReassignByDraft(AlterDraftTopics):
             raise InstructionError(
                 f"{self.dialect} can neither cancel a reassignment nor hold the replication factor"
             )
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         steps = {
             topic: AlterTopicStep(
                 assignment={number: list(replicas[topic, number] or ()) for number in numbers}
@@ -176,7 +168,7 @@ class ReassignByDraft(AlterDraftTopics):
             for topic, numbers in by_topic(replicas).items()
         }
         answers = await self.ask_draft(self._request(steps), deadline) if steps else {}
-        note = _IGNORED if self.dialect == "kip-4b" else None
+        note = _ASSIGNMENT_ALONE if self.dialect == "kip-4b" else None
         results = []
         for topic, partition in replicas:
             error, message = answers.get(topic) or unanswered("partition")
@@ -188,6 +180,41 @@ class ReassignByDraft(AlterDraftTopics):
         return results
 
 
+def alter_topic_step(asked: TopicAlteration) -> AlterTopicStep:
+    """The step that sends an instruction as it is."""
+    return AlterTopicStep(
+        partitions=_NOTHING if asked.partitions is None else asked.partitions,
+        replication_factor=(
+            _NOTHING if asked.replication_factor is None else asked.replication_factor
+        ),
+        assignment=asked.assignment or {},
+        configs=asked.configs,
+        delete_configs=asked.delete_configs,
+    )
+
+
+def _ignored(dialect: str, asked: TopicAlteration) -> str | None:
+    """What of an instruction the draft's AlterTopic cannot say, or does not look at."""
+    if dialect == "kip-4a" and (asked.configs or asked.delete_configs):
+        return "kip-4a's AlterTopic has no configs; change them with a command for configs"
+    if (
+        dialect == "kip-4a"
+        and asked.assignment
+        and (asked.wanted_partitions or asked.wanted_factor)
+    ):
+        return (
+            "kip-4a ignores the number of partitions and the replication factor beside an "
+            "assignment; leave them out"
+        )
+    if dialect == "kip-4b" and asked.assignment and asked.wanted_partitions is None:
+        return (
+            f'{_ASSIGNMENT_ALONE} ("If Partitions value is empty (-1) ReplicaAssignment is not '
+            'taken into account"); give a larger number of partitions with it, or move replicas '
+            "without this dialect"
+        )
+    return None
+
+
 def _step(plan: TopicPlan) -> AlterTopicStep:
     for step in plan.steps:
         if isinstance(step, AlterTopicStep):
@@ -197,43 +224,38 @@ def _step(plan: TopicPlan) -> AlterTopicStep:
     )
 
 
-def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterator[str]:
+def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterator[Missing]:
     """What a broker lacks of what the instruction says."""
     yield from lacking_partitions(name, topic, 0 if step.assignment else step.partitions)
     replicas = {each.partition: each.replicas for each in topic.partitions}
     for partition, wanted in step.assignment.items():
         if replicas.get(partition) != wanted:
-            yield (
-                f"partition {partition} of topic {name!r} has the replicas "
-                f"{replicas.get(partition)}, not yet {wanted}"
-            )
+            fault = f"has the replicas {replicas.get(partition)}, not yet {wanted}"
+            yield missing_in_partition(name, partition, fault)
     if step.replication_factor != _NOTHING and not step.assignment:
         for partition, found in replicas.items():
             if len(found) != step.replication_factor:
-                yield (
-                    f"partition {partition} of topic {name!r} has {len(found)} replicas, not yet "
-                    f"{step.replication_factor}"
-                )
+                fault = f"has {counted(len(found), 'replicas')}, not yet {step.replication_factor}"
+                yield missing_in_partition(name, partition, fault)
     if step.assignment or step.replication_factor != _NOTHING:
         yield from _out_of_sync(name, topic)
     there = topic.configs or {}
     for key, value in step.configs.items():
         if not same_value(there.get(key), value):
-            yield f"config {key} is not as asked"
+            yield Missing(name, f"config {key} is not as asked")
     for key in step.delete_configs:
         if key in there:
-            yield f"config {key} is still set"
+            yield Missing(name, f"config {key} is still set")
 
 
-def _out_of_sync(name: str, topic: TopicDescription) -> Iterator[str]:
-    """A sentence for each replica whose lag is not known: it is not there yet.
+def _out_of_sync(name: str, topic: TopicDescription) -> Iterator[Missing]:
+    """Each replica whose lag is not known: it is not there yet.
 
     The topic commands' message has no lag, so that nobody sees that.
     """
     for partition in topic.partitions:
         for replica in partition.lag or ():
             if replica.lag is None:
-                yield (
-                    f"replica {replica.broker} of partition {partition.partition} of topic "
-                    f"{name!r} is not in sync"
-                )
+                number = partition.partition
+                text = f"replica {replica.broker} of partition {number} of topic {name!r} is not"
+                yield Missing(name, f"{text} in sync", number)

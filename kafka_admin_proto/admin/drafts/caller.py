@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.failures import Failure
-from kafka_admin_proto.admin.operations.common.metadata import UNKNOWN_TOPIC_OR_PARTITION, slices
-from kafka_admin_proto.admin.operations.common.waiting import wait_for_all_brokers
+from kafka_admin_proto.admin.operations.common.item_results import R
+from kafka_admin_proto.admin.operations.common.metadata import slices
+from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.waiting import K, topic_of, wait_for_results
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
@@ -17,6 +19,7 @@ from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import kip_4a, kip_4b
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_codes import find_error
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
@@ -27,8 +30,8 @@ _SHARED = 3
 #: Topics that Kafka's brokers make for themselves; the drafts do not say which ones these are.
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
-#: What a broker lacks of a topic: sentences, from its name and its description.
-Missing = Callable[[str, TopicDescription], Iterable[str]]
+#: What a broker lacks of an item, from its topic's description.
+MissingInTopic = Callable[[K, TopicDescription], Iterable[Missing]]
 
 
 class DraftCaller(Caller):
@@ -63,22 +66,23 @@ class DraftCaller(Caller):
                 found[each.topic_name] = self._described(each)
         return found
 
-    async def every_broker_has(
-        self, names: Sequence[str], missing: Missing, deadline: Deadline
-    ) -> dict[str, list[str]]:
-        """Ask each live broker for these topics until nothing is missing, or the time is over.
+    async def on_every_broker(
+        self, results: Mapping[K, R], missing: MissingInTopic[K], deadline: Deadline
+    ) -> dict[K, R]:
+        """The results once every broker has them, as ``wait_for_results`` returns them.
 
-        So the drafts have it checked whether a request is done. Returns what was missing at the
-        end, by topic.
+        So the drafts have it checked whether a request is done.
         """
 
-        async def look(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
-            there = await self.topic_views(asked, Deadline(left), to=broker)
+        async def find(broker: int, asked: Sequence[K], left: float) -> dict[K, list[Missing]]:
+            names = list(dict.fromkeys(map(topic_of, asked)))
+            there = await self.topic_views(names, Deadline(left), to=broker)
             return {
-                name: list(missing(name, there.get(name) or self.unknown(name))) for name in asked
+                item: list(missing(item, there.get(topic_of(item)) or self.unknown(topic_of(item))))
+                for item in asked
             }
 
-        return await wait_for_all_brokers(self, names, look, deadline.left)
+        return await wait_for_results(self, results, find, deadline)
 
     def failure(self, code: int) -> Failure:
         """``error`` and ``message`` for a code, by the draft's names; Nones for 0."""
@@ -89,7 +93,7 @@ class DraftCaller(Caller):
 
     def unknown(self, name: str) -> TopicDescription:
         """A topic that the answer leaves out."""
-        error, message = self.failure(UNKNOWN_TOPIC_OR_PARTITION)
+        error, message = self.failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
         return TopicDescription(name=name, error=error, message=message)
 
     async def check_cluster(self, deadline: Deadline) -> None:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
-from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
-from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
-from kafka_admin_proto.admin.operations.partitions.elections import (
-    ElectedLeader,
-    Election,
-    is_about,
-    partition_text,
-)
+from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import kip_4b
 from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_request import (
     PreferredReplicaLeaderElectionRequestItem,
@@ -36,7 +29,7 @@ class ElectByDraft(DraftCaller):
         partitions: Iterable[tuple[str, int]] | None = None,
         *,
         election: Election = "preferred",
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[ElectedLeader]:
         """As ``ElectLeaders.elect_leaders``, of preferred leaders.
 
@@ -45,7 +38,7 @@ class ElectByDraft(DraftCaller):
         """
         if election != "preferred":
             raise InstructionError(f"{self.dialect} elects preferred leaders, not {election} ones")
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         asked = list(dict.fromkeys(partitions or ()))
         before = await self.topic_views(list(by_topic(asked)), deadline)
         needed = {
@@ -68,42 +61,18 @@ class ElectByDraft(DraftCaller):
                 message=message,
             )
         if timeout > 0:
-            await self._wait(results, deadline)
-        return list(results.values())
 
-    async def _wait(
-        self, results: dict[tuple[str, int], ElectedLeader], deadline: Deadline
-    ) -> None:
-        begun = [each for each, result in results.items() if result.error is None]
-        numbers = by_topic(begun)
-
-        def missing(name: str, topic: TopicDescription) -> Iterator[str]:
-            there = {each.partition: each for each in topic.partitions}
-            for number in numbers[name]:
-                found = there.get(number)
-                place = partition_text(name, number)
+            def missing(wanted: Partition, topic: TopicDescription) -> Iterator[Missing]:
+                there = {each.partition: each for each in topic.partitions}
+                found = there.get(wanted[1])
                 if found is None:
-                    yield f"{place} is unknown"
+                    yield missing_in_partition(*wanted, "is unknown")
                 elif not _is_preferred(found):
-                    yield (
-                        f"{place} is led by {found.leader}, not yet by the first of "
-                        f"{found.replicas}"
-                    )
+                    fault = f"is led by {found.leader}, not yet by the first of {found.replicas}"
+                    yield missing_in_partition(*wanted, fault)
 
-        left = await self.every_broker_has(list(numbers), missing, deadline)
-        for topic, number in begun:
-            lacks = [
-                each
-                for each in left.get(topic, [])
-                if is_about(each, partition_text(topic, number))
-            ]
-            result = results[topic, number]
-            results[topic, number] = msgspec.structs.replace(
-                result,
-                complete=not lacks,
-                missing=lacks,
-                message=incomplete_message(lacks, deadline) if lacks else result.message,
-            )
+            results = await self.on_every_broker(results, missing, deadline)
+        return list(results.values())
 
 
 def _is_preferred(partition: PartitionDescription) -> bool:

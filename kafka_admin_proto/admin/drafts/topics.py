@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
 import msgspec
@@ -11,7 +11,8 @@ from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
-from kafka_admin_proto.admin.operations.common.waiting import incomplete_message
+from kafka_admin_proto.admin.operations.common.missing import Missing, missing_partitions
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic, by_name
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import (
@@ -47,7 +48,7 @@ class DraftTopics(DraftCaller):
         topic_ids: Iterable[str | UUID] = (),
         if_exists: bool = False,
         duplicates: Duplicates = "refuse",
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[DeletedTopic]:
         """As ``DeleteTopics.delete_topics``, by names alone."""
         if any(True for _ in topic_ids):
@@ -55,7 +56,7 @@ class DraftTopics(DraftCaller):
         wanted = once_each(names, str, duplicates=duplicates, what="delete")
         if not wanted:
             return []
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         answers = await self.ask_draft(_DELETE[self.dialect](wanted), deadline)
         results = {}
         for name in wanted:
@@ -65,12 +66,7 @@ class DraftTopics(DraftCaller):
                 name=name, error=None if absent else error, message=message
             )
         if timeout > 0:
-            gone = [name for name, each in results.items() if each.error is None]
-            left = await self.every_broker_has(gone, _still_known, deadline)
-            for name in gone:
-                results[name] = msgspec.structs.replace(
-                    results[name], **_completion(left.get(name, []), deadline, results[name])
-                )
+            results = await self.on_every_broker(results, _still_known, deadline)
         return list(results.values())
 
     async def list_topics(
@@ -134,7 +130,7 @@ class DraftTopics(DraftCaller):
                 if matches(name) and (include_internal or not views[name].internal)
             ]
         elif pattern is not None:
-            raise ValueError("a pattern chooses among all topics; give names or a pattern")
+            raise InstructionError("a pattern chooses among all topics; give names or a pattern")
         else:
             wanted = list(dict.fromkeys(names))
             views = await self.topic_views(wanted, deadline) if wanted else {}
@@ -149,7 +145,7 @@ class CreateDraftTopics(DraftCaller):
         self,
         topics: Iterable[NewTopic],
         *,
-        timeout: float = 30.0,
+        timeout: float | None = None,
         validate_only: bool = False,
     ) -> list[CreatedTopic]:
         """As ``CreateTopics.create_topics``; raises InstructionError for what cannot be said."""
@@ -161,50 +157,32 @@ class CreateDraftTopics(DraftCaller):
         if not wanted:
             return []
         request = kip_4b.CreateTopicRequest([_item(each) for each in wanted.values()])
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         answers = await self.ask_draft(request, deadline)
         results = {}
         for name in wanted:
             error, message = answers.get(name) or unanswered("topic")
             results[name] = CreatedTopic(name=name, error=error, message=message)
         if timeout > 0:
-            made = [name for name, each in results.items() if each.error is None]
 
-            def missing(name: str, topic: TopicDescription) -> Iterator[str]:
+            def missing(name: str, topic: TopicDescription) -> Iterator[Missing]:
                 assignment = wanted[name].assignment
                 count = len(assignment) if assignment else wanted[name].partitions
                 yield from lacking_partitions(name, topic, count)
 
-            left = await self.every_broker_has(made, missing, deadline)
-            for name in made:
-                results[name] = msgspec.structs.replace(
-                    results[name], **_completion(left.get(name, []), deadline, results[name])
-                )
+            results = await self.on_every_broker(results, missing, deadline)
         return list(results.values())
 
 
-def lacking_partitions(name: str, topic: TopicDescription, count: int) -> Iterator[str]:
-    """Sentences for the partitions that a broker does not know, or knows without a leader."""
-    if topic.error is not None:
-        yield f"topic {name!r} is unknown"
-        return
-    if len(topic.partitions) < count:
-        yield f"topic {name!r} has {len(topic.partitions)} of {count} partitions"
-    for each in topic.partitions:
-        if each.leader is None:
-            yield f"partition {each.partition} of topic {name!r} has no leader"
+def lacking_partitions(name: str, topic: TopicDescription, count: int) -> Iterator[Missing]:
+    """``missing_partitions`` of a topic that a broker has described."""
+    leaders = {each.partition: each.leader for each in topic.partitions}
+    return missing_partitions(name, None if topic.error else leaders, count)
 
 
-def _still_known(name: str, topic: TopicDescription) -> Iterator[str]:
+def _still_known(name: str, topic: TopicDescription) -> Iterator[Missing]:
     if topic.error is None:
-        yield f"topic {name!r} is still known"
-
-
-def _completion(
-    missing: Sequence[str], deadline: Deadline, before: CreatedTopic | DeletedTopic
-) -> dict[str, object]:
-    note = incomplete_message([*missing], deadline) if missing else before.message
-    return {"complete": not missing, "missing": [*missing], "message": note}
+        yield Missing(name, f"topic {name!r} is still known")
 
 
 def _shown(topic: TopicDescription, *, lag: bool, configs: bool) -> TopicDescription:
@@ -218,9 +196,6 @@ def _shown(topic: TopicDescription, *, lag: bool, configs: bool) -> TopicDescrip
 
 
 def _item(topic: NewTopic) -> CreateTopicRequestItem:
-    nulls = [name for name, value in topic.configs.items() if value is None]
-    if nulls:
-        raise InstructionError(f"a config of a draft's topic has a value: {nulls[0]} has none")
     return CreateTopicRequestItem(
         topic_name=topic.name,
         partitions=topic.partitions,

@@ -11,6 +11,7 @@ from kafka_admin_proto.admin.errors import (
     AuthenticationError,
     ConnectionFailedError,
     ConnectionLostError,
+    InstructionError,
 )
 from kafka_admin_proto.admin.network.errors import (
     ended_early,
@@ -18,9 +19,9 @@ from kafka_admin_proto.admin.network.errors import (
     not_kafka,
 )
 from kafka_admin_proto.admin.network.tracing import Trace, Tracer
-from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.admin.settings.config import ClientConfig
-from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.errors import EncodeError, RemoteProtocolError, SaslError
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.connection import (
     CLIENT,
     NEED_DATA,
@@ -61,7 +62,7 @@ class BrokerConnection(asyncio.Protocol):
         self.throttled_until: float = 0.0
         self._config = config
         self._loop = asyncio.get_running_loop()
-        self._tracer = None if trace is None else Tracer(trace, broker, str(address))
+        self._tracer = Tracer(trace, broker, str(address))
         self._conn = Connection(
             CLIENT,
             client_id=config.client_id,
@@ -104,8 +105,7 @@ class BrokerConnection(asyncio.Protocol):
     def set_broker(self, broker: int) -> None:
         """Note that the address is that of this broker."""
         self.broker = broker
-        if self._tracer is not None:
-            self._tracer.broker = broker
+        self._tracer.broker = broker
 
     async def ready(self) -> None:
         """Wait for the broker's versions, and for SASL."""
@@ -116,13 +116,16 @@ class BrokerConnection(asyncio.Protocol):
         comes.
 
         Raises ConnectionLostError when the connection ends before, RemoteProtocolError for an
-        answer that cannot be read.
+        answer that cannot be read, InstructionError for a request that cannot be written.
         """
         await self._slots.acquire()  # given back with the answer, whoever still waits for it
         try:
             self._raise_failure()
             answer: asyncio.Future[ResponseReceived] = self._loop.create_future()
             data = self._conn.send(request, version, answer)
+        except EncodeError as error:
+            self._slots.release()
+            raise InstructionError(str(error)) from error
         except BaseException:
             self._slots.release()
             raise
@@ -289,6 +292,7 @@ class BrokerConnection(asyncio.Protocol):
         self._failure = failure
         if self._reauthentication is not None:
             self._reauthentication.cancel()
+        self._tracer.end()
         waiters: list[asyncio.Future[Any]] = [self._ready, *self._pending]
         for waiting in waiters:
             if not waiting.done():

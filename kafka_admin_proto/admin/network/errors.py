@@ -7,7 +7,7 @@ import socket
 import ssl
 
 from kafka_admin_proto.admin.errors import ConnectionFailedError, TlsError, UnresolvedError
-from kafka_admin_proto.admin.settings.addresses import Address
+from kafka_admin_proto.protocol.addresses import Address
 
 #: OpenSSL's X509_V_ERR codes, as `SSLCertVerificationError.verify_code` has them.
 _NOT_YET_VALID, _EXPIRED = 9, 10

@@ -11,8 +11,8 @@ from kafka_admin_proto.admin.errors import ConnectionFailedError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.errors import handshake_failed, unreachable, unresolved
 from kafka_admin_proto.admin.network.tracing import Trace
-from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.protocol.addresses import Address
 
 #: One of the results of getaddrinfo.
 _ResolvedAddress = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]

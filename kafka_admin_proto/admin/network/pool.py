@@ -16,8 +16,9 @@ from kafka_admin_proto.admin.errors import (
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.network.tracing import Trace
-from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.protocol.addresses import Address
 
 #: What a connection is for: a broker's id, or a bootstrap address.
 Key = int | Address
@@ -162,6 +163,6 @@ def _combined(errors: Sequence[ConnectionFailedError]) -> ConnectionFailedError:
                 return error
     reasons = "; ".join(dict.fromkeys(map(str, errors)))
     return ConnectionFailedError(
-        f"none of {len(errors)} addresses gave a connection: {reasons}",
+        f"none of {counted(len(errors), 'addresses')} gave a connection: {reasons}",
         address=",".join(error.address for error in errors),
     )

@@ -30,7 +30,7 @@ from kafka_admin_proto.messages.describe_quorum_response import (
 )
 from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
-from kafka_admin_proto.protocol.error_codes import error_code
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC
 
 
@@ -133,7 +133,7 @@ class QuorumOperations(Caller):
             timeout=deadline.left,
         )
         body = reply.body
-        if not (reply.maybe_repeated and body.error_code == _code("DUPLICATE_VOTER")):
+        if not (reply.maybe_repeated and body.error_code == codes.DUPLICATE_VOTER):
             raise_failure(body.error_code, body.error_message, context=f"voter {voter}")
 
     async def remove_raft_voter(
@@ -157,7 +157,7 @@ class QuorumOperations(Caller):
             timeout=timeout,
         )
         body = reply.body
-        if not (reply.maybe_repeated and body.error_code == _code("VOTER_NOT_FOUND")):
+        if not (reply.maybe_repeated and body.error_code == codes.VOTER_NOT_FOUND):
             raise_failure(body.error_code, body.error_message, context=f"voter {voter}")
 
 
@@ -216,9 +216,3 @@ def _replica(state: ReplicaState, leader_end: int) -> QuorumReplica:
 
 def _known(number: int) -> int | None:
     return None if number < 0 else number
-
-
-def _code(name: str) -> int:
-    code = error_code(name).code
-    assert code is not None
-    return code

@@ -6,13 +6,15 @@ is the default entity, which holds for all users (clients, addresses) without a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import answer_of, failure, raise_failure
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -66,11 +68,15 @@ class QuotaAlteration(msgspec.Struct, frozen=True):
 
 
 class AlteredQuota(msgspec.Struct, frozen=True):
-    """An entity whose quotas were altered, unless there is an error."""
+    """An entity whose quotas were altered, unless there is an error.
+
+    ``not_set`` are those to remove that it had not, where ``look_up`` asked for that.
+    """
 
     entity: Mapping[str, str | None]
     error: str | None = None
     message: str | None = None
+    not_set: Sequence[str] = ()
 
 
 class QuotaOperations(Caller):
@@ -112,10 +118,16 @@ class QuotaOperations(Caller):
         alterations: Iterable[QuotaAlteration],
         *,
         validate_only: bool = False,
+        look_up: bool = False,
         timeout: float | None = None,
     ) -> list[AlteredQuota]:
-        """Set and remove quotas, with a result for each entity, in order."""
+        """Set and remove quotas, with a result for each entity, in order.
+
+        ``look_up`` asks before which of those to remove are set, as far as the client may know.
+        """
         wanted = list(alterations)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        not_set = [await _not_set(self, each, deadline.left) if look_up else () for each in wanted]
         request = AlterClientQuotasRequest(
             [
                 EntryData(
@@ -130,7 +142,7 @@ class QuotaOperations(Caller):
             validate_only,
         )
         reply = await self.call(
-            request, AlterClientQuotasResponse, to=Target.CONTROLLER, timeout=timeout
+            request, AlterClientQuotasResponse, to=Target.CONTROLLER, timeout=deadline.left
         )
         # Brokers answer in an order of their own.
         answers = {
@@ -138,12 +150,30 @@ class QuotaOperations(Caller):
             for entry in reply.body.entries
         }
         results = []
-        for each in wanted:
+        for each, idle in zip(wanted, not_set, strict=True):
             entry = answer_of(frozenset(each.entity.items()), answers)
             results.append(
-                AlteredQuota(each.entity, *failure(entry.error_code, entry.error_message))
+                AlteredQuota(each.entity, *failure(entry.error_code, entry.error_message), idle)
             )
         return results
+
+
+async def _not_set(
+    caller: QuotaOperations, alteration: QuotaAlteration, timeout: float
+) -> Sequence[str]:
+    removed = [key for key, value in alteration.quotas.items() if value is None]
+    if not removed:
+        return ()
+    components = [
+        QuotaComponent(kind, QuotaMatch.DEFAULT if name is None else QuotaMatch.EXACT, name)
+        for kind, name in alteration.entity.items()
+    ]
+    try:
+        found = await caller.describe_client_quotas(components, strict=True, timeout=timeout)
+    except BrokerError:  # the client may alter quotas and not describe them
+        return ()
+    there = {key for each in found for key in each.quotas}
+    return [key for key in removed if key not in there]
 
 
 def _sort_key(entity: Mapping[str, str | None]) -> list[tuple[str, bool, str]]:

@@ -10,6 +10,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
+from kafka_admin_proto.admin.operations.common.item_results import replaced
 from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.routing import (
     BrokerFailure,
@@ -49,6 +50,8 @@ from kafka_admin_proto.schema.versions import VersionRange
 _WITH_DURATIONS, _WITH_PATTERNS = VersionRange.parse("1+"), VersionRange.parse("2+")
 #: Versions before those of two-phase commit.
 _FENCING = VersionRange.parse("0-5")
+#: The error where no transaction is open; no error of Kafka's is called so.
+NO_TRANSACTION = "NoTransaction"
 #: The timeout of transactions under the new epoch; this client begins none.
 _TRANSACTION_TIMEOUT_MS = 60_000
 
@@ -120,6 +123,22 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
     topic: str
     partition: int
     producer_id: int
+    error: str | None = None
+    message: str | None = None
+
+
+class OpenTransaction(msgspec.Struct, frozen=True, kw_only=True):
+    """A transaction that is open on a partition, as ``abort_transaction`` takes it.
+
+    Without one the error is ``NO_TRANSACTION``, or that of the partition.
+    """
+
+    topic: str
+    partition: int
+    start_offset: int
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    coordinator_epoch: int = 0
     error: str | None = None
     message: str | None = None
 
@@ -247,6 +266,25 @@ class TransactionOperations(Caller):
         if broker is None:
             return await ask_leaders(self, wanted, ask, failed, timeout=timeout)
         return await ask_brokers(self, wanted, find, ask, failed, timeout=timeout)
+
+    async def find_open_transaction(
+        self, topic: str, partition: int, start_offset: int, *, timeout: float | None = None
+    ) -> OpenTransaction:
+        """The transaction that begins at this offset of a partition, as its leader knows it."""
+        (found,) = await self.describe_producers([(topic, partition)], timeout=timeout)
+        place = OpenTransaction(topic=topic, partition=partition, start_offset=start_offset)
+        if found.error is not None:
+            return replaced(place, error=found.error, message=found.message)
+        for each in found.producers:
+            if each.transaction_start_offset == start_offset:
+                return replaced(
+                    place,
+                    producer_id=each.producer_id,
+                    producer_epoch=each.producer_epoch,
+                    coordinator_epoch=each.coordinator_epoch or 0,
+                )
+        message = f"no open transaction begins at offset {start_offset}"
+        return replaced(place, error=NO_TRANSACTION, message=message)
 
     async def abort_transaction(
         self,

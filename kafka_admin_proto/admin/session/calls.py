@@ -8,6 +8,7 @@ from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.errors import RequestTimedOutError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.admin.session.effects import Effect, effect_of
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.protocol.versions import supported
@@ -59,7 +60,8 @@ class Call(Generic[_R]):
 
     def timed_out(self) -> RequestTimedOutError:
         """The error for a call whose deadline is over."""
-        may_have_acted = self.is_sent or self.maybe_repeated
+        changes = effect_of(self.request.message_name) is not Effect.READS
+        may_have_acted = changes and (self.is_sent or self.maybe_repeated)
         parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
         asked = self.inner or self
         why = "" if asked is self else ", to know the brokers"

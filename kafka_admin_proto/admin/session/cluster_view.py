@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterR
 from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
-from kafka_admin_proto.protocol.error_codes import error_code
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import StructValue
 
@@ -26,7 +26,6 @@ _NAMED = 20
 _CONTROLLERS, _ENDPOINT_TYPES = 2, 1
 #: Version 0 of Metadata names no controller.
 _METADATA = VersionRange(1, MAX_VERSION)
-_NOT_CONTROLLER = error_code("NOT_CONTROLLER").code
 
 
 class ClusterView(msgspec.Struct, frozen=True):
@@ -93,7 +92,7 @@ def read_view(response: MetadataResponse | DescribeClusterResponse) -> ClusterVi
 
 def says_not_controller(answer: object) -> bool:
     """Whether an answer, or any of its items, has the error NOT_CONTROLLER."""
-    if getattr(answer, "error_code", 0) == _NOT_CONTROLLER:
+    if getattr(answer, "error_code", 0) == codes.NOT_CONTROLLER:
         return True
     if isinstance(answer, StructValue):
         return any(says_not_controller(getattr(answer, name)) for name in answer.__struct_fields__)

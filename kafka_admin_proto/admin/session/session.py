@@ -6,8 +6,7 @@ import asyncio
 import random
 import warnings
 from collections.abc import Awaitable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target
 from kafka_admin_proto.admin.errors import (
@@ -32,11 +31,12 @@ from kafka_admin_proto.admin.session.cluster_view import (
     says_not_controller,
     wrong_listener,
 )
-from kafka_admin_proto.admin.settings.addresses import Address
 from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.protocol.payload_values import expects_response
 from kafka_admin_proto.schema.versions import VersionRange
@@ -69,7 +69,7 @@ class Session(Caller):
         self.default_timeout: float = config.timeout
         self.asks_controllers: bool = bool(config.bootstrap_controllers)
         self.backoff: Backoff = config.backoff
-        self._pool = Pool(config, trace)
+        self._pool = Pool(config, checked(trace, Trace | None, "trace"))
         self._view: ClusterView | None = None
         self._is_stale = True
         #: Brokers that were live at some time.
@@ -77,20 +77,18 @@ class Session(Caller):
         self._refreshing = asyncio.Lock()
         self._was_answered = False
         self._ended_unanswered = 0
+        #: The event loop that it was first used in.
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def __aenter__(self: _S) -> _S:
+    async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
         """End all connections; the client cannot be used any more."""
+        self._check_loop()
         await self._pool.close()
 
     def __del__(self) -> None:
@@ -154,10 +152,7 @@ class Session(Caller):
     ) -> Mapping[int, Reply[_R] | Exception]:
         deadline = self._deadline(timeout)
         if brokers is None:
-            listing = self._cluster_call(deadline)
-            brokers = sorted(
-                (await self._within_deadline(listing, self._current_view(listing))).brokers
-            )
+            brokers = sorted(await self.brokers(timeout=deadline.left))
         ids = list(dict.fromkeys(brokers))
 
         async def one(broker: int) -> Reply[_R] | Exception:
@@ -169,7 +164,19 @@ class Session(Caller):
         return dict(zip(ids, await asyncio.gather(*map(one, ids)), strict=True))
 
     def _deadline(self, timeout: float | None) -> Deadline:
+        """The deadline of a call that begins now, in the client's own event loop."""
+        self._check_loop()
         return Deadline(self.default_timeout if timeout is None else timeout)
+
+    def _check_loop(self) -> None:
+        """Raise AdminError in another event loop than the one that the client was first used in."""
+        loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
+            raise AdminError(
+                "the client belongs to the event loop that it was first used in: make one for each "
+                "loop and asyncio.run, or take a SyncAdminClient, which any thread and loop may use"
+            )
+        self._loop = loop
 
     async def _within_deadline(self, call: Call[Any], work: Awaitable[_T]) -> _T:
         try:
@@ -243,19 +250,17 @@ class Session(Caller):
         try:
             async with asyncio.timeout(limit):
                 event = await connection.request(call.request, version)
-        except ConnectionLostError:
+        except (ConnectionLostError, TimeoutError) as error:
             call.is_sent = False
             call.failed.add(connection.broker)
-            raise
-        except TimeoutError:
+            if isinstance(error, ConnectionLostError):
+                raise
             silent = ConnectionLostError(
                 f"{connection.name} did not answer {call.api} for {limit:g} s",
                 address=str(connection.address),
                 may_have_acted=True,
             )
             connection.close(silent)
-            call.is_sent = False
-            call.failed.add(connection.broker)
             raise silent from None
         except asyncio.CancelledError:
             # Other calls may still wait for answers, so it stays open; new calls avoid it.
@@ -391,6 +396,3 @@ class Session(Caller):
         for broker in view.brokers.values():
             self._pool.share_with_broker(Address(broker.host, broker.port), broker.id)
         return view
-
-
-_S = TypeVar("_S", bound=Session)

@@ -11,9 +11,17 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
-from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
 from kafka_admin_proto.admin.settings.properties import read_properties
+from kafka_admin_proto.admin.settings.security import (
+    TLS_PROPERTIES,
+    complete_security,
+    refuse_unknown,
+    warn_of_clear_password,
+)
+from kafka_admin_proto.arguments import check_fields, checked_arguments
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.addresses import Address, parse_addresses
 from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -43,28 +51,12 @@ _OTHERS = (
     "sasl.mechanism",
     "sasl.jaas.config",
 )
-#: Read by protocol/tls.py.
-_TLS = frozenset(
-    {
-        "ssl.truststore.location",
-        "ssl.truststore.type",
-        "ssl.truststore.certificates",
-        "ssl.truststore.password",
-        "ssl.keystore.location",
-        "ssl.keystore.type",
-        "ssl.keystore.key",
-        "ssl.keystore.certificate.chain",
-        "ssl.keystore.password",
-        "ssl.key.password",
-        "ssl.endpoint.identification.algorithm",
-        "ssl.enabled.protocols",
-        "ssl.protocol",
-    }
-)
 #: Every property that has an effect here.
 UNDERSTOOD = frozenset(
-    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *_TLS}
+    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *TLS_PROPERTIES}
 )
+#: Digits of milliseconds: more than an INT64 has are a slip.
+_DIGITS = 20
 
 
 class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +87,7 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_fields(self, "ClientConfig")
         if self.bootstrap_servers and self.bootstrap_controllers:
             raise ConfigurationError(
                 "bootstrap_servers and bootstrap_controllers exclude each other; give the one that "
@@ -128,12 +121,12 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigurationError("client_id is not UTF-8; use other characters") from None
         if size > _LONGEST_CLIENT_ID_BYTES:
             raise ConfigurationError(
-                f"client_id has {size} bytes; it may have {_LONGEST_CLIENT_ID_BYTES}"
+                f"client_id has {counted(size, 'bytes')}; it may have {_LONGEST_CLIENT_ID_BYTES}"
             )
 
     def _check_sasl(self) -> None:
         if not self.uses_sasl:
-            if self.sasl_mechanism or self.sasl_username or self.sasl_password:
+            if (self.sasl_mechanism, self.sasl_username, self.sasl_password) != (None, None, None):
                 raise ConfigurationError(
                     f"there are SASL settings, and the security protocol {self.security_protocol} "
                     "does not use them; set it to SASL_SSL (or SASL_PLAINTEXT)"
@@ -201,31 +194,55 @@ def client_config(
 ) -> ClientConfig:
     """The settings out of a properties file (or such a mapping) and of arguments.
 
-    Arguments, named as the attributes of ClientConfig, go before properties. An ``ssl_context``
-    makes the protocol SSL, and SASL_SSL where there is a user, unless it is set. Raises
-    ConfigurationError; TypeError for an argument that there is not.
+    Arguments, named as the attributes of ClientConfig, go before properties. An ``ssl_context`` or
+    a property ``ssl.*`` makes the protocol SSL, and SASL_SSL where there is a login, unless it is
+    set. Warns of a password that goes beyond this machine in the clear. Raises
+    ConfigurationError, also for settings of security that would have no effect; TypeError for an
+    argument that there is not.
     """
     if unknown := settings.keys() - set(ClientConfig.__struct_fields__):
         raise TypeError(f"no setting is called {', '.join(sorted(unknown))}")
+    settings = {name: value for name, value in settings.items() if value is not None}
+    arguments = {
+        "bootstrap_servers": bootstrap_servers,
+        "bootstrap_controllers": bootstrap_controllers,
+        "command_config": command_config,
+        "ssl_context": ssl_context,
+    }
+    bootstrap_servers, bootstrap_controllers, command_config, ssl_context = checked_arguments(
+        client_config, arguments
+    ).values()
+    checked_arguments(ClientConfig, settings)
     if isinstance(command_config, (str, Path)):
         command_config = read_properties(command_config)
     properties = {name: value.strip() for name, value in (command_config or {}).items()}
     values = _from_properties(properties)
-    values |= {name: value for name, value in settings.items() if value is not None}
+    values |= settings
     if bootstrap_servers or bootstrap_controllers:  # the command line goes before the file
         values.pop("bootstrap_servers", None)
         values.pop("bootstrap_controllers", None)
     if bootstrap_servers:
-        values["bootstrap_servers"] = parse_addresses(bootstrap_servers)
+        values["bootstrap_servers"] = _addresses(bootstrap_servers)
     if bootstrap_controllers:
-        values["bootstrap_controllers"] = parse_addresses(bootstrap_controllers)
-    _complete_security(values, ssl_context, properties)
-    return ClientConfig(**values)
+        values["bootstrap_controllers"] = _addresses(bootstrap_controllers)
+    complete_security(values, ssl_context, properties)
+    config = ClientConfig(**values)
+    if config.sasl_mechanism == "PLAIN" and not config.uses_tls:
+        warn_of_clear_password(config.addresses)
+    return config
+
+
+def _addresses(text: str | Sequence[str]) -> tuple[Address, ...]:
+    try:
+        return parse_addresses(text)
+    except SettingsError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
     _refuse_placeholders(properties)
     values: dict[str, Any] = {"unused": tuple(sorted(properties.keys() - UNDERSTOOD))}
+    refuse_unknown(values["unused"])
     for name, attribute in _TIMES.items():
         if name in properties:
             values[attribute] = _milliseconds(properties, name)
@@ -236,8 +253,8 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
             longest_s = _milliseconds(properties, longest, max(default.longest_s, first_s))
             values[attribute] = Backoff(first_s, longest_s)
     plain: dict[str, tuple[str, Callable[[str], Any]]] = {
-        "bootstrap.servers": ("bootstrap_servers", parse_addresses),
-        "bootstrap.controllers": ("bootstrap_controllers", parse_addresses),
+        "bootstrap.servers": ("bootstrap_servers", _addresses),
+        "bootstrap.controllers": ("bootstrap_controllers", _addresses),
         "client.id": ("client_id", str),
         "security.protocol": ("security_protocol", str.upper),
         "sasl.mechanism": ("sasl_mechanism", str),
@@ -245,9 +262,7 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
     for name, (attribute, read) in plain.items():
         if properties.get(name):
             values[attribute] = read(properties[name])
-    if not str(values.get("security_protocol", "")).startswith("SASL"):
-        values.pop("sasl_mechanism", None)  # Kafka's tools do not mind a mechanism without use
-    elif "sasl.jaas.config" in properties:
+    if properties.get("sasl.jaas.config"):
         from kafka_admin_proto.admin.settings.jaas import read_jaas
 
         login = read_jaas(properties["sasl.jaas.config"])
@@ -259,26 +274,6 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
                 "possible with this client"
             )
     return values
-
-
-def _complete_security(
-    values: dict[str, Any], context: ssl.SSLContext | None, properties: Mapping[str, str]
-) -> None:
-    """Set the security protocol that other settings imply, and the context of TLS."""
-    if "security_protocol" not in values:
-        parts = ["SASL"] if values.get("sasl_username") else []
-        parts += ["SSL"] if context else ["PLAINTEXT"] if parts else []
-        values["security_protocol"] = "_".join(parts) or "PLAINTEXT"
-    values["security_protocol"] = values["security_protocol"].upper()
-    if context is not None:
-        values["ssl_context"] = context
-    elif values["security_protocol"] in ("SSL", "SASL_SSL"):
-        from kafka_admin_proto.protocol.tls import TlsSettings
-
-        try:
-            values["ssl_context"] = TlsSettings.from_properties(properties).client_context()
-        except SettingsError as error:
-            raise ConfigurationError(str(error)) from None
 
 
 def _refuse_placeholders(properties: Mapping[str, str]) -> None:
@@ -298,7 +293,7 @@ def _milliseconds(properties: Mapping[str, str], name: str, default_s: float = 0
     text = properties.get(name)
     if text is None:
         return default_s
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < _DIGITS):
         raise ConfigurationError(f"{name}={text} is not a number of milliseconds")
     return int(text) / 1000
 

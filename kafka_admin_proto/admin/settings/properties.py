@@ -21,6 +21,8 @@ def read_properties(path: str | Path) -> dict[str, str]:
         data = Path(path).read_bytes()
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL or a surrogate, which no path has
+        raise ConfigurationError(f"cannot read {str(path)!r}: {error}") from None
     return parse_properties(data, str(path))
 
 

@@ -119,11 +119,17 @@ class Connection:
         if other.is_unsynced and self.search(other, ts, complete=False):
             other.framer.go_on(ts)
 
+    def packet_cut_off(self) -> None:
+        """The capture's snap length cut off a packet."""
+        self._exchange.guard.cut_off = True
+
     def truncated(
-        self, stream: StreamDecoder, data: bytes, offset: int, size: int, missing: int, ts: int
-    ) -> None:
+        self, stream: StreamDecoder, data: bytes, offset: int, size: int, missing: int, ts: int,
+        reason: str,
+    ) -> None:  # fmt: skip
         """A frame of ``size`` bytes of which only the start was captured."""
-        self._exchange.truncated(self._from_client(stream), data, offset, size, missing, ts)
+        from_client = self._from_client(stream)
+        self._exchange.truncated(from_client, data, offset, size, missing, ts, reason)
 
     def gap(self, stream: StreamDecoder, data: bytes, offset: int, fault: str, ts: int) -> None:
         """Bytes in no frame, or bytes that were not captured."""

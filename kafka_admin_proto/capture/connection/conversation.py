@@ -107,11 +107,6 @@ class Conversation:
             )
         )
 
-    @property
-    def is_open(self) -> bool:
-        """Whether ``close`` has something to do."""
-        return self._connection is not None
-
     def segment(
         self,
         end: int,

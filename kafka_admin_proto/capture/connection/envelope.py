@@ -10,8 +10,6 @@ from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalDa
 from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 
-ENVELOPE_KEY = 58
-
 
 def enclosed_request(outer: DecodedFrame, dialect: str) -> DecodedFrame:
     """The frame of the request inside an Envelope, with the principal that the Envelope names."""

@@ -11,22 +11,14 @@ from typing import Any
 
 from kafka_admin_proto.capture.connection import state as states
 from kafka_admin_proto.capture.connection.endpoints import Endpoints
-from kafka_admin_proto.capture.connection.envelope import (
-    ENVELOPE_KEY,
-    enclosed_request,
-    enclosed_response,
-)
+from kafka_admin_proto.capture.connection.envelope import enclosed_request, enclosed_response
 from kafka_admin_proto.capture.connection.pairing import (
     EarlyResponse,
     EarlyResponses,
     PendingRequest,
     RequestTable,
 )
-from kafka_admin_proto.capture.connection.sasl import (
-    SASL_AUTHENTICATE_KEY,
-    SASL_HANDSHAKE_KEY,
-    SaslExchange,
-)
+from kafka_admin_proto.capture.connection.sasl import SaslExchange
 from kafka_admin_proto.capture.connection.token_guard import (
     Exposure,
     TokenGuard,
@@ -43,17 +35,18 @@ from kafka_admin_proto.capture.frames import (
     frame_of_payload,
 )
 from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, FrameError
-from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import expects_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Stateful apis: their bodies say what later frames mean, and are read whatever the options are.
 _STATEFUL_REQUESTS = frozenset(
-    {SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, ENVELOPE_KEY, API_VERSIONS_KEY}
+    {api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE, api_keys.API_VERSIONS}
 )
-_STATEFUL_RESPONSES = frozenset({SASL_AUTHENTICATE_KEY, ENVELOPE_KEY})
+_STATEFUL_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE})
 #: How long, and in how many bytes, responses wait for a request that the capture has later.
 _EARLY_US = 1_000_000
 _MAX_EARLY_BYTES = 8 * 1024 * 1024
@@ -111,7 +104,7 @@ class Exchange:
         exposure = self.guard.request(request, codec)
         if not wanted:
             request.body = None
-        if request.api_key == API_VERSIONS_KEY and request.error is None:
+        if request.api_key == api_keys.API_VERSIONS and request.error is None:
             self._read_software(request.body)
         frame = frame_of_payload(
             request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
@@ -128,13 +121,13 @@ class Exchange:
 
     def _learn_from_request(self, frame: DecodedFrame, ts: int) -> None:
         """What the request means for later frames."""
-        if frame.api_key == SASL_HANDSHAKE_KEY:
+        if frame.api_key == api_keys.SASL_HANDSHAKE:
             self._handshaken(frame)
         elif frame.body is None or frame.error is not None:
             return
-        elif frame.api_key == SASL_AUTHENTICATE_KEY:
+        elif frame.api_key == api_keys.SASL_AUTHENTICATE:
             self.sasl.from_client(_field(frame.body, "auth_bytes"))
-        elif frame.api_key == ENVELOPE_KEY:
+        elif frame.api_key == api_keys.ENVELOPE:
             enclosed = enclosed_request(frame, self._options.dialect)
             self._out.append(enclosed)
             if enclosed.header is not None and frame.correlation_id is not None:
@@ -224,7 +217,7 @@ class Exchange:
         whole = response.body is not None and response.error is None
         if whole and codec is not None:
             self._names.learn(codec.name, response.body)
-        if request.api_key == SASL_AUTHENTICATE_KEY and whole:
+        if request.api_key == api_keys.SASL_AUTHENTICATE and whole:
             failed = _field(response.body, "error_code") != 0
             self.sasl.from_server(_field(response.body, "auth_bytes") or b"", failed=failed)
         frame = frame_of_payload(
@@ -255,15 +248,17 @@ class Exchange:
     # Frames of which only the start was captured -----------------------------------------------
 
     def truncated(
-        self, from_client: bool | None, data: bytes, offset: int, size: int, missing: int, ts: int
-    ) -> None:
+        self, from_client: bool | None, data: bytes, offset: int, size: int, missing: int, ts: int,
+        reason: str,
+    ) -> None:  # fmt: skip
         """A frame of ``size`` bytes; ``from_client`` None: it is not known who sent it."""
         fault = (
-            f"a frame of {size} bytes, of which {len(data)} and then no more were captured: "
-            f"{missing} byte{'s are' if missing != 1 else ' is'} missing"
+            f"a frame of {counted(size, 'bytes')}, of which {len(data)} and then no more were "
+            "captured: "
+            f"{counted(missing, 'bytes')} missing{reason}"
         )
         # The size may be damaged, and the bytes several frames: none behind the header is shown.
-        error = FrameError(fault, offset=len(data), expected=f"{size} bytes")
+        error = FrameError(fault, offset=len(data), expected=counted(size, "bytes"))
         if not from_client:
             self.answer_early(ts, hurry=True)
         find = self._truncated_request if from_client else self._truncated_response
@@ -291,7 +286,7 @@ class Exchange:
             may_be_token=exposure.may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
         self._expect(frame, ts)
-        if frame.api_key == SASL_HANDSHAKE_KEY:
+        if frame.api_key == api_keys.SASL_HANDSHAKE:
             self._handshaken(frame)
         return frame
 
@@ -327,7 +322,7 @@ class Exchange:
         ends = self._endpoints
         return FrameOrigin(
             ends.capture, ends.name, offset, ts, ends.client_text, ends.server_text,
-            self.sasl.principal, self.software, self._names.now(),
+            self.sasl.principal, self.software, self._names.now(), cut_off=self.guard.cut_off,
         )  # fmt: skip
 
 

@@ -28,7 +28,8 @@ class PendingRequest(msgspec.Struct):
 
     ``ts`` is when it was captured, in microseconds since 1970. ``enclosed`` is the request inside
     an Envelope. ``frame`` is there where `DecodeOptions.keep_requests` has the api. ``count`` is
-    how many equal requests of a dump wait.
+    how many equal requests of a dump wait, and ``frames`` are those of the newest of them, as many
+    as `RequestTable.keep` was given and still has.
     """
 
     api_key: int
@@ -38,6 +39,11 @@ class PendingRequest(msgspec.Struct):
     enclosed: PendingRequest | None = None
     frame: DecodedFrame | None = None
     count: int = 1
+    frames: deque[DecodedFrame] | None = None
+
+    def oldest_frame(self) -> DecodedFrame | None:
+        """The frame of the oldest of equal requests, None where it is not kept."""
+        return self.frames[0] if self.frames and len(self.frames) == self.count else None
 
 
 class RequestTable:
@@ -70,8 +76,8 @@ class RequestTable:
         """Correlation ids and their requests, the ids in the order of their first requests."""
         return self._pending.items()
 
-    def expect(self, correlation_id: int, request: PendingRequest) -> None:
-        """A request was sent: wait for its response."""
+    def expect(self, correlation_id: int, request: PendingRequest) -> PendingRequest:
+        """A request was sent: wait for its response. Returns it, or the one it is counted with."""
         if request.frame is not None:
             self._keep(request.frame)
         same_id = self._pending.get(correlation_id)
@@ -79,15 +85,23 @@ class RequestTable:
             self._pending[correlation_id] = [request]
             if len(self._pending) > self._max_ids:
                 self._drop(self._pending.pop(next(iter(self._pending))))
-            return
+            return request
         if self._counts_equal:
             for other in same_id:
                 if (other.api_key, other.api_version) == (request.api_key, request.api_version):
                     other.count += 1
-                    return
+                    return other
         same_id.append(request)
         if len(same_id) > self._max_same_id:
             self._drop([same_id.pop(0)])
+        return request
+
+    def keep(self, request: PendingRequest, frame: DecodedFrame) -> None:
+        """Keep the frame of the newest of the equal requests that wait as ``request``."""
+        if request.frames is None:
+            request.frames = deque()
+        request.frames.append(frame)
+        self._keep(frame)
 
     def same_id(self, correlation_id: int) -> list[PendingRequest]:
         """The requests that wait under an id, the oldest first."""
@@ -102,6 +116,8 @@ class RequestTable:
             return None
         taken = same_id[0] if request is None else request
         if taken.count > 1:
+            if taken.frames and len(taken.frames) == taken.count:
+                self._kept_bytes -= len(taken.frames.popleft().data)
             taken.count -= 1
             return taken
         if len(same_id) == 1:
@@ -133,9 +149,11 @@ class RequestTable:
     def _keep(self, frame: DecodedFrame) -> None:
         self._kept_bytes += len(frame.data)
         if self._kept_bytes > MAX_KEPT_BYTES:
+            # A dump may have many more ids than a connection: they are not gone through so often.
+            rest = MAX_KEPT_BYTES // 2 if self._counts_equal else MAX_KEPT_BYTES
             for same_id in list(self._pending.values()):
                 self._drop(same_id)  # they still wait, without their frames
-                if self._kept_bytes <= MAX_KEPT_BYTES:
+                if self._kept_bytes <= rest:
                     return
 
     def _drop(self, requests: list[PendingRequest]) -> None:
@@ -145,7 +163,7 @@ class RequestTable:
                 self._kept_bytes -= len(frame.data)
                 if self._unanswered is not None:
                     self._unanswered.append(frame)
-            request.frame = None
+            request.frame = request.frames = None
             if request.enclosed is not None:
                 request.enclosed.frame = None
 
@@ -154,6 +172,7 @@ def _kept(request: PendingRequest) -> Iterator[DecodedFrame]:
     for each in (request, request.enclosed):
         if each is not None and each.frame is not None:
             yield each.frame
+    yield from request.frames or ()
 
 
 class EarlyResponse(NamedTuple):

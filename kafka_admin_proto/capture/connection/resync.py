@@ -72,14 +72,19 @@ def find_boundary(
 
 
 def find_request(buffer: bytearray, options: DecodeOptions) -> int | None:
-    """The first place at which a whole request stands."""
+    """The first place at which a whole request stands, of a size that the stream is cut at."""
     data = bytes(buffer)
     tries, copied = _MAX_TRIES, _MAX_COPIED_BYTES
     known = _versions(options.dialect)
     for match in _REQUEST.finditer(data):
         at = match.start()
-        end = at + 4 + int.from_bytes(data[at : at + 4], "big")
-        if end > len(data) or data[at + 7] not in known.get(data[at + 5], ()):
+        size = int.from_bytes(data[at : at + 4], "big")
+        end = at + 4 + size
+        if (
+            size > options.limit
+            or end > len(data)
+            or data[at + 7] not in known.get(data[at + 5], ())
+        ):
             continue
         tries -= 1
         copied -= end - at
@@ -114,7 +119,9 @@ def find_response(buffer: bytearray, pending: RequestTable, options: DecodeOptio
             if at < 0 or (first is not None and at - 4 >= first):
                 break
             size = int.from_bytes(data[at - 4 : at], "big")
-            if 4 <= size <= len(data) - at and _answers(data[at : at + size], request, options):
+            if 4 <= size <= min(options.limit, len(data) - at) and _answers(
+                data[at : at + size], request, options
+            ):
                 first = at - 4
                 break
             at = data.find(pattern, at + 1)

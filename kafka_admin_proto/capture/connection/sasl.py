@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import msgspec
 
-SASL_HANDSHAKE_KEY = 17
-SASL_AUTHENTICATE_KEY = 36
 #: Kafka's prefix for a name that SASL gave (``KafkaPrincipal.USER_TYPE``).
 _USER = "User:"
 #: Bytes of a name; longer ones are ignored, as a peer may send anything.

@@ -42,9 +42,12 @@ class StreamEvents(Protocol):
 
     def frame(self, stream: StreamDecoder, data: bytes, offset: int, ts: int) -> None: ...
 
+    def packet_cut_off(self) -> None: ...
+
     def truncated(
-        self, stream: StreamDecoder, data: bytes, offset: int, size: int, missing: int, ts: int
-    ) -> None: ...
+        self, stream: StreamDecoder, data: bytes, offset: int, size: int, missing: int, ts: int,
+        reason: str,
+    ) -> None: ...  # fmt: skip
 
     def gap(self, stream: StreamDecoder, data: bytes, offset: int, fault: str, ts: int) -> None: ...
 
@@ -125,11 +128,13 @@ class StreamDecoder:
         else:
             self.framer.data(data, ts)
 
-    def missing(self, size: int, ts: int) -> None:
+    def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
+        if cut_off:
+            self._events.packet_cut_off()
         if self._events.foreign is None:
             self.search_at_end(ts)
             self._next_search = 0
-            self.framer.missing(size, ts)
+            self.framer.missing(size, ts, cut_off=cut_off)
 
     # Events of the framer ---------------------------------------------------------------------
 
@@ -140,8 +145,10 @@ class StreamDecoder:
         else:
             events.frame(self, data, offset, ts)
 
-    def truncated(self, data: bytes, offset: int, size: int, missing: int, ts: int) -> None:
-        self._events.truncated(self, data, offset, size, missing, ts)
+    def truncated(
+        self, data: bytes, offset: int, size: int, missing: int, ts: int, reason: str = ""
+    ) -> None:
+        self._events.truncated(self, data, offset, size, missing, ts, reason)
 
     def gap(self, data: bytes, offset: int, fault: str, ts: int) -> None:
         self._events.gap(self, data, offset, fault, ts)

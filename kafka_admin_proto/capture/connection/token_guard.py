@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_admin_proto.capture.connection.sasl import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.protocol.headers import API_VERSIONS_KEY
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import Request, Response
 
 #: Requests that a client may send before it has logged in.
-_BEFORE_LOGIN = frozenset({SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY, API_VERSIONS_KEY})
+_BEFORE_LOGIN = frozenset(
+    {api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.API_VERSIONS}
+)
 #: A version above this is not one: no api has as many, and two letters of a text read as more.
 _MAX_VERSIONS = 100
 #: The first bytes of a frame with a handshake or a token: size, api key, version.
@@ -45,12 +46,14 @@ class TokenGuard(msgspec.Struct):
     damaged, or a frame did not decode, whose size may be; it ends with a request that needs a
     login. ``sasl``: a handshake of any version was captured, so that bytes which do not decode may
     hold credentials. ``proven``: a request has decoded; before that, frames may start anywhere.
+    ``cut_off``: the capture's snap length cut off a packet, which is why bytes are missing.
     """
 
     raw_tokens: bool = False
     unsettled: bool = False
     sasl: bool = False
     proven: bool = False
+    cut_off: bool = False
 
     def bytes_missing(self) -> None:
         """The start of the connection, or a later part of it, was not captured."""
@@ -75,7 +78,7 @@ class TokenGuard(msgspec.Struct):
             exposure = self.undecoded()
             if not looks_like_a_request(request):
                 exposure = exposure._replace(may_be_token=True)
-        if request.api_key == SASL_HANDSHAKE_KEY:
+        if request.api_key == api_keys.SASL_HANDSHAKE:
             self.sasl = self.unsettled = True
             self.raw_tokens = self.raw_tokens or request.api_version == 0
         elif not whole:
@@ -111,11 +114,20 @@ class DumpTokenGuard:
         if payload.error is not None:
             no_header = isinstance(payload, Request) and not looks_like_a_request(payload)
             exposure = Exposure(self._raw_tokens or no_header, self._sasl or codec is None)
-        if payload.api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
+        if payload.api_key in (api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE):
             self._sasl = True
-            without_header = payload.api_key == SASL_HANDSHAKE_KEY and payload.api_version == 0
+            without_header = payload.api_key == api_keys.SASL_HANDSHAKE and payload.api_version == 0
             self._raw_tokens = self._raw_tokens or without_header
         return exposure
+
+    def cut_frame(self, payload: Request | Response, codec: Codec[Any] | None) -> Exposure:
+        """Judge a frame that ends before its size says, with an error; and learn from it.
+
+        Its size may be that of no frame, or a wrong one that has swallowed a login.
+        """
+        exposure = self.frame(payload, codec)
+        is_known = codec is not None and not _SASL_START.search(payload.data, payload.body_offset)
+        return exposure if is_known else exposure._replace(may_be_token=True)
 
 
 def looks_like_a_request(request: Request) -> bool:

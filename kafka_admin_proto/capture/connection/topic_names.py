@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 
@@ -22,7 +23,14 @@ _NAMING_MESSAGES = {
     "DeleteTopicsResponse": ("responses", "name"),
 }
 #: The keys of their apis.
-NAMING_API_KEYS = frozenset({3, 19, 20, 75})
+NAMING_API_KEYS = frozenset(
+    {
+        api_keys.METADATA,
+        api_keys.CREATE_TOPICS,
+        api_keys.DELETE_TOPICS,
+        api_keys.DESCRIBE_TOPIC_PARTITIONS,
+    }
+)
 
 
 def named_topics(message: str, body: Any) -> Iterator[tuple[UUID, str]]:

@@ -1,1 +1,1 @@
-"""Text that people paste to blocks of bytes: a module for each format."""
+"""Text that people paste to blocks of bytes; ``formats/`` has a module for each format."""

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from kafka_admin_proto.counts import counted
+
 
 class Block(Struct, frozen=True):
     """Consecutive bytes of a dump, and the line where they begin."""
@@ -19,14 +21,16 @@ class Block(Struct, frozen=True):
 
     def __repr__(self) -> str:
         # The bytes stay out, here and below: they may hold a password.
-        return f"Block({len(self.data)} bytes, line={self.line}, comment={self.comment!r})"
+        return (
+            f"Block({counted(len(self.data), 'bytes')}, line={self.line}, comment={self.comment!r})"
+        )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [("size", len(self.data)), ("line", self.line), ("comment", self.comment)]
 
 
 class Reader(NamedTuple):
-    """One format: a row of ``readers.READERS``."""
+    """One format: a module of ``formats/`` ends in it, and ``readers.READERS`` has them all."""
 
     name: str
     #: One line for ``--help``.
@@ -35,6 +39,9 @@ class Reader(NamedTuple):
     matches: Callable[[bytes], bool]
     #: The whole input to its blocks; raises DumpError.
     read: Callable[[bytes], list[Block]]
+    #: Formats are tried by rising rank, those with more structure first; raw, which is any bytes,
+    #: is the last.
+    rank: int
 
 
 class BlockCollector:

@@ -13,9 +13,11 @@ from kafka_admin_proto.capture.frames import (
     DecodedFrame,
     FrameOrigin,
     codec_of,
+    frame_of_bytes,
     frame_of_payload,
 )
 from kafka_admin_proto.codec import codec
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
     DecodeError,
     FrameError,
@@ -25,7 +27,7 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT, check_frame_size
 from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
-from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.message_names import find_message
 
 
 class FrameDecoder:
@@ -34,6 +36,7 @@ class FrameDecoder:
     With ``direction`` "auto", responses are paired with requests by correlation id. ``api`` and
     ``version`` are needed for bare bodies, and for responses without requests. ``dialect`` names
     the definitions; messages that it does not have are read by Kafka's own.
+    With ``keep_requests`` a response has the frame of its request.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class FrameDecoder:
         version: int | None = None,
         limit: int = DEFAULT_FRAME_LIMIT,
         dialect: str = "kafka",
+        keep_requests: bool = False,
     ) -> None:
         self.unit = unit
         self.direction = direction
@@ -55,11 +59,16 @@ class FrameDecoder:
             raise ValueError("bare bodies and responses alone need api and version")
         self._payloads = PayloadReader(dialect)
         self._guard = DumpTokenGuard()
+        self._keep_requests = keep_requests
         self._capture = ""
-        self._message = None if api is None else message_name(api, direction, dialect)
-        if self._message is None or version is None:
+        if api is None:
             return
-        spec = codec(self._message, version, dialect=dialect).spec
+        type_: Literal["request", "response"] = "response" if direction == "response" else "request"
+        name, found = find_message(api, type=type_, dialect=dialect, version=version)
+        if version is None:
+            return
+        self._codec = codec(name, version, dialect=found)
+        spec = self._codec.spec
         if direction == "response" and unit != "body":
             if spec.type != "response" or spec.api_key is None:
                 raise UnknownMessageError(f"{spec.name} is no response but a {spec.type}")
@@ -81,44 +90,69 @@ class FrameDecoder:
     def _frames(self, block: Block, capture: str) -> Iterator[DecodedFrame]:
         data, offset = memoryview(block.data), 0
         while offset < len(data):
+            rest = data[offset:]
             try:
-                size = _frame_size(data[offset:], self.limit)
+                size = _frame_size(rest, self.limit)
             except FrameError as error:
-                yield DecodedFrame(
-                    capture=capture,
-                    line=block.line,
-                    stream_offset=offset,
-                    direction="data",
-                    data=bytes(data[offset:]),
-                    header_offset=PREFIX_BYTES,
-                    error=error,
-                    is_token=self._payloads.raw_tokens,
-                    may_be_token=True,
-                )
+                yield self._no_frame(block, capture, offset, bytes(rest), error)
                 return
-            yield self._payload(block, capture, offset, bytes(data[offset : offset + size]))
+            cut_short = None if size <= len(rest) else _cut_short(rest, size)
+            yield self._payload(block, capture, offset, bytes(rest[:size]), cut_short)
             offset += size
 
-    def _payload(self, block: Block, capture: str, offset: int, data: bytes) -> DecodedFrame:
+    def _no_frame(
+        self, block: Block, capture: str, offset: int, data: bytes, error: FrameError
+    ) -> DecodedFrame:
+        if offset == 0:
+            self._say_payload(data, error)
+        return frame_of_bytes(
+            "data", data, _origin(block, capture, offset), header_offset=PREFIX_BYTES, error=error,
+            is_token=self._payloads.raw_tokens, may_be_token=True,
+        )  # fmt: skip
+
+    def _say_payload(self, data: bytes, error: FrameError) -> None:
+        """Let the error of a block's first frame say that it is a request without its size."""
+        found = read_request(data, dialect=self.dialect)
+        if found.header is not None and found.error is None:
+            error.fault += f"; without a size in front it is a {found.api} request: --unit payload"
+
+    def _payload(
+        self,
+        block: Block,
+        capture: str,
+        offset: int,
+        data: bytes,
+        cut_short: FrameError | None = None,
+    ) -> DecodedFrame:
+        """The frame of a payload; ``cut_short``: the data ends before it does."""
         header_offset = PREFIX_BYTES if self.unit == "frames" else 0
         payload = self._read(data, header_offset)
+        if cut_short is not None and (payload is None or payload.header is None):
+            return self._no_frame(block, capture, offset, data, cut_short)
         if payload is None:
-            return DecodedFrame(
-                capture=capture,
-                line=block.line,
-                stream_offset=offset,
-                direction="data",
-                data=data,
-                header_offset=header_offset,
-                is_token=True,
-            )
+            origin = _origin(block, capture, offset)
+            return frame_of_bytes("data", data, origin, header_offset=header_offset, is_token=True)
         codec = codec_of(payload)
-        exposure = self._guard.frame(payload, codec)
-        return frame_of_payload(
-            payload, data, header_offset, codec,
-            FrameOrigin(capture, stream_offset=offset, line=block.line),
+        if cut_short is None:
+            exposure = self._guard.frame(payload, codec)
+        else:
+            payload.error = cut_short
+            exposure = self._guard.cut_frame(payload, codec)
+            if exposure.may_be_token:
+                hidden = self._no_frame(block, capture, offset, data, cut_short)
+                self._keep(hidden)
+                return hidden
+        found = frame_of_payload(
+            payload, data, header_offset, codec, _origin(block, capture, offset),
+            request=self._payloads.request,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
+        self._keep(found)
+        return found
+
+    def _keep(self, frame: DecodedFrame) -> None:
+        if self._keep_requests:
+            self._payloads.keep(frame)
 
     def _read(self, data: bytes, offset: int) -> Request | Response | None:
         if self.direction == "request":
@@ -128,9 +162,8 @@ class FrameDecoder:
         return self._payloads.read(data, offset)
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
-        assert self._message is not None
         assert self.version is not None
-        found = codec(self._message, self.version, dialect=self.dialect)
+        found = self._codec
         body = None
         error: DecodeError | None = None
         try:
@@ -139,39 +172,24 @@ class FrameDecoder:
             body, error = trailing.value, trailing
         except DecodeError as caught:
             error = caught
-        return DecodedFrame(
-            capture=capture,
-            line=block.line,
-            direction="data",
-            data=block.data,
-            api=found.name,
-            api_key=found.spec.api_key,
-            api_version=self.version,
-            codec=found,
-            body=body,
+        return frame_of_bytes(
+            "data", block.data, _origin(block, capture, 0), api=found.name,
+            api_key=found.spec.api_key, api_version=self.version, codec=found, body=body,
             error=error,
-        )
+        )  # fmt: skip
 
 
-def message_name(api: str, direction: str = "auto", dialect: str = "kafka") -> str:
-    """The message that a user means: "CreateTopics" with a direction, or a whole message name."""
-    suffix = "Response" if direction == "response" else "Request"
-    for name in (api, f"{api}{suffix}"):
-        try:
-            return catalog().current_name(name, dialect)
-        except UnknownMessageError as error:
-            unknown = error
-    raise unknown
+def _origin(block: Block, capture: str, offset: int) -> FrameOrigin:
+    return FrameOrigin(capture, stream_offset=offset, line=block.line)
 
 
 def _frame_size(data: memoryview, limit: int) -> int:
     """Size of the frame at the start of ``data``, its prefix included; FrameError without one."""
-    wanted = PREFIX_BYTES
-    if len(data) >= PREFIX_BYTES:
-        wanted += check_frame_size(bytes(data[:PREFIX_BYTES]), limit, 0)
-    if len(data) < wanted:
-        raise FrameError(
-            f"the data ends {len(data)} bytes into a frame of {wanted}",
-            expected="a whole frame",
-        )
-    return wanted
+    if len(data) < PREFIX_BYTES:
+        raise _cut_short(data, PREFIX_BYTES)
+    return PREFIX_BYTES + check_frame_size(bytes(data[:PREFIX_BYTES]), limit, 0)
+
+
+def _cut_short(data: memoryview, size: int) -> FrameError:
+    fault = f"the data ends {counted(len(data), 'bytes')} into a frame of {size}"
+    return FrameError(fault, offset=len(data), expected="a whole frame")

@@ -1,8 +1,8 @@
 """Packets in a dump, as Wireshark copies them: what Kafka sent, without the headers around it.
 
-A dump has no times and may have any part of a connection, so that packets are not followed as those
-of a capture are: each endpoint's bytes are joined where the sequence numbers go on, and cut into
-frames, which are read as those of any dump.
+A dump has no times and may have any part of a connection. Each endpoint's bytes are put in order
+as those of a capture, but no packet is awaited where one is missing, and cut into frames, which are
+read as those of any dump.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.tcp.segments import FIN, SYN, Segment, link_type_of, read_segment
+from kafka_admin_proto.capture.tcp.reassembly import ReassemblyState, StreamReassembler
+from kafka_admin_proto.capture.tcp.segments import SYN, Segment, link_type_of, read_segment
 from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PREFIX = 4
-_ALL = 1 << 32
-#: Bytes less than this before the expected sequence number are a retransmission; a sequence number
-#: further back belongs to another connection.
-_SENT_AGAIN = 1 << 20
 #: tshark -x prints the reassembled bytes of several packets under such a name below the last
 #: packet. If it took them for another protocol they are not a frame; the packets have them in any
 #: case.
@@ -63,41 +60,52 @@ class _Stream:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._expected: int | None = None
+        self._reassembler = StreamReassembler(self, ReassemblyState())
         self._pending = bytearray()
-        self._first = _NO_BLOCK
+        #: The packets that the pending bytes begin in, and that is being read.
+        self._first = self._block = _NO_BLOCK
+        self._reassembled = _NO_BLOCK
+        self._frames: list[Block] = []
 
-    def segment(self, segment: Segment, block: Block, reassembled: Block) -> Iterator[Block]:
+    def segment(self, segment: Segment, block: Block, reassembled: Block) -> list[Block]:
         """The frames that are whole with this packet.
 
         ``reassembled`` is one that ends in it, and stands in for packets that are not there.
         """
         _, sequence, flags, payload, missing, _ = segment
-        start = (sequence + bool(flags & SYN)) % _ALL
-        if self._expected is not None and not flags & SYN:
-            ahead = (start - self._expected + _ALL // 2) % _ALL - _ALL // 2
-            if -_SENT_AGAIN < ahead < 0:
-                payload = payload[-ahead:]
-                start = self._expected
-                if not payload:
-                    return
-            if start != self._expected:
-                yield from self.flush()
-        self._expected = (start + len(payload) + missing + bool(flags & FIN)) % _ALL
-        if not self._pending:
-            self._first = block
-        self._pending += payload
-        if payload and reassembled.data.endswith(self._pending):
-            self._pending[:] = reassembled.data
-        if whole := self._whole():
-            yield from self._cut(whole)
-            self._first = block
-        if missing:  # the packet was cut when it was captured
-            yield from self.flush()
+        if not (payload or missing or flags & SYN):
+            return []
+        self._block, self._reassembled = block, reassembled
+        start = sequence + bool(flags & SYN)
+        stream = self._reassembler
+        begins = bool(flags & SYN) or stream.sequence is None
+        is_same = stream.start(start) if begins else True
+        if not (is_same and stream.segment(start, payload, missing, 0)):
+            self._cut(len(self._pending))
+            stream = self._reassembler = StreamReassembler(self, ReassemblyState(start))
+            stream.segment(start, payload, missing, 0)
+        stream.finish(0)  # a gap is not waited for
+        return self._taken()
 
-    def flush(self) -> Iterator[Block]:
+    def flush(self) -> list[Block]:
         """The pending bytes as a block, at the end of the stream."""
-        yield from self._cut(len(self._pending))
+        self._cut(len(self._pending))
+        return self._taken()
+
+    def data(self, data: bytes, ts: int) -> None:
+        """Take the next bytes, from the reassembly."""
+        if not self._pending:
+            self._first = self._block
+        self._pending += data
+        if data and self._reassembled.data.endswith(self._pending):
+            self._pending[:] = self._reassembled.data
+        if whole := self._whole():
+            self._cut(whole)
+            self._first = self._block
+
+    def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
+        """End the pending bytes where bytes were not captured."""
+        self._cut(len(self._pending))
 
     def _whole(self) -> int:
         """The number of pending bytes that are complete frames; 0 if they are not frames."""
@@ -111,10 +119,15 @@ class _Stream:
             at += _PREFIX + size
         return at
 
-    def _cut(self, size: int) -> Iterator[Block]:
+    def _cut(self, size: int) -> None:
         if size:
-            yield Block(bytes(self._pending[:size]), self._first.line, self._first.comment)
+            data = bytes(self._pending[:size])
+            self._frames.append(Block(data, self._first.line, self._first.comment))
             del self._pending[:size]
+
+    def _taken(self) -> list[Block]:
+        frames, self._frames = self._frames, []
+        return frames
 
 
 def _reassembled(block: Block) -> Block:

@@ -7,10 +7,9 @@ api's response; otherwise it is a request.
 from __future__ import annotations
 
 from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
-from kafka_admin_proto.capture.connection.sasl import SASL_HANDSHAKE_KEY
-from kafka_admin_proto.capture.frames import RESPONSE_HINT
+from kafka_admin_proto.capture.frames import RESPONSE_HINT, DecodedFrame
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
-from kafka_admin_proto.protocol.headers import PRODUCE_KEY
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import Request, Response, expects_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 
@@ -29,9 +28,14 @@ class PayloadReader:
         self._pending = RequestTable(MAX_IDS_OF_DUMP, MAX_APIS_OF_ID, counts_equal=True)
         #: After SaslHandshake v0, tokens follow with a size in front and without a header.
         self.raw_tokens: bool = False
+        #: What waits as the request that was read last, None where no response to it will come.
+        self._expected: PendingRequest | None = None
+        #: The frame of the request that the payload read last answers, where it was kept.
+        self.request: DecodedFrame | None = None
 
     def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
         """Read the payload at ``offset`` as a request or response; None for a raw SASL token."""
+        self._expected = self.request = None
         id_bytes = data[offset : offset + 4]
         correlation_id = int.from_bytes(id_bytes, "big", signed=True)
         pending = self._pending.same_id(correlation_id) if len(id_bytes) == 4 else []
@@ -46,6 +50,7 @@ class PayloadReader:
         ]
         for answered, response in responses:
             if response.error is None:
+                self.request = answered.oldest_frame()
                 self._pending.take(correlation_id, answered)
                 return response
         request = read_request(data, dialect=self._dialect, offset=offset)
@@ -54,23 +59,29 @@ class PayloadReader:
             return None
         if request.error is not None and responses:
             answered, response = responses[0]
+            self.request = answered.oldest_frame()
             if isinstance(response.error, UnknownMessageError):
                 self._pending.take(correlation_id, answered)
             return response
         self._expect(request)
-        if no_request or (request.error is not None and request.api_key == PRODUCE_KEY):
+        if no_request or (request.error is not None and request.api_key == api_keys.PRODUCE):
             _add_hint(request)
         return request
+
+    def keep(self, frame: DecodedFrame) -> None:
+        """Keep the frame of the payload read last until its response, if it waits for one."""
+        if self._expected is not None:
+            self._pending.keep(self._expected, frame)
 
     def _expect(self, request: Request) -> None:
         """Remember a request until its response; a Produce with acks=0 has no response."""
         if request.header is None:
             return
         if request.error is None:
-            self.raw_tokens = (request.api_key, request.api_version) == (SASL_HANDSHAKE_KEY, 0)
+            self.raw_tokens = (request.api_key, request.api_version) == (api_keys.SASL_HANDSHAKE, 0)
         if expects_response(request.api_key, request.body):
             pending = PendingRequest(request.api_key, request.api_version)
-            self._pending.expect(request.header.correlation_id, pending)
+            self._expected = self._pending.expect(request.header.correlation_id, pending)
 
 
 def _add_hint(request: Request) -> None:

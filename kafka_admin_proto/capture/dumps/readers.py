@@ -1,34 +1,25 @@
-"""The table of formats, and the choice among them."""
+"""The formats, each a module of ``formats/``, and the choice among them."""
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pkgutil import iter_modules
 
-from kafka_admin_proto.capture.dumps import (
-    base64_text,
-    escaped,
-    hexdump,
-    plain_hex,
-    raw,
-    wireshark,
-    xxd,
-)
+from kafka_admin_proto.capture.dumps import formats
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines, sample_of
 from kafka_admin_proto.errors import DumpError
 
-#: The first format that matches is used: formats with more structure come first.
+
+def _readers() -> list[Reader]:
+    modules = iter_modules(formats.__path__, f"{formats.__name__}.")
+    return [import_module(each.name).READER for each in modules]
+
+
+#: By name. The first format that matches is used.
 READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        xxd.READER,
-        hexdump.READER,
-        wireshark.READER,
-        escaped.READER,
-        plain_hex.READER,
-        base64_text.READER,
-        raw.READER,
-    )
+    reader.name: reader for reader in sorted(_readers(), key=lambda reader: reader.rank)
 }
 
 #: For the error message: the characters of a line that was meant to be hex, or base64.

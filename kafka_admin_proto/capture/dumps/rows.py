@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector
 from kafka_admin_proto.capture.dumps.text import comment_text, lines
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
 #: Bytes that the ``*`` lines of one input may stand for at most: brokers refuse requests above
@@ -143,7 +144,7 @@ class _Assembly:
         self._repeated += missing
         if self._repeated > MAX_REPEATED:
             raise DumpError(
-                f"'*' stands for {missing} bytes up to offset {printed}; "
+                f"'*' stands for {counted(missing, 'bytes')} up to offset {printed}; "
                 f"more than {MAX_REPEATED} in one input are not expanded",
                 line=line,
             )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
 #: The largest packet, with segmentation offload and jumbo frames; a larger size means damage.
@@ -67,13 +68,6 @@ class BufferedSource:
         self.data, self.at = b"".join(parts), 0
         return there >= size
 
-    def rest(self) -> Iterator[bytes]:
-        """The rest of the stream, piece by piece."""
-        if self.at < len(self.data):
-            yield self.data[self.at :]
-        while not self.fault and (piece := self._next(_PIECE)):
-            yield piece
-
     def _next(self, size: int) -> bytes:
         try:
             return self._read(size)
@@ -86,7 +80,8 @@ def truncation(source: BufferedSource, what: str) -> DumpError:
     """The fault of a capture that ends inside of a packet or header at the source's position."""
     left = len(source.data) - source.at
     return DumpError(
-        f"the capture ends {left} bytes into a {what} at byte {source.position}{_why(source)}; "
+        f"the capture ends {counted(left, 'bytes')} into a {what} at byte "
+        f"{source.position}{_why(source)}; "
         "all packets before it are read"
     )
 
@@ -98,9 +93,9 @@ def damage(source: BufferedSource, at: int, what: str, *, found: bool = True) ->
     """
     passed = source.position - at
     rest = (
-        f"{passed} bytes are passed over until the next packet"
+        f"{counted(passed, 'bytes')} passed over until the next packet"
         if found
-        else f"no packet is found in the {passed} bytes from there on{_why(source)}"
+        else f"no packet is found in the {counted(passed, 'bytes')} from there on{_why(source)}"
     )
     return DumpError(f"the capture is damaged at byte {at}: {what}; {rest}")
 

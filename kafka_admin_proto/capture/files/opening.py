@@ -139,4 +139,6 @@ def read_packets(source: BufferedSource, report: Report, end: int = NO_END) -> I
         yield from pcap.read_pcap(source, header, report, end)
     else:
         error = "not a capture: it starts with neither pcap's nor pcapng's magic number"
+        if source.fault:
+            error = f"the capture cannot be decompressed: {source.fault}"
         report(source.position, DumpError(error))

@@ -22,6 +22,7 @@ from kafka_admin_proto.capture.files.header_recovery import (
     HeaderRecovery,
     Layout,
 )
+from kafka_admin_proto.counts import counted
 
 FILE_HEADER = 24
 PACKET_HEADER = 16
@@ -72,11 +73,11 @@ def read_file_header(data: bytes) -> FileHeader | None:
 def fault_of(header: FileHeader, size: int, original: int) -> str:
     """The fault of a packet header with these sizes, captured and on the wire; "" if possible."""
     if size > header.largest:
-        return f"a packet of {size} bytes"
+        return f"a packet of {counted(size, 'bytes')}"
     if not (size or original):
         return "a packet of no bytes"  # a hole in the file
     if header.regular and not size <= original <= LARGEST_ORIGINAL:
-        return f"a packet of {size} bytes that had {original}"
+        return f"a packet of {counted(size, 'bytes')} that had {original}"
     return ""
 
 

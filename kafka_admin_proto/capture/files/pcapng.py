@@ -28,6 +28,7 @@ from kafka_admin_proto.capture.files.header_recovery import (
     HeaderRecovery,
     Layout,
 )
+from kafka_admin_proto.counts import counted
 
 MAGIC = b"\x0a\x0d\x0d\x0a"
 _ORDERS = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
@@ -147,13 +148,17 @@ class Blocks:
             order = _ORDERS[magic]
         kind, size = _HEADS[order](data, at)
         if size < _LEAST or size % 4 or size > _LARGEST_BLOCK:
-            return f"a block of {size} bytes"
+            return f"a block of {counted(size, 'bytes')}"
         if at + size > len(data):
             if not source.have(size):
-                return _ENDS if size <= _USUAL_BLOCK else f"a block of {size} bytes, too large"
+                return (
+                    _ENDS
+                    if size <= _USUAL_BLOCK
+                    else f"a block of {counted(size, 'bytes')}, too large"
+                )
             data, at = source.data, source.at
         if data[at + 4 : at + 8] != data[at + size - 4 : at + size]:
-            return f"a block of {size} bytes with another length at its end"
+            return f"a block of {counted(size, 'bytes')} with another length at its end"
         self._kind, self._size = kind, size
         return ""
 
@@ -182,7 +187,9 @@ class Blocks:
         else:
             number, _, high, low, size, _ = _PACKET_HEADS[order](data, at)
         if size > room:
-            raise _BadBlockError(f"a packet of {size} bytes in a block with room for {room}")
+            raise _BadBlockError(
+                f"a packet of {counted(size, 'bytes')} in a block with room for {room}"
+            )
         interface = self._interface(number)
         ticks = high << 32 | low
         ts = ticks * 1_000_000 // interface.resolution + interface.offset * 1_000_000

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import FrameError
 from kafka_admin_proto.protocol.frames import check_frame_size
 
@@ -21,6 +22,8 @@ _SIZE = struct.Struct(">I").unpack_from
 #: Bytes that are collected in an unsynced stream before the older ones are discarded.
 MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
 
+#: Why bytes of a packet were not captured that itself was.
+CUT_OFF = "since the capture's snap length cut off their packet"
 #: Why a stream is unsynced whose start was not captured.
 UNSYNCED_START = "the capture started after the connection did"
 
@@ -31,8 +34,13 @@ class FrameSink(Protocol):
     def frame(self, data: bytes, offset: int, ts: int) -> None:
         """A whole frame, its size prefix included."""
 
-    def truncated(self, data: bytes, offset: int, size: int, missing: int, ts: int) -> None:
-        """The start of a frame of ``size`` bytes, ``missing`` of which were not captured."""
+    def truncated(
+        self, data: bytes, offset: int, size: int, missing: int, ts: int, reason: str = ""
+    ) -> None:
+        """The start of a frame of ``size`` bytes, ``missing`` of which were not captured.
+
+        ``reason`` is added to the problem.
+        """
 
     def gap(self, data: bytes, offset: int, fault: str, ts: int) -> None:
         """Bytes that belong to no frame; ``data`` is empty for bytes that were not captured."""
@@ -113,9 +121,10 @@ class Framer:
                     self.discard(len(self.buffer) // 2, ts)
                 return
 
-    def missing(self, size: int, ts: int) -> None:
-        """``size`` bytes of the stream were not captured."""
-        fault = f"{size} byte{'s were' if size != 1 else ' was'} not captured"
+    def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
+        """``size`` bytes of the stream were not captured; see `StreamSink.missing`."""
+        reason = f", {CUT_OFF}" if cut_off else ""
+        fault = f"{counted(size, 'bytes')} not captured{reason}"
         if self._rest:
             self._report_rest(ts)
             passed = min(self._rest, size)
@@ -125,15 +134,17 @@ class Framer:
             size -= passed
             if not size:
                 return
-            fault = f"{size} more bytes were not captured"
+            fault = f"{counted(size, 'more bytes')} not captured{reason}"
         have = len(self.buffer)
         if self.synced and self._wanted and have + size <= self._wanted:
-            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts)
+            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts, reason)
             self._rest = self._wanted - have - size
             self.offset += have + size
         else:
             if self.synced and self._wanted:
-                self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts)
+                self._sink.truncated(
+                    bytes(self.buffer), self.offset, self._wanted, size, ts, reason
+                )
             else:
                 if have:
                     self._sink.gap(bytes(self.buffer), self.offset, self._fault or fault, ts)

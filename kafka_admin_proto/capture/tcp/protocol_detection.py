@@ -7,6 +7,8 @@ import struct
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
+
 _HANDSHAKE, _ALERT, _DATA = 22, 21, 23
 _CLIENT_HELLO, _SERVER_HELLO = 1, 2
 #: Types of handshake messages, and nothing for one that was cut off.
@@ -82,7 +84,7 @@ class ForeignTraffic(msgspec.Struct):
     def describe(self) -> str:
         """The detected protocol, as the problem of the connection's only frame."""
         if self.fault:
-            return f"{self.fault}; {self.size} more bytes are not decoded"
+            return f"{self.fault}; {counted(self.size, 'more bytes')} not decoded"
         return describe(self.starts, self.size)
 
 
@@ -141,5 +143,5 @@ def _supported(start: bytes) -> tuple[int, ...]:
 
 def _amount(size: int) -> str:
     if size < 1000:
-        return f"{size} byte{'s' * (size != 1)}"
+        return counted(size, "bytes")
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

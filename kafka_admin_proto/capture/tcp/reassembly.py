@@ -29,8 +29,11 @@ class StreamSink(Protocol):
 
     def data(self, data: bytes, ts: int) -> None: ...
 
-    def missing(self, size: int, ts: int) -> None:
-        """``size`` bytes were sent here and not captured."""
+    def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
+        """``size`` bytes were sent here and not captured.
+
+        ``cut_off``: their packet was, up to the capture's snap length.
+        """
 
 
 class BufferedSegment(NamedTuple):
@@ -148,11 +151,11 @@ class StreamReassembler:
         self.sequence = (self.sequence + size) % _ALL
         self.sink.data(payload, ts)
 
-    def _lose(self, size: int, ts: int) -> None:
+    def _lose(self, size: int, ts: int, *, cut_off: bool = False) -> None:
         self.position += size
         assert self.sequence is not None
         self.sequence = (self.sequence + size) % _ALL
-        self.sink.missing(size, ts)
+        self.sink.missing(size, ts, cut_off=cut_off)
 
     def _collect(self, segment: BufferedSegment, ts: int) -> None:
         """Buffer a segment while the start of the stream is not known."""
@@ -199,7 +202,7 @@ class StreamReassembler:
             if self.buffered:
                 end = min(end, self.buffered[0].start)
             if end > self.position:
-                self._lose(end - self.position, ts)
+                self._lose(end - self.position, ts, cut_off=True)
 
     def _skip_gap(self, ts: int) -> None:
         """Take the gap before the buffered segments as not captured."""

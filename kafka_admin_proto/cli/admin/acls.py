@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.acls import AclBinding, AclFilter
+from kafka_admin_proto.counts import counted
 
 #: What the commands use of the client.
 _ACLS = ("acls:AclOperations",)
@@ -44,6 +44,9 @@ _PRODUCER = {
     "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE"),
 }
 _CONSUMER = {"TOPIC": ("READ", "DESCRIBE"), "GROUP": ("READ",)}
+
+_NONE = "there are no ACLs"
+_NO_MATCH = "no ACL matches what was asked for: kap acls list without options lists all"
 
 _Resource = tuple[str, str]
 
@@ -75,11 +78,31 @@ def _operation_option(function: Function) -> Function:
     )(function)
 
 
+def _grants(function: Function) -> Function:
+    """The options of Kafka's script that say whom something is allowed or denied, and for what."""
+    for option in reversed(
+        (
+            click.option("--allow-principal", multiple=True, metavar="User:NAME",
+                         help="Whom it is allowed."),
+            click.option("--deny-principal", multiple=True, metavar="User:NAME",
+                         help="Whom it is denied."),
+            click.option("--allow-host", multiple=True,
+                         help="With --allow-principal: from where; * by default."),
+            click.option("--deny-host", multiple=True,
+                         help="With --deny-principal: from where; * by default."),
+            click.option("--producer", is_flag=True, help="What a producer to the topics needs."),
+            click.option("--consumer", is_flag=True,
+                         help="What a consumer of the topics in the groups needs."),
+            click.option("--idempotent", is_flag=True,
+                         help="With --producer: IdempotentWrite as well."),
+        )
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
 @acls.command("create", cls=ClusterCommand, items="acls", operations=_ACLS)
-@click.option("--allow-principal", multiple=True, metavar="User:NAME", help="Whom to allow it.")
-@click.option("--deny-principal", multiple=True, metavar="User:NAME", help="Whom to deny it.")
-@click.option("--allow-host", multiple=True, help="From where to allow it; * by default.")
-@click.option("--deny-host", multiple=True, help="From where to deny it; * by default.")
+@_grants
 @_operation_option
 @_resources
 @click.option(
@@ -89,9 +112,6 @@ def _operation_option(function: Function) -> Function:
     show_default=True,
     help="Whether names are whole names or their beginnings.",
 )
-@click.option("--producer", is_flag=True, help="What a producer to the topics needs.")
-@click.option("--consumer", is_flag=True, help="What a consumer of the topics in the groups needs.")
-@click.option("--idempotent", is_flag=True, help="With --producer: IdempotentWrite as well.")
 @click.option("--dry-run", is_flag=True, help="Say what would be created.")
 def create(
     live: Live,
@@ -123,32 +143,21 @@ def create(
         raise click.UsageError("name a principal: --allow-principal User:NAME, or --deny-principal")
     pairs = _pairs(resources, operation, producer, consumer, idempotent)
 
-    from kafka_admin_proto.admin.operations.acls import (
-        AclBinding,
-        AclOperation,
-        AclPermission,
-        PatternType,
-        ResourceType,
-    )
-
     wanted = [
-        AclBinding(
-            resource_type=ResourceType(kind),
+        admin.AclBinding(
+            resource_type=admin.ResourceType(kind),
             name=name,
-            pattern_type=PatternType.LITERAL
+            pattern_type=admin.PatternType.LITERAL
             if kind == "CLUSTER"
-            else PatternType(resource_pattern_type.upper()),
+            else admin.PatternType(resource_pattern_type.upper()),
             principal=principal,
             host=host,
-            operation=AclOperation(each),
-            permission=AclPermission(permission),
+            operation=admin.AclOperation(each),
+            permission=admin.AclPermission(permission),
         )
-        for permission, principals, hosts in (
-            ("ALLOW", allow_principal, allow_host),
-            ("DENY", deny_principal, deny_host),
+        for permission, principal, host in _granted(
+            allow_principal, allow_host, deny_principal, deny_host
         )
-        for principal in principals
-        for host in hosts or ("*",)
         for (kind, name), each in pairs
     ]
     if dry_run:
@@ -161,6 +170,7 @@ def _filter_options(function: Function) -> Function:
     """The options that choose ACLs."""
     for option in reversed(
         (
+            _grants,
             click.option("--principal", metavar="User:NAME", help="Those of this principal."),
             click.option("--host", help="Those for this host."),
             _operation_option,
@@ -190,7 +200,8 @@ def list_acls(live: Live, **choice: Any) -> Answer:
       kap acls list --principal User:bob
       kap acls list --topic orders --resource-pattern-type match
     """
-    return _answer(_found(live, _filters(**choice)), dry_run=None)
+    filters = _filters(**choice)
+    return _answer(_found(live, filters), dry_run=None, everything=_chooses_all(filters))
 
 
 @acls.command("delete", cls=ClusterCommand, items="acls", operations=_ACLS)
@@ -203,16 +214,17 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
     \b
     Examples:
       kap acls delete --principal User:bob --topic orders --operation Read
+      kap acls delete --allow-principal User:app --producer --topic orders --yes
       kap acls delete --principal User:eve --yes
     """
     filters = _filters(**choice)
-    if len(filters) == 1 and filters[0] == type(filters[0])():
+    if _chooses_all(filters):
         raise click.UsageError("that would be all ACLs: say which, as with --principal or --topic")
     found = _found(live, filters)
     if dry_run or not found:
         return _answer(found, dry_run=dry_run)
     confirm(
-        f"Delete {len(found)} ACL{'s' * (len(found) != 1)}?",
+        f"Delete {counted(len(found), 'ACLs')}?",
         yes=yes,
         names=[_sentence(row) for row in found],
     )
@@ -227,12 +239,40 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
     return answer
 
 
+def _chooses_all(filters: Sequence[admin.AclFilter]) -> bool:
+    return len(filters) == 1 and filters[0] == type(filters[0])()
+
+
 def _named(options: dict[str, Any]) -> Iterator[_Resource]:
     for option, kind in _NAMED.items():
         for name in options[option]:
             yield kind, name
     if options["cluster"]:
         yield "CLUSTER", _CLUSTER
+
+
+def _granted(
+    allow_principal: Sequence[str],
+    allow_host: Sequence[str],
+    deny_principal: Sequence[str],
+    deny_host: Sequence[str],
+) -> list[tuple[str, str, str]]:
+    """Permission, principal and host of each grant. Raises click.UsageError for hosts of none."""
+    for hosts, principals, kind in (
+        (allow_host, allow_principal, "allow"),
+        (deny_host, deny_principal, "deny"),
+    ):
+        if hosts and not principals:
+            raise click.UsageError(f"--{kind}-host goes with --{kind}-principal")
+    return [
+        (permission, principal, host)
+        for permission, principals, hosts in (
+            ("ALLOW", allow_principal, allow_host),
+            ("DENY", deny_principal, deny_host),
+        )
+        for principal in principals
+        for host in hosts or ("*",)
+    ]
 
 
 def _pairs(
@@ -243,15 +283,29 @@ def _pairs(
     idempotent: bool,
 ) -> list[tuple[_Resource, str]]:
     """Each resource with each operation on it."""
+    if idempotent and not producer:
+        raise click.UsageError("--idempotent goes with --producer")
     pairs = [(resource, _constant(each)) for resource in resources for each in operations]
-    for wanted, meant in ((producer, _PRODUCER), (consumer, _CONSUMER)):
-        if wanted:
-            pairs += [(each, name) for each in resources for name in meant.get(each[0], ())]
-    if producer and idempotent:
+    roles = [("--producer", _PRODUCER)] * producer + [("--consumer", _CONSUMER)] * consumer
+    for role, meant in roles:
+        found = [(each, name) for each in resources for name in meant.get(each[0], ())]
+        if not found and not idempotent:
+            raise click.UsageError(f"{role} goes with {' or '.join(map(_option, meant))}")
+        pairs += found
+    if idempotent:
         pairs.append((("CLUSTER", _CLUSTER), "IDEMPOTENT_WRITE"))
     if not pairs:
         raise click.UsageError("name what to allow or deny: --operation, --producer or --consumer")
+    for kind, _ in sorted({*resources} - {resource for resource, _ in pairs}):
+        raise click.UsageError(
+            f"{_option(kind)} has no effect with {' and '.join(role for role, _ in roles)}: name "
+            "an --operation on it too"
+        )
     return list(dict.fromkeys(pairs))
+
+
+def _option(kind: str) -> str:
+    return f"--{kind.lower().replace('_', '-')}"
 
 
 def _constant(operation: str) -> str:
@@ -266,40 +320,58 @@ def _filters(
     operation: tuple[str, ...],
     permission: str | None,
     resource_pattern_type: str,
+    allow_principal: tuple[str, ...],
+    deny_principal: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    deny_host: tuple[str, ...],
+    producer: bool,
+    consumer: bool,
+    idempotent: bool,
     **named: Any,
-) -> list[AclFilter]:
-    from kafka_admin_proto.admin.operations.acls import (
-        AclFilter,
-        AclOperation,
-        AclPermission,
-        PatternType,
-        ResourceType,
-    )
-
-    resources: list[tuple[str, str | None]] = list(_named(named)) or [("ANY", None)]
-    return [
-        AclFilter(
-            resource_type=ResourceType(kind),
-            name=name,
-            principal=principal,
-            host=host,
-            operation=AclOperation(each),
-            permission=AclPermission(permission.upper() if permission else "ANY"),
-            pattern_type=PatternType(resource_pattern_type.upper()),
+) -> list[admin.AclFilter]:
+    grants: list[tuple[str, str | None, str | None]] = []
+    grants += _granted(allow_principal, allow_host, deny_principal, deny_host)
+    if grants and (principal or host or permission):
+        raise click.UsageError(
+            "--allow-principal and --deny-principal say all that --principal, --host and "
+            "--permission do: leave these out"
         )
-        for kind, name in resources
-        for each in (map(_constant, operation) if operation else ("ANY",))
+    found = list(_named(named))
+    if resource_pattern_type.lower() == "match" and not found:
+        raise click.UsageError(
+            "--resource-pattern-type match is about a resource: say which, as with --topic"
+        )
+    resources: Sequence[tuple[str, str | None]] = found or [("ANY", None)]
+    pairs: list[tuple[tuple[str, str | None], str]] = []
+    if producer or consumer or idempotent:
+        pairs += _pairs(found, operation, producer, consumer, idempotent)
+    else:
+        pairs += product(resources, map(_constant, operation or ("Any",)))
+    return [
+        admin.AclFilter(
+            resource_type=admin.ResourceType(kind),
+            name=name,
+            principal=whom,
+            host=where,
+            operation=admin.AclOperation(each),
+            permission=admin.AclPermission(what),
+            pattern_type=admin.PatternType(resource_pattern_type.upper()),
+        )
+        for (kind, name), each in pairs
+        for what, whom, where in grants or [((permission or "any").upper(), principal, host)]
     ]
 
 
-def _found(live: Live, filters: Sequence[AclFilter]) -> list[Row]:
-    async def ask(client: Any) -> list[AclBinding]:
-        return [each for one in filters for each in await client.describe_acls(one)]
+def _found(live: Live, filters: Sequence[admin.AclFilter]) -> list[Row]:
+    found = [
+        each
+        for one in filters
+        for each in live.ask(lambda client, one=one: client.describe_acls(one))  # type: ignore[misc]
+    ]
+    return [_flat(each) for each in dict.fromkeys(found)]
 
-    return [_flat(each) for each in dict.fromkeys(live.ask(ask))]
 
-
-def _flat(acl: AclBinding, error: str | None = None, message: str | None = None) -> Row:
+def _flat(acl: admin.AclBinding, error: str | None = None, message: str | None = None) -> Row:
     found = msgspec.to_builtins(acl)
     names = (
         "principal", "permission", "operation", "resource_type", "name", "pattern_type", "host",
@@ -314,12 +386,18 @@ def _sentence(row: Row) -> str:
     )
 
 
-def _answer(rows: list[Row], *, dry_run: bool | None, more: Sequence[Row] = ()) -> Answer:
+def _answer(
+    rows: list[Row],
+    *,
+    dry_run: bool | None,
+    more: Sequence[Row] = (),
+    everything: bool = False,
+) -> Answer:
     errors = [failures.entry(row["error"], row["message"], {"acl": _sentence(row)})
               for row in rows if row["error"]]  # fmt: skip
     return Answer(
         document={"acls": rows} if dry_run is None else {"acls": rows, "dry_run": dry_run},
         tables=[Table(rows=rows, hidden=("error", "message"))],
         errors=[*more, *errors],
-        notes=[] if rows else ["no ACL is like that"],
+        notes=[] if rows else [_NONE if everything else _NO_MATCH],
     )

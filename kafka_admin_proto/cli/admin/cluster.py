@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import click
 import msgspec
 
@@ -18,9 +15,9 @@ from kafka_admin_proto.cli.admin.common.parameters import Numbers
 #: What the commands use of the client.
 _LOG_DIRS = (
     "cluster.log_dirs:LogDirOperations",
-    "topics.descriptions:DescribeTopics",
+    "topics.partition_search:FindPartitions",
 )
-_CLUSTER = ("cluster:ClusterOperations",)
+_CLUSTER = ("cluster.operations:ClusterOperations",)
 _QUORUM = ("quorum:QuorumOperations",)
 
 cluster = lazy_group("cluster", "Describe a cluster: brokers, controller, features, versions.")
@@ -160,21 +157,17 @@ def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -
       kap logdirs
       kap logdirs --broker-list 1,2 --topic orders --output json
     """
+    from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
 
-    async def ask(client: Any) -> tuple[Any, list[Row]]:
-        if not topic:
-            return await client.describe_log_dirs(broker_list), []
-        described = await client.describe_topics(topic)
-        unknown = failures.entries("topic", msgspec.to_builtins(described))
-        wanted = {
-            each.name: [p.partition for p in each.partitions]
-            for each in described
-            if each.error is None
-        }
-        found = await client.describe_log_dirs(broker_list, topics=wanted) if wanted else []
-        return found, unknown
-
-    found, unknown = live.ask(ask)
+    unknown: list[Row] = []
+    wanted = None
+    if topic:
+        there = live.ask(lambda client: client.find_partitions(topic))
+        unknown = failures.entries("topic", msgspec.to_builtins(there.failed))
+        wanted = by_topic(there.partitions)
+    found = []
+    if wanted or not topic:
+        found = live.ask(lambda client: client.describe_log_dirs(broker_list, topics=wanted))
     items: list[Row] = msgspec.to_builtins(found)
     rows = [
         {"broker": item["broker"], "path": path["path"], **each}
@@ -204,9 +197,11 @@ def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -
 
 @click.command("ping", cls=ClusterCommand, items="brokers", operations=_CLUSTER)
 def ping(live: Live) -> Answer:
-    """Ask every broker whether it answers, and say how long each took.
+    """Ask every registered broker whether it answers, and say how long each took.
 
-    The time of a first request has the connection in it: TCP, TLS, SASL, versions.
+    Brokers that are fenced or do not answer within --timeout are errors, each by itself: exit code
+    1. Clusters before 4.0 name live brokers alone. The time of a first request has the connection
+    in it: TCP, TLS, SASL, versions.
 
     \b
     Examples:
@@ -214,25 +209,14 @@ def ping(live: Live) -> Answer:
       kap ping --timeout 5 --output json
     """
 
-    async def ask(client: Any) -> list[Row]:
-        import asyncio
+    from kafka_admin_proto.admin.operations.cluster.pinging import ping_brokers
 
-        nodes = await client.brokers(refresh=True)
-        return list(await asyncio.gather(*(_ping(client, node) for node in nodes.values())))
-
-    items = live.ask(ask)
+    items: list[Row] = msgspec.to_builtins(live.ask(ping_brokers))
+    unlisted = "only live brokers were asked: clusters before 4.0 do not name the others"
+    only_live = not live.settings.bootstrap_controller and items and items[0]["fenced"] is None
     return Answer(
         document={"brokers": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
+        tables=[Table(rows=items, hidden=("fenced", "error", "message"))],
         errors=failures.entries("broker", items, "broker"),
+        notes=[unlisted] if only_live else [],
     )
-
-
-async def _ping(client: Any, node: Any) -> Row:
-    """One broker's row: milliseconds until it had answered, or why it has not."""
-    row = {"broker": node.id, "host": node.host, "port": node.port, "rack": node.rack}
-    start = time.perf_counter()
-    (found,) = await client.broker_versions([node.id])
-    took = round((time.perf_counter() - start) * 1000, 1)
-    error = found.error
-    return {**row, "ms": None if error else took, "error": error, "message": found.message}

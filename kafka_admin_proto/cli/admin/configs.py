@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import config_option, topic_option
-from kafka_admin_proto.cli.admin.common.parameters import KeyValue, configs_of
+from kafka_admin_proto.cli.admin.common.parameters import ENTITY_TYPES, KeyValue, configs_of
+from kafka_admin_proto.cli.admin.topic_rows import near_topics
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
+    from kafka_admin_proto.admin.operations.configs.resources import ResourceType
 
-_OPERATIONS = ("configs:ConfigOperations", "topics.descriptions:DescribeTopics")
+_OPERATIONS = ("configs.changing:ChangeConfigs", "topics.descriptions:DescribeTopics")
 
 configs = lazy_group("configs", "Get, set and unset configs.")
 
+_LIST_CONFIGS = "--all without --key lists those that there are"
 #: Option → type of resource.
 _RESOURCES: dict[str, ResourceType] = {
     "topic": "topic",
@@ -30,14 +33,6 @@ _RESOURCES: dict[str, ResourceType] = {
     "broker_logger": "broker_logger",
     "client_metrics": "client_metrics",
     "group": "group",
-}
-#: What Kafka's script calls them.
-_ENTITY_TYPES: dict[str, ResourceType] = {
-    "topics": "topic",
-    "brokers": "broker",
-    "broker-loggers": "broker_logger",
-    "client-metrics": "client_metrics",
-    "groups": "group",
 }
 
 
@@ -54,7 +49,7 @@ def _resources(function: Function) -> Function:
             click.option("--client-metrics", multiple=True, help="A subscription (KIP-714)."),
             click.option("--group", "-g", multiple=True, shell_complete=completion.groups,
                          help="A group; repeatable."),
-            click.option("--entity-type", type=click.Choice(list(_ENTITY_TYPES)),
+            click.option("--entity-type", type=click.Choice(list(ENTITY_TYPES)),
                          help="The same as Kafka's script has it."),
             click.option("--entity-name", help="With --entity-type."),
             click.option("--entity-default", is_flag=True, help="With --entity-type brokers."),
@@ -66,7 +61,8 @@ def _resources(function: Function) -> Function:
 
 @configs.command("get", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
-@click.option("--key", multiple=True, help="This config alone; repeatable.")
+@click.option("--key", multiple=True, shell_complete=completion.configs,
+              help="This config alone; repeatable.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Those too that nobody has set.")
 @click.option("--synonyms", is_flag=True, help="Where else the value may come from.")
 @click.option("--documentation", is_flag=True, help="What the config is for.")
@@ -88,15 +84,12 @@ def get(
     """
     resources = _named(named)
 
-    def ask(client: Any) -> Any:
-        return client.describe_configs(
-            _structs(resources),
-            keys=key or None,
-            synonyms=synonyms,
-            documentation=documentation,
+    found = live.ask(
+        lambda client: client.describe_configs(
+            _structs(resources), keys=key or None, synonyms=synonyms, documentation=documentation
         )
-
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    )
+    items: list[Row] = msgspec.to_builtins(found)
     for item in items:
         if not (everything or key):
             item["configs"] = [each for each in item["configs"] if not each["is_default"]]
@@ -114,17 +107,25 @@ def get(
         for each in item["configs"]
     ]
     errors = _errors(items, live)
+    missing = {*key} - {row["config"] for row in rows}
+    if missing:
+        note = f"no such config: {', '.join(sorted(missing))} ({_LIST_CONFIGS})"
+    else:
+        note = "" if rows else "nothing is set; --all has the defaults too"
     return Answer(
         document={"resources": items},
         tables=[Table(rows=rows, hidden=("type",) if documentation else ("type", "documentation"))],
         errors=errors,
-        notes=[] if rows or errors else ["nothing is set; --all has the defaults too"],
+        notes=[note] if note and not errors else [],
     )
 
 
-@configs.command("set", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
+@configs.command("set", cls=ClusterCommand, items="resources", operations=_OPERATIONS, waits=True)
 @_resources
-@click.argument("pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...")
+@click.argument(
+    "pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...",
+    shell_complete=completion.configs,
+)  # fmt: skip
 @config_option("A config to set; repeatable.", "--add-config")
 @click.option(
     "--config-file",
@@ -136,6 +137,7 @@ def get(
     type=KeyValue(),
     multiple=True,
     metavar="K=V",
+    shell_complete=completion.configs,
     help="Add to a config that is a list; repeatable.",
 )
 @click.option(
@@ -143,6 +145,7 @@ def get(
     type=KeyValue(),
     multiple=True,
     metavar="K=V",
+    shell_complete=completion.configs,
     help="Take from a config that is a list; repeatable.",
 )
 @click.option(
@@ -181,13 +184,13 @@ def set_configs(
     return _alter(live, _named(named), dry_run, "set", set=wanted, append=more, subtract=less)
 
 
-@configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
+@configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS, waits=True)
 @_resources
-@click.argument("keys", nargs=-1, metavar="[NAME]...")
+@click.argument("keys", nargs=-1, metavar="[NAME]...", shell_complete=completion.configs)
 @click.option(
     "--delete-config",
     multiple=True,
-    shell_complete=completion.topic_configs,
+    shell_complete=completion.configs,
     help="A config to unset; repeatable.",
 )
 @click.option(
@@ -221,7 +224,7 @@ def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
     if (kind is None) != (options["entity_name"] is None and not options["entity_default"]):
         raise click.UsageError("--entity-type and --entity-name go together")
     if options["entity_name"] is not None:
-        found.append((_ENTITY_TYPES[kind], options["entity_name"]))
+        found.append((ENTITY_TYPES[kind], options["entity_name"]))
     if options["broker_defaults"] or options["entity_default"]:
         found.append(("broker", ""))
     if not found:
@@ -231,10 +234,8 @@ def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
     return list(dict.fromkeys(found))
 
 
-def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[ConfigResource]:
-    from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-
-    return [ConfigResource(type=kind, name=name) for kind, name in resources]
+def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[admin.ConfigResource]:
+    return [admin.ConfigResource(type=kind, name=name) for kind, name in resources]
 
 
 def _alter(
@@ -244,31 +245,14 @@ def _alter(
     done: str,
     **change: Any,
 ) -> Answer:
-    async def ask(client: Any) -> list[Row]:
-        from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
-        from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
-
-        changes = [ConfigChange(resource=each, **change) for each in _structs(resources)]
-        found: list[Row] = msgspec.to_builtins(
-            await client.alter_configs(changes, validate_only=dry_run)
+    changes = [admin.ConfigChange(resource=each, **change) for each in _structs(resources)]
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(
+            lambda client: client.change_configs(
+                changes, validate_only=dry_run, timeout=live.timeout
+            )
         )
-        values = {**change.get("set", {}), **dict.fromkeys(change.get("delete", ()))}
-        topics = [r["name"] for r in found if r["type"] == "topic" and not r["error"]]
-        if dry_run or live.timeout <= 0 or not topics:
-            return [{**row, "complete": None, "missing": []} for row in found]
-        wanted = dict.fromkeys(topics, values)
-        left = await every_broker_sees_configs(client, wanted, timeout=live.timeout)
-        missing = {name: left.get(name, []) for name in topics}
-        return [
-            {
-                **row,
-                "complete": not missing[row["name"]] if row["name"] in missing else None,
-                "missing": missing.get(row["name"], []),
-            }
-            for row in found
-        ]
-
-    items = live.ask(ask)
+    )
     shown = {
         how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
         if isinstance(each, dict)
@@ -279,25 +263,39 @@ def _alter(
     for item in items:
         item["change"] = shown
     rows = [
-        {**_flat(item), "change": how, "config": name, "value": values.get(name)
-         if isinstance(values, dict) else None}
+        {
+            **_flat(item),
+            "change": "not set" if name in item["not_set"] else how,
+            "config": name,
+            "value": values.get(name) if isinstance(values, dict) else None,
+        }
         for item in items
         if not item["error"]
         for how, values in shown.items()
         for name in values
-    ]  # fmt: skip
+    ]
     errors = _errors(items, live)
-    count = sum(not item["error"] for item in items)
+    fine = [item for item in items if not item["error"]]
+    idle = [item for item in fine if item["not_set"]]
+    count = sum(len(item["not_set"]) < sum(map(len, shown.values())) for item in fine)
+    notes = [f"{'would be ' if dry_run else ''}{done} for {count} of {len(items)}"]
     return Answer(
         document={"resources": items, "dry_run": dry_run},
         tables=[Table(rows=rows)],
         errors=errors,
-        notes=[f"{'would be ' if dry_run else ''}{done} for {count} of {len(items)}"],
+        notes=[
+            *(notes if count or not idle else []),
+            *(f"{_text(item)}: {', '.join(item['not_set'])} was not set" for item in idle),
+        ],
     )
 
 
 def _flat(item: Row) -> Row:
     return {"resource_type": item["type"], "resource": item["name"]}
+
+
+def _text(item: Row) -> str:
+    return f"{item['type'].replace('_', ' ')} {item['name'] or 'defaults'}"
 
 
 def _errors(items: Sequence[Row], live: Live) -> list[Row]:
@@ -307,10 +305,6 @@ def _errors(items: Sequence[Row], live: Live) -> list[Row]:
         if item["error"]
     ]
     for item in items:
-        if item.get("complete") is False:
-            where = {item["type"]: item["name"]}
-            found.append(failures.entry(failures.NOT_COMPLETE, "; ".join(item["missing"]), where))
-    if any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in found):
-        names = [each.name for each in live.ask(lambda client: client.list_topics())]
-        failures.near_misses(found, "topic", names)
+        found += failures.incomplete(item["type"], [item])
+    near_topics(found, live)
     return found

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import contextlib
+from collections.abc import Iterator, Sequence
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import KafkaAdminProtoError
 
-_OPERATIONS = ("groups:GroupOperations", "partitions.records:RecordOperations")
+_OPERATIONS = ("groups:GroupOperations",)
 
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 
-#: The message for a group that brokers before 4.0 describe as dead, without an error.
-NO_SUCH_GROUP = "There is no group of that name."
-
+_NO_MATCH = "no group is as the options say: kap groups list without options lists all"
 _TYPES = click.Choice(["classic", "consumer", "share", "streams"], case_sensitive=False)
 
 
@@ -42,26 +43,36 @@ def list_groups(live: Live, state: tuple[str, ...], types: tuple[str, ...]) -> A
     """
     found = live.ask(lambda client: client.list_groups(states=state, types=types))
     document: Row = msgspec.to_builtins(found)
+    rows, failed = document["groups"], document["failed"]
     return Answer(
-        document={"groups": document["groups"]},
-        tables=[Table(rows=document["groups"])],
-        errors=failures.entries("broker", document["failed"], "broker"),
-        notes=[] if document["groups"] else ["no groups"],
+        document={"groups": rows},
+        tables=[Table(rows=rows)],
+        errors=failures.entries("broker", failed, "broker"),
+        notes=[] if rows or failed else [_NO_MATCH if state or types else "no groups"],
     )
 
 
-@groups.command("describe", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
+@groups.command(
+    "describe", cls=ClusterCommand, items="groups", operations=("groups.lag:LagOperations",)
+)
 @click.argument("ids", nargs=-1, metavar="[GROUP]...", shell_complete=completion.groups)
 @_group_option("A group; repeatable.")
 @click.option("--all-groups", is_flag=True, help="All groups.")
-@click.option("--members", "shown", flag_value="members", help="A row for each member.")
-@click.option("--offsets", "shown", flag_value="offsets", help="A row for each partition: default.")
-@click.option("--state", "shown", flag_value="state", help="A row for each group.")
+@click.option("--members", is_flag=True, help="A row for each member.")
+@click.option("--offsets", is_flag=True, help="A row for each partition: default.")
+@click.option("--state", is_flag=True, help="A row for each group.")
 def describe(
-    live: Live, ids: tuple[str, ...], group: tuple[str, ...], all_groups: bool, shown: str | None
+    live: Live,
+    ids: tuple[str, ...],
+    group: tuple[str, ...],
+    all_groups: bool,
+    members: bool,
+    offsets: bool,
+    state: bool,
 ) -> Answer:
     """Describe groups: state, members with what they read, committed offsets and lag.
 
+    A partition that a member reads is there without a committed offset, too: its lag is unknown.
     JSON has all of it; --members, --offsets and --state choose what tables and TSV show.
 
     \b
@@ -73,37 +84,41 @@ def describe(
     given = [*ids, *group]
     if all_groups == bool(given):
         raise click.UsageError("name the groups to describe, or give --all-groups")
+    if members + offsets + state > 1:
+        raise click.UsageError("choose one of --members, --offsets and --state")
+    shown = "members" if members else "state" if state else "offsets"
 
-    async def ask(client: Any) -> tuple[Any, Any, Any, Any]:
-        wanted, failed = given, ()
-        if all_groups:
-            listing = await client.list_groups()
-            wanted, failed = [each.group_id for each in listing.groups], listing.failed
-        described = await client.describe_groups(wanted)
-        known = [each.group_id for each in described if each.error is None]
-        offsets = await client.list_group_offsets(dict.fromkeys(known)) if known else []
-        partitions = {(o.topic, o.partition) for each in offsets for o in each.offsets}
-        ends = await client.list_offsets(dict.fromkeys(sorted(partitions), "latest"))
-        return described, offsets, ends if partitions else [], failed
-
-    described, offsets, ends, failed = live.ask(ask)
-    items = _with_offsets(described, offsets, ends)
-    for item in items:
-        if item["state"] == "Dead" and item["error"] is None:
-            item["error"], item["message"] = "GROUP_ID_NOT_FOUND", NO_SUCH_GROUP
+    failed: Sequence[admin.BrokerFailure] = ()
+    if all_groups:
+        everything = live.ask(lambda client: client.list_groups())
+        given, failed = [each.group_id for each in everything.groups], everything.failed
+    found = live.ask(lambda client: client.describe_group_lags(given))
+    items: list[Row] = [
+        {
+            **msgspec.to_builtins(each.group),
+            "offsets": msgspec.to_builtins(each.offsets),
+            "error": each.error,
+            "message": each.message,
+        }
+        for each in found
+    ]
     errors = failures.entries("group", items, "group_id")
     if any(error["error"] == "GROUP_ID_NOT_FOUND" for error in errors):
-        listing = live.ask(lambda client: client.list_groups())
-        failures.near_misses(errors, "group", [each.group_id for each in listing.groups])
+        with contextlib.suppress(KafkaAdminProtoError):  # as when the time is over
+            listing = live.ask(lambda client: client.list_groups())
+            failures.near_misses(errors, "group", [each.group_id for each in listing.groups])
     errors += failures.entries("broker", msgspec.to_builtins(failed), "broker")
-    errors += _end_errors(items, ends)
-    rows = {"members": _member_rows, "state": _state_rows}.get(shown or "", _offset_rows)
+    rows = {"members": _member_rows, "state": _state_rows, "offsets": _offset_rows}[shown]
     fine = [item for item in items if not item["error"]]
+    for item in fine:
+        errors += failures.partition_entries(item["offsets"], group=item["group_id"])
+    notes = [note for each in found if not each.error
+             for note in _notes(each.group, bool(each.offsets), shown)]  # fmt: skip
     return Answer(
         document={"groups": items},
-        tables=[Table(rows=rows(fine))],
+        tables=[Table(rows=rows(fine), absent="-")],
         errors=errors,
-        notes=[] if rows(fine) or errors else ["nothing to show: no members, no offsets"],
+        notes=notes if items or errors else ["no groups"],
     )
 
 
@@ -122,7 +137,7 @@ def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) 
     if not given:
         raise click.UsageError("name the groups to delete")
     confirm(
-        f"Delete {len(given)} group{'s' * (len(given) != 1)} and all committed offsets?",
+        f"Delete {counted(len(given), 'groups')} and all committed offsets?",
         yes=yes,
         names=given,
     )
@@ -165,64 +180,38 @@ def remove_members(
     whom = "all members" if all_members else ", ".join([*member, *instance])
     confirm(f"Remove {whom} from {group}?", yes=yes)
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.groups.model import MemberToRemove
-
-        members = [
-            *(MemberToRemove(member_id=each) for each in member),
-            *(MemberToRemove(instance_id=each) for each in instance),
-        ]
-        return client.remove_group_members(group, None if all_members else members, reason=reason)
-
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    members = [
+        *(admin.MemberToRemove(member_id=each) for each in member),
+        *(admin.MemberToRemove(instance_id=each) for each in instance),
+    ]
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(lambda client: client.remove_group_members(group, members or None, reason=reason))
+    )
     return Answer(
         document={"group_id": group, "members": items},
         tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=failures.entries("member", items, "member_id"),
+        errors=[
+            *failures.entries("member", [each for each in items if each["member_id"]], "member_id"),
+            *failures.entries(
+                "instance", [each for each in items if not each["member_id"]], "instance_id"
+            ),
+        ],
         notes=[f"removed {sum(not item['error'] for item in items)} of {len(items)}"],
     )
 
 
-def _with_offsets(described: Any, offsets: Any, ends: Any) -> list[Row]:
-    """The descriptions, each with the offsets of its group and how far they are from the end."""
-    end_of = {(each.topic, each.partition): each.offset for each in ends if not each.error}
-    of_group = {each.group_id: msgspec.to_builtins(each) for each in offsets}
-    items: list[Row] = msgspec.to_builtins(described)
-    for item in items:
-        found = of_group.get(item["group_id"], {"offsets": [], "error": None, "message": None})
-        readers = {
-            (each["topic"], partition): member
-            for member in item["members"]
-            for each in member["assignment"] or ()
-            for partition in each["partitions"]
-        }
-        for each in found["offsets"]:
-            key = (each["topic"], each["partition"])
-            end = end_of.get(key)
-            each["end_offset"] = end
-            known = end is not None and each["offset"] is not None
-            each["lag"] = end - each["offset"] if known else None
-            member = readers.get(key)
-            each["member_id"] = None if member is None else member["member_id"]
-        item["offsets"] = found["offsets"]
-        if item["error"] is None and found["error"] is not None:
-            item["error"], item["message"] = found["error"], found["message"]
-    return items
+def _notes(group: admin.GroupDescription, committed: bool, shown: str) -> Iterator[str]:
+    """Sentences about what the table of a group cannot show."""
+    from kafka_admin_proto.admin.operations.groups.lag import idle_members
 
-
-def _end_errors(items: Sequence[Row], ends: Any) -> list[Row]:
-    """An entry for each partition whose lag is unknown because the end of its log is."""
-    failed = {(each.topic, each.partition): each for each in ends if each.error}
-    return [
-        failures.entry(
-            end.error,
-            end.message,
-            {"group": item["group_id"], "topic": end.topic, "partition": end.partition},
-        )
-        for item in items
-        for each in item["offsets"]
-        if (end := failed.get((each["topic"], each["partition"]))) is not None
-    ]
+    if shown == "state":
+        return
+    if not group.members:
+        more = "" if committed or shown == "members" else " and no committed offsets"
+        yield f"group {group.group_id} has no members{more}"
+    elif (idle := len(idle_members(group))) and shown != "members":
+        some = counted(idle, "members")
+        yield f"group {group.group_id} has {some} without partitions: --members lists all"
 
 
 def _offset_rows(items: Sequence[Row]) -> list[Row]:

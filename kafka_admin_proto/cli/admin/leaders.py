@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import partition_option, topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
-_OPERATIONS = ("partitions.elections:ElectLeaders", "topics.descriptions:DescribeTopics")
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.partitions.elections import Election
+
+_OPERATIONS = ("topics.partition_search:FindPartitions", "partitions.elections:ElectLeaders")
 
 leaders = lazy_group("leaders", "Have leaders of partitions elected.")
 
-#: Not an error: the leader is who it should be.
-_NOT_NEEDED = "ELECTION_NOT_NEEDED"
 
-
-@leaders.command("elect", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
+@leaders.command(
+    "elect", cls=ClusterCommand, items="partitions", operations=_OPERATIONS, waits=True
+)
 @click.option(
     "--election-type",
     type=click.Choice(["preferred", "unclean"]),
@@ -58,7 +60,7 @@ _NOT_NEEDED = "ELECTION_NOT_NEEDED"
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before an unclean election.")
 def elect(
     live: Live,
-    election_type: str,
+    election_type: Election,
     topic: tuple[str, ...],
     numbers: list[int] | None,
     topic_partition: tuple[tuple[str, int], ...],
@@ -82,43 +84,31 @@ def elect(
         raise click.UsageError("--partition goes with one --topic")
     wanted = list(topic_partition)
     if file is not None:
-        from kafka_admin_proto.admin.operations.partitions.json_files import read_election
-
-        try:
-            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-        except OSError as error:
-            raise click.UsageError(f"{file}: {error.strerror}") from None
-        wanted += read_election(text)
+        wanted += admin.read_election(read_text(file))
     if election_type == "unclean":
         confirm("Elect leaders that are out of sync? Records are lost.", yes=yes)
 
-    async def ask(client: Any) -> tuple[Any, list[Row]]:
-        unknown: list[Row] = []
-        if numbers:
-            wanted.extend((topic[0], number) for number in numbers)
-        elif topic:
-            for each in await client.describe_topics(topic):
-                if each.error is not None:
-                    unknown.append(failures.entry(each.error, each.message, {"topic": each.name}))
-                wanted.extend((each.name, p.partition) for p in each.partitions)
-        if not wanted and not all_topics:
-            return [], unknown
-        partitions = None if all_topics else list(dict.fromkeys(wanted))
-        found = await client.elect_leaders(partitions, election=election_type, timeout=live.timeout)
-        return found, unknown
-
-    found, unknown = live.ask(ask)
-    rows: list[Row] = msgspec.to_builtins(found)
-    errors = [*unknown]
-    for row in rows:
-        where = {"topic": row["topic"], "partition": row["partition"]}
-        if row["error"] == _NOT_NEEDED:
-            row["error"], row["message"] = None, "the leader is who it should be"
-        elif row["error"]:
-            errors.append(failures.entry(row["error"], row["message"], where))
-        elif row.get("complete") is False:
-            why = row["message"] or "; ".join(row["missing"])
-            errors.append(failures.entry(failures.NOT_COMPLETE, why, where))
+    unknown: list[Row] = []
+    if numbers:
+        wanted += [(topic[0], number) for number in numbers]
+    elif topic:
+        found = live.ask(lambda client: client.find_partitions(topic))
+        unknown = failures.entries("topic", msgspec.to_builtins(found.failed))
+        wanted += found.partitions
+    rows: list[Row] = []
+    if wanted or all_topics:
+        rows = msgspec.to_builtins(
+            live.ask(
+                lambda client: client.elect_leaders(
+                    wanted, election=election_type, timeout=live.timeout
+                )
+            )
+        )
+    errors = [
+        *unknown,
+        *failures.partition_entries(rows),
+        *failures.incomplete_partitions(rows),
+    ]
     elected = sum(bool(row["elected"]) for row in rows)
     return Answer(
         document={"partitions": rows, "election_type": election_type},

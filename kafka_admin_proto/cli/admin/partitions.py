@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, cell
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm, on_terminal
+from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
+from kafka_admin_proto.cli.numbers import WholeNumber
+from kafka_admin_proto.cli.output import written_to
+from kafka_admin_proto.counts import counted
 
 _OPERATIONS = (
+    "topics.reassignment_plans:PlanReassignments",
     "partitions.reassignment:ReassignmentOperations",
-    "topics.descriptions:DescribeTopics",
 )
 
 partitions = lazy_group("partitions", "Reassign replicas; generate, verify, list and cancel that.")
@@ -76,9 +76,7 @@ def generate(
     """
     names = list(topic)
     if file is not None:
-        from kafka_admin_proto.admin.operations.partitions.json_files import read_topics_to_move
-
-        names += read_topics_to_move(_read(file))
+        names += admin.read_topics_to_move(read_text(file))
     if not names:
         raise click.UsageError("name the topics: --topic, or --topics-to-move-json-file")
     found = live.ask(
@@ -87,12 +85,8 @@ def generate(
         )
     )
     if out is not None:
-        from kafka_admin_proto.admin.operations.partitions.json_files import write_reassignment
-
-        try:
-            Path(out).write_text(write_reassignment(found.proposed), "utf-8")
-        except OSError as error:
-            raise click.UsageError(f"--out {out}: {error.strerror}") from None
+        with written_to("--out"):
+            Path(out).write_text(admin.write_reassignment(found.proposed), "utf-8")
     document: Row = msgspec.to_builtins(found)
     before = {(each["topic"], each["partition"]): each["replicas"] for each in document["current"]}
     rows = [
@@ -107,7 +101,10 @@ def generate(
     return Answer(
         document=document,
         tables=[Table(rows=rows)],
-        notes=[f"{document['moves']} replicas would be copied; kap partitions reassign does it"],
+        notes=[
+            f"{counted(document['moves'], 'replicas')} would be copied; kap partitions reassign "
+            "does it"
+        ],
     )
 
 
@@ -115,13 +112,13 @@ def generate(
 @_FILE
 @click.option(
     "--throttle",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="BYTES/S",
     help="For replicas between brokers; kap partitions verify removes it at the end.",
 )
 @click.option(
     "--replica-alter-log-dirs-throttle",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="BYTES/S",
     help="For replicas between the log dirs of a broker.",
 )
@@ -144,11 +141,11 @@ def reassign(
       kap partitions reassign --reassignment-json-file move.json --throttle 50000000 --execute
       kap partitions reassign --reassignment-json-file move.json --dry-run
     """
-    wanted = _read_reassignment(file)
+    wanted = admin.read_reassignment(read_text(file))
     if dry_run:
         return _would_move(live, wanted, additional)
     confirm(
-        f"Move the replicas of {len(wanted)} partition{'s' * (len(wanted) != 1)}?",
+        f"Move the replicas of {counted(len(wanted), 'partitions')}?",
         yes=yes or not on_terminal(),
         names=[f"{each.topic}:{each.partition} → {cell(each.replicas)}" for each in wanted],
     )
@@ -168,38 +165,25 @@ def reassign(
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
-        errors=[*_errors(rows), *_log_dir_errors(document)],
-        notes=[f"{len(begun)} of {len(rows)} partitions are being moved; kap partitions verify "
-               "with the same file says when it is done", *remarks],
+        errors=[*failures.partition_entries(rows), *_log_dir_errors(document)],
+        notes=[f"moving {len(begun)} of {counted(len(rows), 'partitions')}"
+               + "; kap partitions verify with the same file says when it is done" * bool(begun),
+               *remarks],
     )  # fmt: skip
 
 
-def _would_move(live: Live, wanted: Sequence[PartitionReplicas], additional: bool) -> Answer:
-    names = list(dict.fromkeys(each.topic for each in wanted))
-
-    async def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.partitions.reassignment import check_moves
-
-        await check_moves(client, wanted, additional=additional, timeout=live.timeout)
-        return await client.describe_topics(names)
-
-    described = {each.name: each for each in live.ask(ask)}
-    rows = []
-    for each in wanted:
-        topic = described[each.topic]
-        replicas = {p.partition: p.replicas for p in topic.partitions}
-        error, message = topic.error, topic.message
-        if error is None and each.partition not in replicas:
-            error, message = "UNKNOWN_TOPIC_OR_PARTITION", "The topic has no such partition."
-        rows.append({
-            "topic": each.topic, "partition": each.partition,
-            "current": replicas.get(each.partition), "replicas": list(each.replicas),
-            "error": error, "message": message,
-        })  # fmt: skip
+def _would_move(live: Live, wanted: Sequence[admin.PartitionReplicas], additional: bool) -> Answer:
+    rows: list[Row] = msgspec.to_builtins(
+        live.ask(
+            lambda client: client.plan_reassignment(
+                wanted, additional=additional, timeout=live.timeout
+            )
+        )
+    )
     return Answer(
         document={"partitions": rows, "dry_run": True},
         tables=[Table(rows=rows, hidden=("error", "message"))],
-        errors=_errors(rows),
+        errors=failures.partition_entries(rows),
     )
 
 
@@ -215,7 +199,7 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
     Example:
       kap partitions verify --reassignment-json-file move.json
     """
-    wanted = _read_reassignment(file)
+    wanted = admin.read_reassignment(read_text(file))
     found = live.ask(
         lambda client: client.verify_reassignment(wanted, preserve_throttles=preserve_throttles)
     )
@@ -263,7 +247,7 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
     Example:
       kap partitions cancel --reassignment-json-file move.json
     """
-    wanted = _read_reassignment(file)
+    wanted = admin.read_reassignment(read_text(file))
     found = live.ask(
         lambda client: client.cancel_reassignment(wanted, preserve_throttles=preserve_throttles)
     )
@@ -272,7 +256,11 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
-        errors=[*_errors(rows), *_log_dir_errors(document), *_throttle_errors(document)],
+        errors=[
+            *failures.partition_entries(rows),
+            *_log_dir_errors(document),
+            *_throttle_errors(document),
+        ],
     )
 
 
@@ -311,18 +299,9 @@ def _elsewhere(rows: Sequence[Row], log_dirs: Sequence[Row]) -> list[Row]:
 def _log_dir_errors(document: Row) -> list[Row]:
     """An entry for each replica that could not be moved into its log dir."""
     return [
-        failures.entry(
-            row["error"],
-            row["message"],
-            {
-                "topic": row["topic"],
-                "partition": row["partition"],
-                "broker": row["broker"],
-                "log_dir": row["path"],
-            },
-        )
+        {**entry, "broker": row["broker"], "log_dir": row["path"]}
         for row in document["log_dirs"]
-        if row["error"]
+        for entry in failures.partition_entries([row])
     ]
 
 
@@ -330,29 +309,3 @@ def _throttle_errors(document: Row) -> list[Row]:
     """An entry where throttles could not be removed: they hold replication back until they are."""
     message = document["message"]
     return [] if message is None else [failures.entry(failures.NOT_COMPLETE, message)]
-
-
-def _read_reassignment(file: str) -> list[PartitionReplicas]:
-    from kafka_admin_proto.admin.operations.partitions.json_files import read_reassignment
-
-    found: list[PartitionReplicas] = read_reassignment(_read(file))
-    return found
-
-
-def _read(file: str) -> str:
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{file} is not UTF-8") from None
-
-
-def _errors(rows: Sequence[Row]) -> list[Row]:
-    return [
-        failures.entry(
-            row["error"], row["message"], {"topic": row["topic"], "partition": row["partition"]}
-        )
-        for row in rows
-        if row.get("error")
-    ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
@@ -11,37 +12,44 @@ from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
 )
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.protocol import codes
 
-if TYPE_CHECKING:
-    pass
 
-
-def changed_answer(items: list[Row], done: str, about: Row, live: Live | None = None) -> Answer:
+def changed_answer(
+    items: list[Row],
+    done: str,
+    about: Row,
+    live: Live | None = None,
+    notes: Sequence[str] = (),
+) -> Answer:
     """The answer of what changes topics: one item for each."""
     errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
     name_by_id(errors, items)
     if live is not None:
-        failures.near_misses(errors, "topic", names_for(errors, live))
+        near_topics(errors, live)
     fine = [item for item in items if not item["error"] and not item.get("existed")]
     return Answer(
         document={"topics": items, **about},
         tables=[Table(rows=[_changed_row(item) for item in items],
                       hidden=("error", "message"))],
         errors=errors,
-        notes=[f"{done} {topics_text(fine)}"] if not errors or fine else [],
+        notes=[f"{done} {topics_text(fine)}", *notes] if not errors or fine else notes,
     )  # fmt: skip
 
 
 def absent_topics(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
     """An entry for each name, which is no regular expression, that no topic has."""
     from kafka_admin_proto.admin.operations.common.failures import error_name, failure
-    from kafka_admin_proto.admin.operations.common.metadata import (
-        UNKNOWN_TOPIC_OR_PARTITION as UNKNOWN,
-    )
 
     there = {item["name"] for item in items}
     return [
-        failures.entry(error_name(UNKNOWN), failure(UNKNOWN)[1], {"topic": name})
+        failures.entry(
+            error_name(codes.UNKNOWN_TOPIC_OR_PARTITION),
+            failure(codes.UNKNOWN_TOPIC_OR_PARTITION)[1],
+            {"topic": name},
+        )
         for name in names
         if not is_pattern(name) and name not in there
     ]
@@ -69,11 +77,12 @@ def _changed_row(item: Row) -> Row:
     }
 
 
-def names_for(errors: Sequence[Row], live: Live) -> list[str]:
-    """Names of all topics where an error asks for near misses."""
-    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
-        return []
-    return [each.name for each in live.ask(lambda client: client.list_topics())]
+def near_topics(errors: Sequence[Row], live: Live) -> None:
+    """Add "did you mean …?" to errors of topics that do not exist."""
+    if any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
+        with contextlib.suppress(KafkaAdminProtoError):  # as when the time is over
+            names = [each.name for each in live.ask(lambda client: client.list_topics())]
+            failures.near_misses(errors, "topic", names)
 
 
 def keep_partitions(items: list[Row], wanted: Any) -> None:
@@ -118,4 +127,4 @@ def _lag(replicas: list[Row] | None) -> Row | None:
 
 
 def topics_text(items: Sequence[Any]) -> str:
-    return f"{len(items)} topic{'s' * (len(items) != 1)}"
+    return counted(len(items), "topics")

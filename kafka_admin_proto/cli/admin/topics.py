@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
@@ -23,23 +23,23 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     configs_of,
     is_pattern,
     pattern_of,
+    unmatched,
 )
 from kafka_admin_proto.cli.admin.topic_rows import (
     absent_topics,
     changed_answer,
     keep_partitions,
     name_by_id,
-    names_for,
+    near_topics,
     partition_rows,
     topic_title,
     topics_text,
 )
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+from kafka_admin_proto.cli.numbers import WholeNumber
 
 #: What Kafka and KIP-4's draft call the error of a topic that exists.
 _EXISTS = ("TOPIC_ALREADY_EXISTS", "TopicAlreadyExists")
+_NONE_LEFT = "no topic is as the options say: without them all are shown"
 #: What the commands use of the client.
 _DELETE = (
     "topics.deletion:DeleteTopics",
@@ -62,13 +62,13 @@ _TOPIC_ID = click.option(
 )
 
 
-@topics.command("create", cls=ClusterCommand, items="topics", operations=_CREATE)
+@topics.command("create", cls=ClusterCommand, items="topics", operations=_CREATE, waits=True)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...")
 @topic_option("A topic to create; repeatable.")
-@click.option("--partitions", type=click.IntRange(1), help="The brokers' num.partitions otherwise.")
+@click.option("--partitions", type=WholeNumber(1), help="The brokers' num.partitions otherwise.")
 @click.option(
     "--replication-factor",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     help="The brokers' default.replication.factor otherwise.",
 )
 @replica_assignment_option("Brokers of each partition, leaders first, in place of the two above.")
@@ -102,22 +102,21 @@ def create(
     wanted = all_names(names, topic, "create")
     configs: dict[str, str | None] = {**configs_of(config)}
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-
-        made = [
-            NewTopic(
-                name=name,
-                partitions=partitions or -1,
-                replication_factor=replication_factor or -1,
-                assignment=replica_assignment,
-                configs=configs,
-            )
-            for name in wanted
-        ]
-        return client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
-
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    made = [
+        admin.NewTopic(
+            name=name,
+            partitions=partitions or -1,
+            replication_factor=replication_factor or -1,
+            assignment=replica_assignment,
+            configs=configs,
+        )
+        for name in wanted
+    ]
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(
+            lambda client: client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
+        )
+    )
     for item in items:
         existed = item["error"] in _EXISTS and if_not_exists
         if existed:
@@ -131,6 +130,7 @@ def create(
     cls=ClusterCommand,
     items="topics",
     operations=_DELETE,
+    waits=True,
 )
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @topic_option("A topic to delete, or a regular expression; repeatable.")
@@ -149,7 +149,8 @@ def delete(
 ) -> Answer:
     """Delete topics with all their records, and wait until no broker has them.
 
-    A regular expression has to match the whole name; internal topics are never meant by one.
+    A TOPIC with a sign that no name has, as in 'test-.*', is a regular expression for the whole
+    name; internal topics are never meant by one.
 
     \b
     Examples:
@@ -160,15 +161,17 @@ def delete(
     given = all_names(names, topic, "delete", topic_id)
     plain = [name for name in given if not is_pattern(name)]
     patterns = [name for name in given if is_pattern(name)]
+    notes: list[str] = []
     if patterns:
         found = live.ask(
             lambda client: client.list_topics(pattern=pattern_of(patterns), include_internal=False)
         )
+        notes = unmatched(patterns, [each.name for each in found])
         plain = list(dict.fromkeys([*plain, *(each.name for each in found)]))
-    if dry_run:
-        return _would_delete(live, plain, topic_id, if_exists)
     if not plain and not topic_id:
-        return Answer(document={"topics": []}, tables=(), notes=["no topic matches"])
+        return Answer(document={"topics": [], "dry_run": dry_run}, tables=(), notes=notes)
+    if dry_run:
+        return _would_delete(live, plain, topic_id, if_exists, notes)
     wanted = [*plain, *topic_id]
     confirm(
         f"Delete {topics_text(wanted)} and all their records?"
@@ -182,13 +185,17 @@ def delete(
             plain, topic_ids=topic_id, if_exists=if_exists, timeout=live.timeout
         )
     )
-    return changed_answer(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live)
+    return changed_answer(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live, notes)
 
 
 def _would_delete(
-    live: Live, names: Sequence[str], topic_ids: Sequence[str], if_exists: bool
+    live: Live,
+    names: Sequence[str],
+    topic_ids: Sequence[str],
+    if_exists: bool,
+    notes: Sequence[str],
 ) -> Answer:
-    found = _described(live, names, topic_ids) if names or topic_ids else []
+    found = live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
     items = []
     for each in msgspec.to_builtins(found):
         unknown = each["error"] in ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
@@ -198,13 +205,7 @@ def _would_delete(
             "partitions": len(each["partitions"]),
             "error": None if unknown and if_exists else error, "message": message,
         })  # fmt: skip
-    return changed_answer(items, "would delete", {"dry_run": True}, live)
-
-
-def _described(
-    live: Live, names: Sequence[str], topic_ids: Sequence[str]
-) -> list[TopicDescription]:
-    return live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
+    return changed_answer(items, "would delete", {"dry_run": True}, live, notes)
 
 
 @topics.command("list", cls=ClusterCommand, items="topics", operations=_DESCRIBE)
@@ -215,6 +216,9 @@ def list_topics(
     live: Live, names: tuple[str, ...], topic: tuple[str, ...], exclude_internal: bool
 ) -> Answer:
     """List topics.
+
+    A TOPIC with a sign that no name has, as in 'orders-.*', is a regular expression for the whole
+    name.
 
     \b
     Examples:
@@ -243,7 +247,8 @@ def list_topics(
                 ]
             )
         ],
-        notes=[] if items else ["no topics"],
+        notes=unmatched(given, [item["name"] for item in items])
+        or ([] if items else ["there are no topics"]),
     )
 
 
@@ -274,14 +279,23 @@ def describe(
 ) -> Answer:
     """Describe topics: partitions, leaders, replicas, in-sync replicas, overridden configs.
 
+    A TOPIC with a sign that no name has, as in 'orders-.*', is a regular expression for the whole
+    name.
+
     \b
     Examples:
       kap topics describe orders
       kap topics describe --topic 'orders-.*' --lag --output json
       kap topics describe --under-replicated-partitions
     """
-    if under_replicated_partitions and live.settings.dialect == "kip-4a":
-        raise click.UsageError("kip-4a's TopicMetadata does not say which replicas are in sync")
+    if live.settings.dialect == "kip-4a":
+        for asked, what in (
+            (under_replicated_partitions, "which replicas are in sync"),
+            (lag, "how far replicas are behind (--lag)"),
+            (topics_with_overrides, "which configs topics have"),
+        ):
+            if asked:
+                raise click.UsageError(f"kip-4a's TopicMetadata does not say {what}")
     given = [*names, *topic]
     pattern = pattern_of(given) if any(map(is_pattern, given)) else None
     if pattern is not None and topic_id:
@@ -298,6 +312,7 @@ def describe(
     )
     items: list[Row] = msgspec.to_builtins(found)
     absent = [] if pattern is None else absent_topics(given, items)
+    notes = unmatched([n for n in given if is_pattern(n)], [item["name"] for item in items])
     if under_replicated_partitions:
         keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
     if unavailable_partitions:
@@ -306,7 +321,7 @@ def describe(
         items = [item for item in items if item["configs"] or item["error"]]
     errors = [*absent, *failures.entries("topic", items)]
     name_by_id(errors, items)
-    failures.near_misses(errors, "topic", names_for(errors, live))
+    near_topics(errors, live)
     tables = [
         Table(rows=partition_rows(item), title=topic_title(item), hidden=("topic", "topic_id"))
         for item in items
@@ -316,7 +331,9 @@ def describe(
         document={"topics": items},
         tables=tables,
         errors=errors,
-        notes=[] if items else ["no topic is like that" if given else "no topics"],
+        notes=notes
+        if items or errors or notes
+        else [_NONE_LEFT if found else "there are no topics"],
     )
 
 

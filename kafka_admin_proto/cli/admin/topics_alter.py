@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
@@ -21,19 +22,25 @@ from kafka_admin_proto.cli.admin.common.options import (
 from kafka_admin_proto.cli.admin.common.parameters import (
     configs_of,
 )
+from kafka_admin_proto.cli.admin.topic_rows import near_topics
 from kafka_admin_proto.cli.admin.topics import all_names
+from kafka_admin_proto.cli.numbers import WholeNumber
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.alter.planning import DraftReading
 
 _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:DescribeTopics")
 
 
-@click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS)
+@click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS, waits=True)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
 @topic_option("A topic to alter; repeatable.")
-@click.option("--partitions", type=click.IntRange(1), help="How many it is to have: more only.")
+@click.option("--partitions", type=WholeNumber(1), help="How many it is to have: more only.")
 @click.option(
     "--replication-factor",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     help="How many replicas each partition is to have.",
 )
 @replica_assignment_option("Brokers of each partition; the two above are then ignored.")
@@ -41,15 +48,14 @@ _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:Describ
 @click.option(
     "--delete-config",
     multiple=True,
-    shell_complete=completion.topic_configs,
+    shell_complete=completion.configs,
     help="A config to unset; repeatable.",
 )
 @click.option(
     "--reading",
     type=click.Choice(["first", "second"]),
-    default="first",
-    show_default=True,
-    help="Which draft's rules: second takes one change at once, and increases only.",
+    help="Which draft's rules: first (the default) takes changes together, second takes one change "
+    "at once, and increases only. A --dialect has its own.",
 )
 @click.option(
     "--dry-run",
@@ -68,7 +74,7 @@ def alter(
     replica_assignment: dict[int, list[int]] | None,
     config: tuple[tuple[str, str], ...],
     delete_config: tuple[str, ...],
-    reading: str,
+    reading: DraftReading | None,
     dry_run: bool,
     yes: bool,
 ) -> Answer:
@@ -90,30 +96,27 @@ def alter(
             "--config or --delete-config"
         )
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.alter import TopicAlteration
-
-        return client.plan_alter_topics(
-            [
-                TopicAlteration(
-                    name=name,
-                    partitions=partitions,
-                    replication_factor=replication_factor,
-                    assignment=replica_assignment,
-                    configs=configs,
-                    delete_configs=list(delete_config),
-                )
-                for name in wanted
-            ],
-            reading=reading,
+    alterations = [
+        admin.TopicAlteration(
+            name=name,
+            partitions=partitions,
+            replication_factor=replication_factor,
+            assignment=replica_assignment,
+            configs=configs,
+            delete_configs=list(delete_config),
         )
+        for name in wanted
+    ]
+    plan = live.ask(lambda client: client.plan_alter_topics(alterations, reading=reading))
+    return run_plan(live, plan, dry_run=dry_run, yes=yes)
 
-    return run_plan(live, live.ask(ask), dry_run=dry_run, yes=yes)
 
-
-def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
+def run_plan(live: Live, plan: admin.AlterPlan, *, dry_run: bool, yes: bool) -> Answer:
     """Show a plan and, after a yes, run it."""
     steps = sum(len(each.steps) for each in plan.topics)
+    notes = [note for topic in plan.topics for note in topic.notes]
+    if dry_run and live.settings.dialect != "kafka":
+        notes.append(f"{live.settings.dialect} validates nothing: the cluster checked none of it")
     if dry_run or not steps:
         items = checked_items(live, plan)
         errors = failures.entries("topic", items)
@@ -121,28 +124,26 @@ def run_plan(live: Live, plan: Any, *, dry_run: bool, yes: bool) -> Answer:
             document={"topics": items, "dry_run": dry_run},
             tables=[Table(rows=step_rows(items))],
             errors=errors,
-            notes=[note for item in items for note in item["notes"]]
-            + ([] if steps or errors else ["nothing to change"]),
+            notes=notes + ([] if steps or errors else ["nothing to change"]),
         )
-    from kafka_admin_proto.admin.alter import render_plan
 
     if not yes:
-        click.echo(render_plan(plan), err=True)
+        click.echo(admin.render_plan(plan), err=True)
     confirm("Do this?", yes=yes)
     results = live.ask(lambda client: client.run_alter_plan(plan, timeout=live.timeout))
     done = planned_items(results)
     errors = [*failures.entries("topic", done), *failures.incomplete("topic", done)]
-    failures.near_misses(errors, "topic", _names(errors, live))
+    near_topics(errors, live)
     fine = sum(not item["error"] for item in done)
     return Answer(
         document={"topics": done, "dry_run": False},
         tables=[Table(rows=step_rows(done))],
         errors=errors,
-        notes=[f"altered {fine} of {len(done)} topics"],
+        notes=[*notes, f"altered {fine} of {counted(len(done), 'topics')}"],
     )
 
 
-def checked_items(live: Live, plan: Any) -> list[Row]:
+def checked_items(live: Live, plan: admin.AlterPlan) -> list[Row]:
     """The topics of a plan, with the errors that the controller would answer its steps with.
 
     It validates configs and new partitions; no request validates replicas that move.
@@ -174,7 +175,10 @@ def planned_items(topics: Any) -> list[Row]:
 
 
 def step_rows(items: list[Row]) -> list[Row]:
-    """A row for each step of each topic."""
+    """A row for each step of each topic without an error.
+
+    A step of several partitions may be half done: the message of the error says how many were.
+    """
     return [
         {
             "topic": item["name"],
@@ -182,11 +186,6 @@ def step_rows(items: list[Row]) -> list[Row]:
             "what": {name: value for name, value in step.items() if name != "step"},
         }
         for item in items
+        if not item["error"]
         for step in item["steps"]
     ]
-
-
-def _names(errors: list[Row], live: Live) -> list[str]:
-    if not any(each["error"] == "UNKNOWN_TOPIC_OR_PARTITION" for each in errors):
-        return []
-    return [each.name for each in live.ask(lambda client: client.list_topics())]

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import click
 import msgspec
 
-from kafka_admin_proto.admin.config_values import same_value
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, yaml
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.topics_alter import (
     checked_items,
     planned_items,
     step_rows,
 )
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
+from kafka_admin_proto.counts import counted
 
 
 class WantedTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,10 +28,6 @@ class WantedTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replication_factor: int | None = None
     assignment: dict[int, list[int]] | None = None
     configs: dict[str, str | int | float | bool | None] = {}
-
-    def values(self) -> dict[str, str | None]:
-        """The configs as Kafka has them: text."""
-        return {name: _text(value) for name, value in self.configs.items()}
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +41,7 @@ _OPERATIONS = (
 )
 
 
-@click.command("apply", cls=ClusterCommand, items="topics", operations=_OPERATIONS)
+@click.command("apply", cls=ClusterCommand, items="topics", operations=_OPERATIONS, waits=True)
 @click.option(
     "--file",
     "-f",
@@ -84,6 +75,8 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
       kap topics apply -f topics.yaml --dry-run
       kap topics apply -f topics.yaml --yes
     """  # fmt: skip
+    from kafka_admin_proto.admin.operations.topics.alteration import alteration_to
+
     wanted = _read(file)
     found = live.ask(
         lambda client: client.describe_topics([each.name for each in wanted], configs=True)
@@ -94,24 +87,16 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
     refused = [each for each in found if each.error is not None and each.name not in unknown]
     created = [each for each in wanted if each.name in unknown]
 
-    async def plan(client: Any) -> Any:
-        from kafka_admin_proto.admin.alter import TopicAlteration
-
-        changes = {each.name: _difference(each, there[each.name])
-                   for each in wanted if each.name in there}  # fmt: skip
-        return await client.plan_alter_topics(
-            [TopicAlteration(name=name, **each) for name, each in changes.items() if each]
-        )
-
-    altered = live.ask(plan)
+    changes = [
+        alteration_to(_new_topic(each), there[each.name]) for each in wanted if each.name in there
+    ]
+    altered = live.ask(lambda client: client.plan_alter_topics([c for c in changes if c]))
     steps = sum(len(each.steps) for each in altered.topics)
     if steps and not dry_run:
-        from kafka_admin_proto.admin.alter import render_plan
-
         if not yes:
-            click.echo(render_plan(altered), err=True)
-        new = _count(len(created), "topic")
-        confirm(f"Do these {_count(steps, 'step')}, and create {new}?", yes=yes)
+            click.echo(admin.render_plan(altered), err=True)
+        new = counted(len(created), "topics")
+        confirm(f"Do these {counted(steps, 'steps')}, and create {new}?", yes=yes)
     items = _create(live, created, dry_run)
     if dry_run or not steps:
         items += [{**each, "action": "alter"} for each in checked_items(live, altered)]
@@ -141,55 +126,35 @@ def _create(live: Live, topics: list[WantedTopic], dry_run: bool) -> list[Row]:
     if not topics:
         return []
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-
-        made = [
-            NewTopic(
-                name=each.name,
-                partitions=-1 if each.assignment else each.partitions or -1,
-                replication_factor=-1 if each.assignment else each.replication_factor or -1,
-                assignment=each.assignment,
-                configs={k: v for k, v in each.values().items() if v is not None},
-            )
-            for each in topics
-        ]
-        return client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
-
-    results: list[Row] = msgspec.to_builtins(live.ask(ask))
+    made = [
+        msgspec.structs.replace(
+            each, configs={name: value for name, value in each.configs.items() if value is not None}
+        )
+        for each in map(_new_topic, topics)
+    ]
+    results: list[Row] = msgspec.to_builtins(
+        live.ask(
+            lambda client: client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
+        )
+    )
     return [{**each, "action": "create"} for each in results]
 
 
-def _difference(wanted: WantedTopic, found: TopicDescription) -> dict[str, Any]:
-    """What differs, as the arguments of an alteration."""
-    changes: dict[str, Any] = {}
-    now = {each.partition: each.replicas for each in found.partitions}
-    if wanted.assignment is not None:
-        if wanted.assignment != now:
-            changes["assignment"] = wanted.assignment
-    else:
-        if wanted.partitions is not None and wanted.partitions != len(now):
-            changes["partitions"] = wanted.partitions
-        factor = wanted.replication_factor
-        if factor is not None and any(len(each) != factor for each in now.values()):
-            changes["replication_factor"] = factor
-    own = found.configs or {}
-    sets = {
-        k: v for k, v in wanted.values().items() if v is not None and not same_value(own.get(k), v)
-    }
-    deletes = [k for k, v in wanted.values().items() if v is None and k in own]
-    if sets:
-        changes["configs"] = sets
-    if deletes:
-        changes["delete_configs"] = deletes
-    return changes
+def _new_topic(topic: WantedTopic) -> admin.NewTopic:
+    return admin.NewTopic(
+        name=topic.name,
+        partitions=-1 if topic.assignment else topic.partitions or -1,
+        replication_factor=-1 if topic.assignment else topic.replication_factor or -1,
+        assignment=topic.assignment,
+        configs={name: _text(value) for name, value in topic.configs.items()},
+    )
 
 
 def _rows(items: list[Row]) -> list[Row]:
     rows = []
     for item in items:
         steps = step_rows([item]) if item["action"] == "alter" else []
-        for step in steps or [{"step": None, "what": None}]:
+        for step in steps or ([] if item["error"] else [{"step": None, "what": None}]):
             if item["action"] == "create":
                 count, factor = item.get("partitions"), item.get("replication_factor")
                 step["what"] = {"partitions": count, "replication_factor": factor}
@@ -203,7 +168,7 @@ def _rows(items: list[Row]) -> list[Row]:
 def _notes(items: list[Row], dry_run: bool) -> list[str]:
     fine = [item for item in items if not item["error"]]
     counts = [
-        _count(sum(item["action"] == action for item in fine), "topic") + f" {said}"
+        counted(sum(item["action"] == action for item in fine), "topics") + f" {said}"
         for action, said in (
             ("create", "to create" if dry_run else "created"),
             ("alter", "to alter" if dry_run else "altered"),
@@ -217,11 +182,7 @@ def _notes(items: list[Row], dry_run: bool) -> list[str]:
 def _read(file: str) -> list[WantedTopic]:
     """The topics of a file. Raises click.UsageError."""
     library = yaml()
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise click.UsageError(f"{file}: {reason}") from None
+    text = read_text(file)
     try:
         data = library.safe_load(text)
         if isinstance(data, list):
@@ -257,7 +218,3 @@ def _text(value: str | float | bool | None) -> str | None:
     if value is None:
         return None
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

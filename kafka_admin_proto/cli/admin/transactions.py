@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import msgspec
 
@@ -13,17 +11,19 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, l
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
+from kafka_admin_proto.cli.numbers import WholeNumber
 
 _OPERATIONS = ("transactions:TransactionOperations",)
 
 transactions = lazy_group("transactions", "List and describe transactions; abort what hangs.")
 producers = lazy_group("producers", "Describe the producers of partitions.")
 
+_NO_MATCH = "no transaction is as the options say: kap transactions list without options lists all"
 _TOPIC: Option = click.option(
     "--topic", "-t", required=True, shell_complete=completion.topics, help="The topic."
 )
 _PARTITION: Option = click.option(
-    "--partition", required=True, type=click.IntRange(0), help="Its partition."
+    "--partition", required=True, type=WholeNumber(0), help="Its partition."
 )
 
 
@@ -32,7 +32,7 @@ _PARTITION: Option = click.option(
 @click.option("--producer-id", type=int, multiple=True, help="Of this producer; repeatable.")
 @click.option(
     "--duration-filter",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="MS",
     help="Open for so long at least (brokers from 3.8).",
 )
@@ -63,14 +63,16 @@ def list_transactions(
             )
         )
     )
-    rows, unknown = found["transactions"], found["unknown_states"]
+    rows, unknown, failed = found["transactions"], found["unknown_states"], found["failed"]
+    # A filter of 0 ms is one that all transactions pass.
+    filtered = state or producer_id or duration_filter or transactional_id_pattern is not None
     return Answer(
         document={"transactions": rows, "unknown_states": unknown},
         tables=[Table(rows=rows)],
-        errors=failures.entries("broker", found["failed"], "broker"),
+        errors=failures.entries("broker", failed, "broker"),
         notes=[
             *(f"no broker knows the state {each}" for each in unknown),
-            *([] if rows else ["no transactions"]),
+            *([] if rows or failed else [_NO_MATCH if filtered else "no transactions"]),
         ],
     )
 
@@ -110,7 +112,7 @@ def describe_transactions(
 @_PARTITION
 @click.option(
     "--start-offset",
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     help="Where the transaction begins in the log.",
 )
 @click.option("--producer-id", type=int, help="Its producer, in place of the offset.")
@@ -145,31 +147,33 @@ def abort(
         )
     where = {"topic": topic, "partition": partition}
     if start_offset is not None:
-        (found,) = live.ask(lambda client: client.describe_producers([(topic, partition)]))
+        found = live.ask(
+            lambda client: client.find_open_transaction(topic, partition, start_offset)
+        )
         if found.error is not None:
-            return _failed(failures.entry(found.error, found.message, where))
-        hanging = [p for p in found.producers if p.transaction_start_offset == start_offset]
-        if not hanging:
-            message = f"no open transaction begins at offset {start_offset}; kap producers describe"
-            return _failed(failures.entry(failures.NO_TRANSACTION, f"{message} lists them", where))
-        producer_id, producer_epoch = hanging[0].producer_id, hanging[0].producer_epoch
-        coordinator_epoch = hanging[0].coordinator_epoch or 0
+            error = failures.entry(found.error, found.message, where)
+            return Answer(document={"transactions": []}, tables=(), errors=[error])
+        producer_id, producer_epoch = found.producer_id, found.producer_epoch
+        coordinator_epoch = found.coordinator_epoch
+    assert producer_id is not None
+    assert producer_epoch is not None
+    assert coordinator_epoch is not None
     confirm(
         f"Abort the transaction of producer {producer_id} (epoch {producer_epoch}) on {topic}:"
         f"{partition}?",
         yes=yes,
     )
 
-    def ask(client: Any) -> Any:
-        return client.abort_transaction(
+    done = live.ask(
+        lambda client: client.abort_transaction(
             topic,
             partition,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             coordinator_epoch=coordinator_epoch,
         )
-
-    row: Row = msgspec.to_builtins(live.ask(ask))
+    )
+    row: Row = msgspec.to_builtins(done)
     return Answer(
         document={"transactions": [row]},
         tables=[Table(rows=[row], hidden=("error", "message"))],
@@ -195,20 +199,10 @@ def describe_producers(live: Live, topic: str, partition: int, broker: int | Non
         live.ask(lambda client: client.describe_producers([(topic, partition)], broker=broker))
     )
     rows = [each for item in items for each in item["producers"]]
-    errors = [
-        failures.entry(
-            item["error"], item["message"], {"topic": item["topic"], "partition": item["partition"]}
-        )
-        for item in items
-        if item["error"]
-    ]
+    errors = failures.partition_entries(items)
     return Answer(
         document={"partitions": items},
         tables=[Table(rows=rows)],
         errors=errors,
         notes=[] if rows or errors else ["no producer has written to it lately"],
     )
-
-
-def _failed(error: Row) -> Answer:
-    return Answer(document={"transactions": []}, tables=(), errors=[error])

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import msgspec
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
+from kafka_admin_proto.cli.numbers import WholeNumber
 
 #: What the commands use of the client.
 _QUOTAS = ("quotas:QuotaOperations",)
@@ -27,6 +30,7 @@ users = lazy_group("users", "SCRAM users and their passwords; quotas.")
 
 #: Where a new password may come from, beside a file and the terminal.
 NEW_PASSWORD = "KAP_NEW_PASSWORD"
+_NO_QUOTAS = "no quotas are as the options say: kap users quotas without options lists all"
 _MECHANISMS = click.Choice(["SCRAM-SHA-256", "SCRAM-SHA-512"], case_sensitive=False)
 
 
@@ -62,7 +66,7 @@ def list_users(live: Live, names: tuple[str, ...]) -> Answer:
     help="A mechanism to log in with; repeatable.",
 )
 @click.option(
-    "--iterations", type=click.IntRange(4096, 16384), default=4096, show_default=True,
+    "--iterations", type=WholeNumber(4096, 16384), default=4096, show_default=True,
     help="Rounds of hashing.",
 )  # fmt: skip
 @click.option(
@@ -86,20 +90,11 @@ def set_user(
     """
     password = _new_password(name, password_file)
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.users.scram_credentials import (
-            ScramMechanism,
-            ScramUpsertion,
-        )
-
-        return client.alter_users(
-            [
-                ScramUpsertion(name, password, ScramMechanism(each.upper()), iterations)
-                for each in dict.fromkeys(mechanism)
-            ]
-        )
-
-    return _altered(live.ask(ask), "password set")
+    wanted = [
+        admin.ScramUpsertion(name, password, admin.ScramMechanism(each.upper()), iterations)
+        for each in dict.fromkeys(mechanism)
+    ]
+    return _altered(live.ask(lambda client: client.alter_users(wanted)), "password set")
 
 
 @users.command("delete", cls=ClusterCommand, items="users", operations=_USERS)
@@ -117,25 +112,9 @@ def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: 
     wanted = dict.fromkeys(names)
     confirm(f"Delete the login of {', '.join(wanted)}?", yes=yes)
 
-    async def ask(client: Any) -> list[Row]:
-        from kafka_admin_proto.admin.operations.users.scram_credentials import (
-            ScramDeletion,
-            ScramMechanism,
-        )
-
-        unknown: list[Row] = []
-        deletions = []
-        for user in await client.describe_users(list(wanted)):
-            if user.error is not None:
-                row = {"user": user.user, "mechanism": None}
-                unknown.append({**row, "error": user.error, "message": user.message})
-                continue
-            for each in mechanism or [str(c.mechanism) for c in user.credentials]:
-                deletions.append(ScramDeletion(user.user, ScramMechanism(each)))
-        found = await client.alter_users((), deletions) if deletions else []
-        return [*unknown, *msgspec.to_builtins(found)]
-
-    return _altered(live.ask(ask), "deleted")
+    mechanisms = [admin.ScramMechanism(each.upper()) for each in mechanism]
+    results = live.ask(lambda client: client.delete_users(wanted, mechanisms))
+    return _altered(results, "deleted")
 
 
 _ENTITY = [
@@ -183,17 +162,15 @@ def quotas(
             raise click.UsageError("whose quotas? Name --user, --client-id or --ip")
         return _set_quotas(live, entity, sets, unset, dry_run)
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.quotas import QuotaComponent, QuotaMatch
-
-        return client.describe_client_quotas(
-            [
-                QuotaComponent(kind, QuotaMatch.EXACT if name else QuotaMatch.DEFAULT, name)
-                for kind, name in entity.items()
-            ]
+    wanted = [
+        admin.QuotaComponent(
+            kind, admin.QuotaMatch.EXACT if name else admin.QuotaMatch.DEFAULT, name
         )
-
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+        for kind, name in entity.items()
+    ]
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(lambda client: client.describe_client_quotas(wanted))
+    )
     rows = [
         {**_entity_row(item["entity"]), "quota": key, "value": value}
         for item in items
@@ -202,7 +179,7 @@ def quotas(
     return Answer(
         document={"quotas": items},
         tables=[Table(rows=rows)],
-        notes=[] if items else ["no quotas"],
+        notes=[] if items else [_NO_QUOTAS if entity else "no quotas"],
     )
 
 
@@ -224,17 +201,18 @@ def _set_quotas(
         if not math.isfinite(changes[key] or 0):
             raise click.UsageError(f"{key}: {text!r} is no limit; --unset {key} removes a quota")
 
-    def ask(client: Any) -> Any:
-        from kafka_admin_proto.admin.operations.quotas import QuotaAlteration
-
-        return client.alter_client_quotas([QuotaAlteration(entity, changes)], validate_only=dry_run)
-
-    items: list[Row] = msgspec.to_builtins(live.ask(ask))
+    wanted = [admin.QuotaAlteration(entity, changes)]
+    items: list[Row] = msgspec.to_builtins(
+        live.ask(
+            lambda client: client.alter_client_quotas(wanted, validate_only=dry_run, look_up=True)
+        )
+    )
     for item in items:
         item["quotas"] = changes
     rows = [
         {**_entity_row(item["entity"]), "quota": key, "value": value}
         for item in items
+        if not item["error"]
         for key, value in item["quotas"].items()
     ]
     errors = [
@@ -246,8 +224,20 @@ def _set_quotas(
         document={"quotas": items, "dry_run": dry_run},
         tables=[Table(rows=rows)],
         errors=errors,
-        notes=[] if errors else ["would be set" if dry_run else "set"],
+        notes=[] if errors else _done(changes, items[0]["not_set"], "would be " * dry_run),
     )
+
+
+def _done(changes: dict[str, float | None], not_set: Sequence[str], would: str) -> list[str]:
+    """Sentences about the quotas that were set, were removed, or were not there to remove."""
+    sets = [key for key, value in changes.items() if value is not None]
+    removed = [key for key, value in changes.items() if value is None and key not in not_set]
+    done = [
+        f"{would}{verb}: {', '.join(keys)}"
+        for verb, keys in (("set", sets), ("unset", removed))
+        if keys
+    ]
+    return ["; ".join(done)] * bool(done) + [f"{key} was not set" for key in not_set]
 
 
 def _entity_row(entity: Row) -> Row:
@@ -261,7 +251,8 @@ def _entity_row(entity: Row) -> Row:
 def _altered(results: Any, done: str) -> Answer:
     items: list[Row] = msgspec.to_builtins(results)
     errors = failures.entries("user", items, "user")
-    fine = list(dict.fromkeys(item["user"] for item in items if not item["error"]))
+    failed = {item["user"] for item in items if item["error"]}
+    fine = [user for user in dict.fromkeys(item["user"] for item in items) if user not in failed]
     return Answer(
         document={"users": items},
         tables=[Table(rows=items, hidden=("error", "message"))],
@@ -273,12 +264,7 @@ def _altered(results: Any, done: str) -> Answer:
 def _new_password(user: str, file: str | None) -> str:
     """The password to set. Raises click.UsageError where there is none, or an empty one."""
     if file is not None:
-        try:
-            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise click.UsageError(f"--password-file {file}: {reason}") from None
-        password = text.split("\n", 1)[0].rstrip("\r")
+        password = read_text(file).split("\n", 1)[0].rstrip("\r")
     elif NEW_PASSWORD in os.environ:
         password = os.environ[NEW_PASSWORD]
     elif sys.stdin and sys.stdin.isatty():

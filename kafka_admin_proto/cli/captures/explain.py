@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,10 @@ from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.captures.notices import Notices
 from kafka_admin_proto.cli.output import terminal
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.render.explain import Explanation, Node, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
+from kafka_admin_proto.render.plots import moment
 from kafka_admin_proto.render.text import printable
 
 if TYPE_CHECKING:
@@ -80,12 +83,7 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
 
     if html is not None:
         pages = (
-            PageFrame(
-                number,
-                _title(frame),
-                explained(frame),
-                frame.problem or "",
-            )
+            page_frame(number, frame, mask=not show_secrets, records=records)
             for number, frame in frames
         )
         try:
@@ -93,7 +91,7 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
         except OSError as error:
             raise click.UsageError(f"--html: {error}") from None
         with file:
-            for part in html_page(pages):
+            for part in html_page(pages, partial(click.echo, err=True)):
                 file.write(part)
     else:
         console, notices = terminal(), Notices()
@@ -139,6 +137,20 @@ def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) ->
     )
 
 
+def page_frame(number: int, frame: DecodedFrame, *, mask: bool, records: bool = False) -> PageFrame:
+    """The frame for the page, with what its list of frames says of it."""
+    frame = frame.shown(mask=mask)
+    return PageFrame(
+        number,
+        _title(frame),
+        partial(explanation_of, frame, mask=mask, records=records),
+        problem=frame.problem or "",
+        time=moment(frame.ts),
+        client=", ".join(filter(None, (frame.client_id, frame.client))),
+        errors=", ".join(frame.error_names()),
+    )
+
+
 def _title(frame: DecodedFrame) -> str:
     """What the frame is, in a line: "CreateTopics v4 request, 54 bytes, correlation id 1"."""
     name = frame.api or ("unknown" if frame.api_key is None else f"api key {frame.api_key}")
@@ -146,7 +158,7 @@ def _title(frame: DecodedFrame) -> str:
     what = "SASL token" if frame.is_token else f"{name}{version} {frame.direction}"
     if frame.forwarded:  # offsets count from its own first byte, as no size is before it
         what += " inside an Envelope"
-    parts = [what, f"{len(frame.data)} bytes"]
+    parts = [what, counted(len(frame.data), "bytes")]
     if frame.correlation_id is not None:
         parts.append(f"correlation id {frame.correlation_id}")
     return printable(", ".join(parts))
@@ -206,7 +218,7 @@ def write_terminal(console: Console, title: str, explanation: Explanation) -> No
         style = "bold red" if fault else _COLOURS[node.depth % len(_COLOURS)]
         lines = _hex_lines(explanation, node, size)
         if len(lines) > _TERMINAL_LINES:
-            lines[_TERMINAL_LINES - 1 :] = [f"… {node.end - node.start} bytes"]
+            lines[_TERMINAL_LINES - 1 :] = [f"… {counted(node.end - node.start, 'bytes')}"]
         field, type_, value, meaning = _cells(node)
         rows.append([
             StyledText("" if node.row is None else str(node.start), "dim"),

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 
 import click
 import msgspec
 
-from kafka_admin_proto.capture.dumps.frame_decoder import message_name
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.topics_named import topics_named
+from kafka_admin_proto.cli.captures.no_match import WhatThereIs
+from kafka_admin_proto.cli.times import Time, TimeOfDay, window
+from kafka_admin_proto.counts import with_commas
 from kafka_admin_proto.errors import DumpError, UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.message_names import find_message
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """The values that a frame must have to be shown; None stands for any value.
 
-    ``since`` and ``until`` are microseconds since 1970, the first included.
+    ``since`` and ``until`` are microseconds since 1970, the first included; those of a
+    `TimeOfDay` are known once the first frame is. ``topic`` is one that the body names, also by its
+    id; ``slower_than_us`` is the least latency of a response.
     """
 
     api_keys: frozenset[int] | None = None
     client_id: str | None = None
     connection: str | None = None
+    topic: str | None = None
     errors_only: bool = False
-    since: int | None = None
-    until: int | None = None
+    slower_than_us: int | None = None
+    since: Time | None = None
+    until: Time | None = None
+
+    def from_first(self, ts: int) -> Filter:
+        """The same with the instants of its times of day, in an input that starts at ``ts``."""
+        since, until = window(self.since, self.until, ts)
+        return msgspec.structs.replace(self, since=since, until=until)
 
     def __call__(self, frame: DecodedFrame) -> bool:
         if self.api_keys is not None and frame.api_key not in self.api_keys:
@@ -36,11 +47,23 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if self.connection is not None and not self._is_connection(frame):
             return False
-        if self.since is not None and (frame.ts is None or frame.ts < self.since):
+        if not self._is_in_time(frame.ts):
             return False
-        if self.until is not None and (frame.ts is None or frame.ts >= self.until):
+        if self.slower_than_us is not None and (
+            frame.latency_us is None or frame.latency_us < self.slower_than_us
+        ):
+            return False
+        if self.topic is not None and self.topic not in topics_named(frame):
             return False
         return not self.errors_only or frame.error is not None or bool(frame.error_codes())
+
+    def _is_in_time(self, ts: int | None) -> bool:
+        """Whether a time is in the window; without one there is no time of day's instant either."""
+        if self.since is None and self.until is None:
+            return True
+        if ts is None or isinstance(self.since, TimeOfDay) or isinstance(self.until, TimeOfDay):
+            return False
+        return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
 
     def _is_connection(self, frame: DecodedFrame) -> bool:
         """Whether the filter names the connection, one of its ends, or the address of one."""
@@ -52,16 +75,29 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 class FilteredFrames:
     """Numbers the frames from 1, yields those that pass the filter, and counts their problems.
 
-    ``mask`` hides secrets; see `DecodedFrame.shown`.
+    ``mask`` hides secrets; see `DecodedFrame.shown`. ``with_requests``: the request of a response
+    is in front of it, where the filter has not selected it itself.
     """
 
     def __init__(
-        self, frames: Iterable[DecodedFrame], wanted: Filter, only: int | None, *, mask: bool
+        self,
+        frames: Iterable[DecodedFrame],
+        wanted: Filter,
+        only: int | None,
+        *,
+        mask: bool,
+        with_requests: bool = False,
     ) -> None:
         self._frames = frames
         self._wanted = wanted
         self._only = only
         self._mask = mask
+        self._with_requests = with_requests
+        #: The numbers of requests that were not shown, by the identity of their frames: a response
+        #: keeps its request, so that no other frame can have that identity by then.
+        self._numbers: dict[int, int] = {}
+        #: What the frames are that do not match, as long as none has matched.
+        self._others: WhatThereIs | None = None if wanted == Filter() else WhatThereIs(wanted)
         self.count: int = 0
         self.problems: int = 0
         #: Gaps and other frames of which it is unknown whether the filter selects them.
@@ -71,34 +107,65 @@ class FilteredFrames:
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
         only, mask, wanted = self._only, self._mask, self._wanted
-        takes_all = wanted == Filter()
+        takes_all, is_first = wanted == Filter(), True
         for read in self._frames:
             self.count = count = self.count + 1
+            if is_first and read.ts is not None:
+                is_first, wanted = False, wanted.from_first(read.ts)
+            if self._with_requests and read.direction == "request":
+                self._numbers[id(read)] = count
             if only is not None and only != count:
                 continue
             frame = read.shown(mask=mask)
             error = frame.error
-            if takes_all or isinstance(error, DumpError) or wanted(frame):
+            is_fault = isinstance(error, DumpError)  # of the input, and no frame
+            if takes_all or is_fault or wanted(frame):
                 if error is not None:
                     self.problems += 1
+                if not is_fault:
+                    self._others = None
+                yield from self._request_of(read)
+                self._numbers.pop(id(read), None)
                 yield count, frame
-            elif error is not None and frame.api_key is None:
+                continue
+            if error is not None and frame.api_key is None:
                 self._unplaced += 1
+            elif self._others is not None:
+                self._others.add(frame)
 
-    def finish(self, *, failed: bool = False) -> None:
-        """Leave with the exit code, once all frames were taken; ``failed``: 1 in any case.
+    def _request_of(self, response: DecodedFrame) -> Iterator[tuple[int, DecodedFrame]]:
+        number = self._numbers.pop(id(response.request), None)
+        if response.request is not None and number is not None:
+            yield number, response.request.shown(mask=self._mask)
+
+    def finish(self, *, failed: bool | None = None) -> None:
+        """Leave with the exit code, once all frames were taken: 1 with ``failed``.
+
+        Without it, the exit code is 1 where a frame has a problem.
 
         Raises click.UsageError where there was no frame of the number asked for.
         """
-        if self._unplaced:
-            click.echo(
-                f"{self._unplaced} holes and pieces without an api are not in this choice of "
-                "frames; kap decode without filters shows them",
-                err=True,
-            )
         if self._only is not None and self.count < self._only:
             raise click.UsageError(f"there is no frame {self._only}; the input has {self.count}")
-        sys.exit(1 if self.problems or failed else 0)
+        is_bare = self._unplaced == self.count and self._wanted.api_keys is not None
+        if self._unplaced and is_bare:
+            click.echo(
+                "--api chooses among frames, and there is none whose api is known; if the input is "
+                "a body without a header, say --unit body with --api and --version, if it is a "
+                "response without its request, --response with them",
+                err=True,
+            )
+            failed = True
+        elif self._others is not None and self._others.count:
+            click.echo(self._others.describe(), err=True)
+        if self._unplaced and not is_bare:
+            click.echo(
+                f"{with_commas(self._unplaced, 'pieces')} without an api left out of this "
+                "choice of "
+                "frames; kap decode without filters shows all",
+                err=True,
+            )
+        sys.exit(self.problems > 0 if failed is None else failed)
 
 
 def _nothing() -> None:
@@ -108,43 +175,18 @@ def _nothing() -> None:
 def api_keys(text: str, dialect: str) -> frozenset[int]:
     """The keys of apis given by name, in any case, or number: "CreateTopics,3"."""
     keys = set()
-    names = {name.casefold(): name for name in catalog().names(dialect)}
     for word in filter(None, (word.strip() for word in text.split(","))):
         if word.isdecimal():
             keys.add(int(word))
             continue
-        known = word if f"{word.casefold()}request" not in names else f"{word}Request"
         try:
-            found = message_name(names.get(known.casefold(), known), dialect=dialect)
+            found = find_message(word, dialect=dialect)
         except UnknownMessageError as error:
             raise click.UsageError(str(error)) from None
-        key = catalog().entry(found, dialect).api_key
-        if key is None or catalog().entry(found, dialect).type not in ("request", "response"):
-            raise click.UsageError(f"{found} is no request, nor the response to one")
-        keys.add(key)
+        entry = catalog().entry(*found)
+        if entry.api_key is None or entry.type not in ("request", "response"):
+            raise click.UsageError(f"{found[0]} is no request, nor the response to one")
+        keys.add(entry.api_key)
     if not keys:
         raise click.UsageError("--api names no api")
     return frozenset(keys)
-
-
-#: Seconds since 1970, after 1973: fewer digits are a date, or a slip.
-_SECONDS = re.compile(r"\d{9,11}(\.\d*)?")
-
-
-class Instant(click.ParamType[int]):
-    """A point in time as microseconds since 1970; a date and time without a zone is in UTC."""
-
-    name = "time"
-
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> int:
-        if _SECONDS.fullmatch(value):
-            return round(float(value) * 1_000_000)
-        try:
-            found = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a time like 2026-01-31T12:00:00, nor seconds since 1970")
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=UTC)
-        return round(found.timestamp() * 1_000_000)

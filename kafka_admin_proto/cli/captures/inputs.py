@@ -9,14 +9,14 @@ def decode(inputs: Inputs, raw: bool) -> None:
 
 from __future__ import annotations
 
-import errno
 import functools
+import math
 import os
 import stat
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from io import BufferedReader, FileIO
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -25,16 +25,37 @@ from click.shell_completion import CompletionItem
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
-from kafka_admin_proto.capture.sources import FORMATS, read_frames
-from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames, Instant, api_keys
+from kafka_admin_proto.capture.sources import FORMATS, PCAP, REQUEST_LOG, format_of, read_frames
+from kafka_admin_proto.cli.captures.filters import (
+    Filter,
+    FilteredFrames,
+    api_keys,
+)
 from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.captures.progress import Progress
+from kafka_admin_proto.cli.captures.readable import check_readable, with_files_of_folders
 from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
+from kafka_admin_proto.cli.numbers import FloatNumber, WholeNumber
+from kafka_admin_proto.cli.schemas_option import load_folder, schemas_option
+from kafka_admin_proto.cli.times import TableTime, Time
+from kafka_admin_proto.cli.without_effect import refuse
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
-from kafka_admin_proto.loaded_schemas import load_schemas
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.message_names import api_names
+
+#: Every api key: of all of them, responses keep their requests.
+ALL_APIS = range(-(1 << 15), 1 << 15)
+#: Options that log segments do not have; ``topic`` is of their records, too.
+OF_FRAMES = (
+    "unit", "direction", "api", "version", "client_id", "connection", "errors_only", "slower_than",
+    "with_requests", "since", "until", "only", "dialect", "schemas", "max_frame_bytes",
+)  # fmt: skip
+#: Kinds of inputs whose frames say what they are → their name, and the options of dumps alone.
+_DESCRIBED = {
+    PCAP: ("captures", ("unit", "direction")),
+    REQUEST_LOG: ("request logs", ("unit", "direction", "max_frame_bytes")),
+}
 
 
 class Inputs(msgspec.Struct, kw_only=True):
@@ -51,9 +72,12 @@ class Inputs(msgspec.Struct, kw_only=True):
     max_frame_bytes: int
     client_id: str | None
     connection: str | None
+    topic: str | None
     errors_only: bool
-    since: int | None
-    until: int | None
+    slower_than: float | None
+    with_requests: bool
+    since: Time | None
+    until: Time | None
     only: int | None
 
     def segments(self) -> list[str]:
@@ -66,14 +90,6 @@ class Inputs(msgspec.Struct, kw_only=True):
         if found and len(found) < len(self.files):
             raise click.UsageError(f"{found[0]} is a log segment and not all the others are")
         return found
-
-    def filters(self) -> list[str]:
-        """The options given that choose among frames."""
-        return [
-            f"--{name.replace('_', '-')}"
-            for name in ("api", "client_id", "connection", "errors_only", "since", "until", "only")
-            if getattr(self, name) not in (None, False)
-        ]
 
     def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> FilteredFrames:
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
@@ -90,17 +106,45 @@ class Inputs(msgspec.Struct, kw_only=True):
         if not self.files and sys.stdin.isatty():
             click.echo("Paste a dump and end it with Ctrl-D (--help shows other ways).", err=True)
         files = self.files or ("-",)
-        keys: Collection[int] | None = None if bodies or self.errors_only else ()
+        reads_all = bodies or self.errors_only or self.topic is not None
+        keys: Collection[int] | None = None if reads_all else ()
         if keys is None and wanted.api_keys is not None:
             keys = wanted.api_keys | NAMING_API_KEYS
         progress = Progress(files, silent=silent)
         opener = _Opener(progress)
+        self._refuse_of_dumps(files, opener)
         frames = read_frames(
-            files, decoder, format=self.input_format, bodies=keys, opener=opener.open
-        )
-        shown = FilteredFrames(progress.around(frames), wanted, self.only, mask=mask)
+            files, decoder, format=self.input_format, bodies=keys, opener=opener.open,
+            keep_requests=ALL_APIS if self.with_requests else (),
+        )  # fmt: skip
+        shown = FilteredFrames(
+            progress.around(frames), wanted, self.only,
+            mask=mask, with_requests=self.with_requests,
+        )  # fmt: skip
         opener.wait_hook.on_wait = lambda: shown.on_wait()
         return shown
+
+    def _refuse_of_dumps(self, files: Sequence[str], opener: _Opener) -> None:
+        """Raise click.UsageError for options about dumps where no input is a dump."""
+        if (
+            self.unit == "frames"
+            and not self.direction
+            and self.max_frame_bytes == DEFAULT_FRAME_LIMIT
+        ):
+            return
+        kinds = {self._kind(name, opener) for name in files}
+        if kinds <= set(_DESCRIBED):
+            for form, options in map(_DESCRIBED.__getitem__, kinds):
+                refuse(form, *options)
+
+    def _kind(self, name: str, opener: _Opener) -> str:
+        if self.input_format != "auto":
+            return self.input_format
+        try:
+            with opener.open(name) as stream:
+                return format_of(stream.peek(SAMPLE_BYTES))
+        except OSError:  # it is a row with this problem
+            return "auto"
 
     @property
     def _is_described(self) -> bool:
@@ -110,10 +154,7 @@ class Inputs(msgspec.Struct, kw_only=True):
     def _decoder(self) -> FrameDecoder:
         self._check()
         if self.schemas is not None:
-            try:
-                self.dialect = load_schemas(self.schemas, dialect=f"definitions in {self.schemas}")
-            except SchemaError as error:
-                raise click.UsageError(str(error)) from None
+            self.dialect = load_folder(self.schemas)
         try:
             catalog().names(self.dialect)  # here, and not frame by frame, is an unknown one refused
             return FrameDecoder(
@@ -123,6 +164,7 @@ class Inputs(msgspec.Struct, kw_only=True):
                 version=self.version,
                 limit=self.max_frame_bytes,
                 dialect=self.dialect,
+                keep_requests=self.with_requests,
             )
         except (UnknownMessageError, SchemaError) as error:
             raise click.UsageError(str(error)) from None
@@ -133,6 +175,16 @@ class Inputs(msgspec.Struct, kw_only=True):
             raise click.UsageError(f"{option} needs --api and --version")
         if not self._is_described and self.version is not None:
             raise click.UsageError("--version goes with --response or --unit body")
+        if self.unit != "frames":
+            refuse(f"--unit {self.unit}", "max_frame_bytes")
+        if self.unit == "body" and self.direction == "request":
+            refuse("--unit body, which is that of a request without --response", "direction")
+        if self.unit == "body":
+            refuse("--unit body", "with_requests")
+        if self.direction is not None:
+            refuse(f"--{self.direction}", "with_requests")
+        if self.with_requests and self.only is None and self._filter() == Filter():
+            raise click.UsageError("--with-requests needs a choice of frames, as --errors-only is")
         if self.schemas is not None and self.dialect != "kafka":
             raise click.UsageError("--schemas and --dialect exclude each other")
 
@@ -144,41 +196,12 @@ class Inputs(msgspec.Struct, kw_only=True):
             api_keys=keys,
             client_id=self.client_id,
             connection=self.connection,
+            topic=self.topic,
             errors_only=self.errors_only,
+            slower_than_us=None if self.slower_than is None else round(self.slower_than * 1000),
             since=self.since,
             until=self.until,
         )
-
-
-class UnreadableInput(click.ClickException):
-    """A named input that cannot be read at all: a usage error, ``kap: FILE: reason``."""
-
-    exit_code = 2
-
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"kap: {printable(name)}: {reason}")
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, file=file, err=True)
-
-
-def check_readable(names: Iterable[str], *, folders: bool = False) -> None:
-    """Refuse inputs that are missing, not to be read or (unless ``folders``) a folder.
-
-    All are looked at before any is read. A pipe is not opened: it may be opened but once. Raises
-    UnreadableInput.
-    """
-    for name in names:
-        if name == "-":
-            continue
-        try:
-            mode = os.stat(name).st_mode
-            if stat.S_ISREG(mode):
-                os.close(os.open(name, os.O_RDONLY))
-        except OSError as error:
-            raise UnreadableInput(name, error.strerror or str(error)) from None
-        if stat.S_ISDIR(mode) and not folders:
-            raise UnreadableInput(name, os.strerror(errno.EISDIR))
 
 
 class _Opener:
@@ -200,7 +223,8 @@ class _Opener:
         else:
             # A look ahead of its own size: that of sys.stdin is too small to tell formats by.
             raw = sys.stdin.buffer
-            if isinstance(getattr(raw, "raw", None), FileIO):
+            is_live = isinstance(getattr(raw, "raw", None), FileIO)
+            if is_live and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
                 raw = LiveInput(os.dup(raw.fileno()), self.wait_hook)
         self._kept[name] = _KeptOpen(raw, SAMPLE_BYTES)
         return self._kept[name]
@@ -213,16 +237,36 @@ class _KeptOpen(BufferedReader):
         pass
 
 
+class _Milliseconds(FloatNumber):
+    """A time that is finite in microseconds as well; "inf" is a float, too."""
+
+    what = "a number of milliseconds"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        found: float = super().convert(value, parameter, context)
+        if not math.isfinite(found * 1000):
+            self.fail(f"{value} is no number of milliseconds", parameter, context)
+        return found
+
+
 def complete_api(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Api names for the shell: those with "Request" left off first, then all messages."""
-    names = catalog().names()
-    apis = [name.removesuffix("Request") for name in names if name.endswith("Request")]
-    given, _, last = incomplete.rpartition(",")
-    before = f"{given}," if given else ""
-    found = [n for n in [*apis, *names] if n.casefold().startswith(last.casefold())]
-    return [CompletionItem(before + name) for name in found]
+    """Api names for the shell: those with "Request" left off first, then all messages.
+
+    They are of the command's --dialect, or of the one in front of the name: "kip-516:Vote".
+    """
+    given, comma, last = incomplete.rpartition(",")
+    said, colon, last = last.rpartition(":")
+    dialect = said or context.params.get("dialect") or "kafka"
+    if dialect not in catalog().dialects():
+        return []
+    apis = api_names(said) if said else api_names(dialect, "kafka")
+    names = [*apis, *catalog().names(dialect)]
+    before = given + comma + said + colon
+    return [CompletionItem(before + n) for n in names if n.casefold().startswith(last.casefold())]
 
 
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
@@ -242,11 +286,19 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
         help="What a block of a dump is: frames with their size in front, one header and body "
         "without the size, or a body alone (needs --api and --version).",
     ),
-    click.option("--request", "direction", flag_value="request", help="All frames are requests."),
+    # Both may be given, so that the first one is not lost without a word.
+    click.option(
+        "--request",
+        "direction",
+        flag_value="request",
+        multiple=True,
+        help="All frames are requests.",
+    ),
     click.option(
         "--response",
         "direction",
         flag_value="response",
+        multiple=True,
         help="All frames are responses (needs --api and --version).",
     ),
     click.option(
@@ -260,21 +312,36 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option(
         "--connection", help="Show this connection alone; also ip:port or ip of one of its ends."
     ),
+    click.option(
+        "--topic",
+        help="Show frames that name this topic alone, also by its id. With log segments: the topic "
+        "of those whose folder does not say it.",
+    ),
     click.option("--errors-only", is_flag=True, help="Show error codes and problems alone."),
     click.option(
-        "--since", type=Instant(), help="Show what was captured from then on (UTC unless it says)."
+        "--slower-than",
+        type=_Milliseconds(0),
+        metavar="MS",
+        help="Show responses that took as many milliseconds, or more.",
     ),
-    click.option("--until", type=Instant(), help="Show what was captured before then."),
-    click.option("--only", type=click.IntRange(1), help="Show the frame of this number alone."),
-    click.option("--dialect", default="kafka", help="Definitions to read by, as in kip-516."),
     click.option(
-        "--schemas",
-        type=click.Path(exists=True, file_okay=False),
-        help="A folder of definitions to read by, as of a newer release.",
+        "--with-requests",
+        is_flag=True,
+        help="Show in front of each response the request that it answers.",
     ),
+    click.option(
+        "--since",
+        type=TableTime(),
+        help="Show what was captured from then on (UTC unless it says): a date and time, or a time "
+        "as the table has it.",
+    ),
+    click.option("--until", type=TableTime(), help="Show what was captured before then."),
+    click.option("--only", type=WholeNumber(1), help="Show the frame of this number alone."),
+    click.option("--dialect", default="kafka", help="Definitions to read by, as in kip-516."),
+    schemas_option,
     click.option(
         "--max-frame-bytes",
-        type=click.IntRange(0),
+        type=WholeNumber(0),
         default=DEFAULT_FRAME_LIMIT,
         show_default=True,
         help="A larger frame is an error; a broker's socket.request.max.bytes.",
@@ -288,9 +355,18 @@ def with_inputs(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
         taken = {name: arguments.pop(name) for name in Inputs.__struct_fields__}
+        taken["direction"] = _only_one(taken["direction"])
         check_readable(taken["files"])
+        taken["files"] = with_files_of_folders(taken["files"])
         command(inputs=Inputs(**taken), **arguments)
 
     for option in reversed(_OPTIONS):
         run = option(run)
     return run
+
+
+def _only_one(directions: Sequence[str]) -> str | None:
+    """The direction that all frames have; raises click.UsageError for both."""
+    if len(set(directions)) > 1:
+        raise click.UsageError("--request and --response exclude each other")
+    return directions[0] if directions else None

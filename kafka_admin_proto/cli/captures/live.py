@@ -20,9 +20,10 @@ class WaitHook:
         self.on_wait: Callable[[], None] = _nothing
         self.ended: bool = False
         self.is_reading = False
+        self.has_data = False
 
     def watch(self) -> None:
-        """Take Ctrl-C as the end of the input, the first time.
+        """Take Ctrl-C as the end of the input, the first time after data has come.
 
         ``tcpdump -w - | kap decode -`` is ended by Ctrl-C, which both programs get: what was
         captured so far is still to be shown.
@@ -31,9 +32,9 @@ class WaitHook:
             signal.signal(signal.SIGINT, self._interrupted)
 
     def _interrupted(self, *_: object) -> None:
-        again, self.ended = self.ended, True
-        if again or self.is_reading:
+        if self.ended or self.is_reading or not self.has_data:
             raise KeyboardInterrupt
+        self.ended = True
 
 
 class LiveInput(FileIO):
@@ -43,7 +44,18 @@ class LiveInput(FileIO):
         super().__init__(file)
         self._hook = hook
         self._fresh = True
-        hook.watch()
+        if not self.isatty():  # nobody captures at a terminal
+            hook.watch()
+
+    def readall(self) -> bytes:
+        """The rest of a dump: it is read whole, so that Ctrl-C leaves nothing to be shown."""
+        if self._hook.ended:
+            raise KeyboardInterrupt
+        self._hook.is_reading = True
+        try:
+            return super().readall() or b""
+        finally:
+            self._hook.is_reading = False
 
     def readinto(self, buffer: Any) -> int | None:
         size = self._read(buffer)
@@ -62,8 +74,12 @@ class LiveInput(FileIO):
             return 0
         hook.is_reading = True
         try:
-            return super().readinto(buffer) or 0
+            size = super().readinto(buffer) or 0
+            hook.has_data |= size > 0
+            return size
         except KeyboardInterrupt:
+            if not hook.has_data or self.isatty():
+                raise
             hook.ended = True
             return 0
         finally:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Any
+
+import click
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 
@@ -17,7 +21,8 @@ _LONG = 16 * 1024 * 1024
 class Progress:
     """Progress on standard error, if that is a terminal without other output and files are long.
 
-    ``silent``: what goes to standard output comes at the end.
+    ``silent``: what goes to standard output comes at the end. Otherwise the bar is shown only where
+    standard output is a regular file, as a pipe may lead to the same terminal (``| less``).
     """
 
     def __init__(self, files: Iterable[str], *, silent: bool = False) -> None:
@@ -25,7 +30,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._shown = self._total >= _LONG and sys.stderr.isatty()
-        self._shown = self._shown and (silent or not sys.stdout.isatty())
+        self._shown = self._shown and (silent or _is_file(sys.stdout.fileno()))
 
     def open(self, name: str) -> FileIO:
         """The file, whose reads are counted where that is shown."""
@@ -49,6 +54,8 @@ class Progress:
             transient=True,
         )
         self._task = self._bar.add_task("", total=self._total)
+        # An error, Ctrl-C or a closed pipe leaves this generator where it is, with the bar on show.
+        click.get_current_context().call_on_close(self._bar.stop)
         with self._bar:
             yield from frames
 
@@ -67,6 +74,10 @@ class _Counted(FileIO):
         size = super().readinto(buffer)
         self._progress.advance(size or 0)
         return size
+
+
+def _is_file(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
 def _size(name: str) -> int:

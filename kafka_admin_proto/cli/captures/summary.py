@@ -47,7 +47,7 @@ class _ApiCounts:
     def __init__(self) -> None:
         self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
         self.latencies = _Latencies()
-        self.errors: Counter[str] = Counter()
+        self.errors: Counter[str] | None = Counter()
         self.not_decoded: Counter[str] = Counter()
 
     def add_not_decoded(self, frame: DecodedFrame) -> None:
@@ -67,8 +67,9 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
 
     ``forwarded`` are requests inside Envelopes, of which nothing else is counted but problems.
     Latencies are in microseconds, percentiles exact to 1 %. ``errors`` counts the frames that
-    have an error code, by its name; ``not_decoded`` those that were not read whole, by the kind of
-    problem (see ``kind_of``), and SASL tokens, which have no api.
+    have an error code, by its name, and is None where a body was not asked for; ``not_decoded``
+    counts those that were not read whole, by the kind of problem (see ``kind_of``), and SASL
+    tokens, which have no api.
     """
     groups: dict[tuple[int, int, str], _ApiCounts] = {}
     for _, frame in frames:
@@ -84,7 +85,10 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
         group.bytes += frame.size
         if frame.latency_us is not None:
             group.latencies.add(frame.latency_us)
-        group.errors.update(frame.error_names())
+        if frame.is_unread:
+            group.errors = None
+        elif group.errors is not None:
+            group.errors.update(frame.error_names())
     ordered = sorted(groups, key=lambda key: (key[0] < 0, key))
     return [_row(*key, groups[key]) for key in ordered]
 
@@ -102,7 +106,7 @@ def _row(key: int, version: int, api: str, group: _ApiCounts) -> dict[str, Any]:
     for percent in _PERCENTILES:
         row[f"latency_p{percent}_us"] = group.latencies.percentile(percent)
     row["latency_max_us"] = group.latencies.largest
-    row["errors"] = dict(group.errors.most_common())
+    row["errors"] = None if group.errors is None else dict(group.errors.most_common())
     row["problems"] = group.problems
     row["not_decoded"] = dict(group.not_decoded.most_common())
     return row

@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from kafka_admin_proto.capture.upgrade import (
-    NO_REQUEST,
     UpgradeCheck,
     unread_pieces,
-    upgrade_headline,
+    upgrade_verdict,
 )
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.output import (
@@ -51,7 +50,7 @@ class KafkaRelease(click.ParamType[str]):
 def show_upgrade(frames: FilteredFrames, target: str, output: str) -> None:
     """Write a row for each client and api in question, and one for each client that is fine.
 
-    Leaves with 1 where a client has to change, or where something could not be read.
+    Leaves with 1 where a client has to change, or something that may be a request was not read.
     """
     check = UpgradeCheck(target)
     for _, frame in frames:
@@ -61,19 +60,20 @@ def show_upgrade(frames: FilteredFrames, target: str, output: str) -> None:
         row | {name: utc_text(row[name], timespec) for name in ("first_ts", "last_ts")}
         for row in check.rows()
     ]
-    clients, forwarded = check.to_change()
+    headline, is_ready = upgrade_verdict(
+        *check.to_change(), has_requests=check.has_requests, whole=not check.unread
+    )
     if output == "table":
         # A column that is empty in every row is left out; without rows that is every column.
         shown = [name for name in _COLUMNS if any(_cell(row[name]) for row in rows)]
         cells = [[_cell(row[name]) for name in shown] for row in rows]
         print_table([_COLUMNS[name] for name in shown], cells, whole=("api",))
-        headline = upgrade_headline(clients, forwarded, whole=not check.unread)
-        click.echo(f"Upgrade to {target}: {headline if check.has_requests else NO_REQUEST}")
+        click.echo(f"Upgrade to {target}: {headline}")
     else:
         _WRITERS[output](rows)
     if check.unread:
         click.echo(f"{unread_pieces(check.unread, check.unread_connections)}.", err=True)
-    frames.finish(failed=bool(clients or forwarded) or not check.has_requests)
+    frames.finish(failed=not is_ready)
 
 
 def _cell(value: Any) -> str:

@@ -10,7 +10,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from kafka_admin_proto.cli.output import print_table
+from kafka_admin_proto.cli.output import output_option, print_table
 from kafka_admin_proto.errors import UnknownErrorCodeError
 from kafka_admin_proto.protocol.error_codes import all_errors, error_code
 
@@ -18,9 +18,13 @@ from kafka_admin_proto.protocol.error_codes import all_errors, error_code
 def complete_error(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Names of Kafka's errors for the shell."""
-    names = [error.name for error in all_errors()]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete.upper())]
+    """Names of the dialect's errors for the shell."""
+    try:
+        names = [error.name for error in all_errors(context.params.get("dialect") or "kafka")]
+    except UnknownErrorCodeError:
+        return []
+    start = incomplete.casefold()
+    return [CompletionItem(name) for name in names if name.casefold().startswith(start)]
 
 
 # Unknown options are arguments here, as -1 is an error code.
@@ -32,12 +36,7 @@ def complete_error(
     show_default=True,
     help="Whose errors: kafka's, or those of the drafts kip-4, kip-4a and kip-4b (the same).",
 )
-@click.option(
-    "--output",
-    type=click.Choice(["table", "json", "tsv"]),
-    default="table",
-    show_default=True,
-)
+@output_option
 def error(error: str | None, dialect: str, output: str) -> None:
     """Explain an error by its code or name, or list all.
 

@@ -11,8 +11,11 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.captures.inputs import UnreadableInput, check_readable, complete_api
-from kafka_admin_proto.cli.output import print_table, printable
+from kafka_admin_proto.cli.captures.inputs import complete_api
+from kafka_admin_proto.cli.captures.readable import UnreadableInput, check_readable
+from kafka_admin_proto.cli.lazy_group import LazyGroup
+from kafka_admin_proto.cli.output import output_option, print_table, printable
+from kafka_admin_proto.cli.schemas_option import load_folder, schemas_option
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.render.schema_rows import schema_rows
 from kafka_admin_proto.schema.catalog import READERS, catalog
@@ -30,9 +33,9 @@ from kafka_admin_proto.schema.slip import Slip
 _REFERENCE = re.compile(r"(?:(?P<dialect>[^:@]+):)?(?P<name>\w+)(?:@(?P<version>\d{1,5}))?")
 
 
-@click.group()
+@click.group(cls=LazyGroup, lazy={"stubs": ("definitions.stubs", "stubs")})
 def schema() -> None:
-    """List, show, compare and check message definitions.
+    """List, show, compare and check message definitions, and write types of your own ones.
 
     A message is named as in CreateTopicsRequest, kip-516:VoteRequest, VoteRequest@1.
     """
@@ -47,12 +50,7 @@ def schema() -> None:
     show_default=True,
     help="kafka is what shipped; the others are drafts.",
 )
-@click.option(
-    "--output",
-    type=click.Choice(["table", "json", "tsv"]),
-    default="table",
-    show_default=True,
-)
+@output_option
 def list_(type_: str | None, dialect: str, output: str) -> None:
     """List all messages: name, type, api key, versions, first flexible version.
 
@@ -94,7 +92,8 @@ def list_(type_: str | None, dialect: str, output: str) -> None:
     show_default=True,
     help="json is Kafka's own definition format, kip the grammar of its proposals and guide.",
 )
-def show(name: str, version: int | None, notation: str) -> None:
+@schemas_option
+def show(name: str, version: int | None, notation: str, schemas: str | None) -> None:
     """Show the fields of a message, or of an api's request and response.
 
     \b
@@ -103,8 +102,9 @@ def show(name: str, version: int | None, notation: str) -> None:
       kap schema show CreateTopics --version 1
       kap schema show VoteRequest --notation json
       kap schema show kip-516:VoteRequest --notation kip
+      kap schema show GreetingRequest --schemas our-definitions
     """
-    specs, asked = _specs(name)
+    ((specs, asked),) = _all_specs((name,), schemas)
     version = asked if version is None else version
     if version is not None and not any(version in spec.valid_versions for spec in specs):
         versions = ", ".join(f"{spec.name} has {spec.valid_versions}" for spec in specs)
@@ -128,25 +128,28 @@ def show(name: str, version: int | None, notation: str) -> None:
 @schema.command()
 @click.argument("left", shell_complete=complete_api)
 @click.argument("right", shell_complete=complete_api)
-@click.option(
-    "--output", type=click.Choice(["table", "json", "tsv"]), default="table", show_default=True
-)
-def diff(left: str, right: str, output: str) -> None:
+@output_option
+@schemas_option
+def diff(left: str, right: str, output: str, schemas: str | None) -> None:
     """Compare two messages field by field, and say whether their bytes can differ.
 
-    Without a version the newest is meant.
+    Without a version the newest is meant. With --schemas names without a dialect are the folder's;
+    kafka: in front of one means Kafka's own.
 
     \b
     Examples:
       kap schema diff kip-516:UpdateMetadataRequest@7 kafka:UpdateMetadataRequest@7
       kap schema diff CreateTopicsRequest@4 CreateTopicsRequest@5
+      kap schema diff VoteRequest kafka:VoteRequest --schemas newer-release/message
 
     \b
     Exit codes: 0 nothing differs, 1 something does, 2 usage.
     """
     sides = []
-    for reference in (left, right):
-        specs, version = _specs(reference)
+    references = (left, right)
+    for reference, (specs, version) in zip(
+        references, _all_specs(references, schemas), strict=True
+    ):
         if len(specs) != 1:
             raise click.UsageError(f"{reference} is two messages; add Request or Response")
         (spec,) = specs
@@ -174,9 +177,7 @@ def diff(left: str, right: str, output: str) -> None:
 
 @schema.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option(
-    "--output", type=click.Choice(["table", "json", "tsv"]), default="table", show_default=True
-)
+@output_option
 def lint(files: tuple[str, ...], output: str) -> None:
     """Report the slips of proposals (any text with grammars), of .kip and .json definitions.
 
@@ -192,7 +193,7 @@ def lint(files: tuple[str, ...], output: str) -> None:
     \b
     Exit codes: 0 no slips, 1 some, 2 usage.
     """
-    check_readable(files, folders=True)
+    check_readable(files)
     rows: list[dict[str, Any]] = []
     passed_over = []
     for file in [each for name in files for each in _files_in(name)]:
@@ -268,12 +269,25 @@ def _files_in(name: str) -> list[str]:
     return found
 
 
-def _specs(reference: str) -> tuple[list[MessageSpec], int | None]:
+def _all_specs(
+    references: tuple[str, ...], schemas: str | None
+) -> list[tuple[list[MessageSpec], int | None]]:
+    """``_specs`` of each; those that name no dialect are of the folder, where one is given."""
+    if schemas is not None and all(":" in each for each in references):
+        raise click.UsageError(
+            f"--schemas has no effect on {' and '.join(references)}: leave out the dialect of what "
+            "is in the folder"
+        )
+    dialect = "kafka" if schemas is None else load_folder(schemas)
+    return [_specs(each, dialect) for each in references]
+
+
+def _specs(reference: str, dialect: str) -> tuple[list[MessageSpec], int | None]:
     """The messages that a user means, and the version if the reference has one."""
     match = _REFERENCE.fullmatch(reference)
     if match is None:
         raise click.UsageError(f"{reference!r} names no message: write dialect:Name@version")
-    name, dialect = match["name"], match["dialect"] or "kafka"
+    name, dialect = match["name"], match["dialect"] or dialect
     version = None if match["version"] is None else int(match["version"])
     try:
         return [catalog().spec(name, dialect)], version
@@ -294,8 +308,9 @@ def _print_spec(spec: MessageSpec, version: int | None) -> None:
     title += f", versions {spec.valid_versions}, flexible {spec.flexible_versions}"
     if not spec.deprecated_versions.empty:
         title += f", deprecated {spec.deprecated_versions}"
-    if spec.latest_version_unstable:
-        title += f", {spec.valid_versions.highest} not stable yet"
+    unstable = catalog().entry(spec.name, spec.dialect).unstable_versions
+    if unstable != "none":
+        title += f", {unstable} unstable"
     columns = ["field", "type", "versions", "nullable", "tag", "default", "notes"]
     rows = []
     for row in schema_rows(spec, version):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import click
 import msgspec
 
-from kafka_admin_proto.cli.captures.inputs import check_readable
-from kafka_admin_proto.cli.output import compact_json, print_table, printable
+from kafka_admin_proto.cli.admin.common.settings import is_said, shared_options
+from kafka_admin_proto.cli.captures.readable import check_readable
+from kafka_admin_proto.cli.logs.cells import state_cell
+from kafka_admin_proto.cli.numbers import WholeNumber
+from kafka_admin_proto.cli.output import print_table, printable, printable_json
+from kafka_admin_proto.cli.without_effect import refuse
 from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.records.metadata.batch_replay import LogProblem
 from kafka_admin_proto.records.metadata.cluster_state import Change, Items, diff
-from kafka_admin_proto.records.metadata.log import LogProblem, Replayed, replay
+from kafka_admin_proto.records.metadata.log import Replayed, replay
 from kafka_admin_proto.records.metadata.quorum_leader import QUORUM_STATE
 
 #: Kind → what its table is headed, and the fields in it; the others are in JSON alone.
@@ -53,27 +57,50 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
 _LISTS = {"configs": ("resource", "config", "value"), "quotas": ("entity", "quota", "value")}
 
 
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
-@click.option("--at", type=click.IntRange(0), help="After the record at this offset, not the last.")
+#: Options of commands for a cluster that --follow has too.
+_CLUSTER_OPTIONS = ("bootstrap_controller", "command_config", "trace")
+
+
+@click.command(params=[each for each in shared_options("table") if each.name in _CLUSTER_OPTIONS])
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False))
+@click.option("--at", type=WholeNumber(0), help="After the record at this offset, not the last.")
 @click.option(
     "--diff",
     "between",
     nargs=2,
-    type=click.IntRange(0),
+    type=WholeNumber(0),
     metavar="A B",
     help="What differs after the record at offset B from after that at A.",
 )
-@click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--follow", "-f", "follows", is_flag=True,
+    help="In place of DIR: what the quorum commits, as it comes, until Ctrl-C.",
+)  # fmt: skip
+@click.option(
+    "--from", "begin", type=WholeNumber(0), metavar="OFFSET",
+    help="With --follow: from the record at this offset on; what comes from now on by default.",
+)  # fmt: skip
+@click.option(
+    "--until", type=WholeNumber(0), metavar="OFFSET",
+    help="With --follow: end behind the record at this offset.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Choice(["table", "json", "jsonl"]), default="table", show_default=True,
+    help="json for a state, jsonl for the records of --follow.",
+)  # fmt: skip
 @click.option("--show-secrets", is_flag=True, help="Do not mask configs that hold passwords.")
 def metadata(
-    folder: str,
+    folder: str | None,
     at: int | None,
     between: tuple[int, int] | None,
+    follows: bool,
+    begin: int | None,
+    until: int | None,
     output: str,
     show_secrets: bool,
+    **cluster: Any,
 ) -> None:
-    """Replay a KRaft metadata log into the state of its cluster.
+    """Replay a KRaft metadata log into the state of its cluster, or follow it as it grows.
 
     DIR is a folder __cluster_metadata-0, or a broker's or controller's log.dirs folder that has
     one. The newest snapshot at or below the offset is read, then the segments. Records of a
@@ -81,18 +108,37 @@ def metadata(
     controller is who leads the last epoch, by the log's LEADER_CHANGE records or, without --at, a
     file quorum-state in the folder.
 
+    --follow asks the controllers of Kafka 3.7 or newer, as an observer that the quorum does not
+    see. It shows committed records alone: what each batch of them changes, or with --output jsonl
+    the records. Elections and lost controllers are waited for. With an authorizer it needs
+    ClusterAction on the cluster.
+
     \b
     Examples:
       kap metadata /var/kafka
       kap metadata /var/kafka/__cluster_metadata-0 --at 4711 --output json
       kap metadata /var/kafka --diff 4000 4711
+      kap metadata --follow --bootstrap-controller localhost:9093
+      kap metadata --follow --bootstrap-controller localhost:9093 --from 0 --output jsonl
 
     \b
     Exit codes: 0 fine, 1 something did not decode or is missing, 2 usage.
     """
+    if follows:
+        _follow(folder, begin, until, output, not show_secrets, cluster)
+        return
+    refuse("a folder: it goes with --follow", "begin", "until")
+    context = click.get_current_context()
+    for name in _CLUSTER_OPTIONS:
+        if is_said(context, name):  # the environment may name a cluster for other commands
+            refuse("a folder: it goes with --follow", name)
+    if folder is None:
+        raise click.UsageError("Missing argument 'DIR', or --follow")
+    if output == "jsonl":
+        raise click.UsageError("--output jsonl is for --follow; a state is one document: json")
     if between is not None and at is not None:
         raise click.UsageError("--diff and --at exclude each other")
-    check_readable([folder], folders=True)
+    check_readable([folder])
     try:
         if between is None:
             found = [replay(folder, at)]
@@ -111,6 +157,28 @@ def metadata(
     for problem in problems:
         click.echo(printable(str(problem)), err=True)
     sys.exit(1 if problems else 0)
+
+
+def _follow(
+    folder: str | None,
+    begin: int | None,
+    until: int | None,
+    output: str,
+    mask: bool,
+    cluster: dict[str, Any],
+) -> None:
+    from kafka_admin_proto.cli.logs.following import follow  # which loads the client
+
+    refuse("--follow", "at", "between")
+    if folder is not None:
+        raise click.UsageError("--follow asks a quorum: it goes without DIR")
+    if output == "json":
+        raise click.UsageError(
+            "--output json is whole at its end, and --follow has none: take jsonl"
+        )
+    if begin is not None and until is not None and until < begin:
+        raise click.UsageError(f"--until {until} is before --from {begin}")
+    sys.exit(follow(cluster, begin, until, as_records=output == "jsonl", mask=mask))
 
 
 def _show_json(found: Replayed, problems: list[LogProblem], mask: bool) -> None:
@@ -142,7 +210,7 @@ def _show_changes_json(
 
 
 def _echo_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(printable_json(json.dumps(value, ensure_ascii=False, indent=2)))
 
 
 def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> None:
@@ -168,7 +236,7 @@ def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> Non
         else:
             heading, fields = _TABLES[kind]
             columns = (heading, *fields)
-            rows = [[name, *(_cell(shown.get(field)) for field in fields)]
+            rows = [[name, *(state_cell(shown.get(field)) for field in fields)]
                     for name, shown in named.items()]  # fmt: skip
         click.echo()
         print_table(columns, [[printable(cell) for cell in row] for row in rows])
@@ -188,7 +256,7 @@ def _active_controller(found: Replayed) -> str:
 
 def _list_rows(items: Items, kind: str) -> list[list[str]]:
     return [
-        [name, field, _cell(value)]
+        [name, field, state_cell(value)]
         for name, fields in items[kind].items()
         for field, value in fields.items()
     ]
@@ -203,30 +271,7 @@ def _show_changes(
     columns = ("change", "kind", "name", "field", "before", "after")
     rows = []
     for change in changes:
-        texts = (_cell(value) for value in (change.before, change.after))
+        texts = (state_cell(value) for value in (change.before, change.after))
         cells = (change.change, change.kind.replace("_", " "), change.name, change.field, *texts)
         rows.append([printable(cell) for cell in cells])
     print_table(columns, rows)
-
-
-def _cell(value: Any) -> str:
-    """A JSON value as a cell: lists with commas, endpoints as URLs."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return (" " if any(isinstance(each, dict) for each in value) else ",").join(
-            _cell(each) for each in value
-        )
-    if not isinstance(value, dict):
-        return value if isinstance(value, str) else compact_json(value)
-    if "port" in value:
-        protocol = value.get("securityProtocol")
-        protocol = f"({protocol})" if protocol not in (None, value["name"]) else ""
-        return f"{value['name']}://{value['host']}:{value['port']}{protocol}"
-    return _pairs(value.items())
-
-
-def _pairs(fields: Iterable[tuple[str, Any]]) -> str:
-    return " ".join(f"{name}={_cell(value)}" for name, value in fields if value not in (None, []))

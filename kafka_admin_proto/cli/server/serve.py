@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import resource
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 import click
 
+from kafka_admin_proto.cli.numbers import Seconds, WholeNumber
+from kafka_admin_proto.cli.server.process import (
+    allow_open_files,
+    commands_at,
+    logged_to_stderr,
+    until_stopped,
+)
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.gc_tuning import tune_gc_for_server
-from kafka_admin_proto.server.cluster import Cluster, Rules
-from kafka_admin_proto.server.topics.policies import load_policy
+from kafka_admin_proto.gc_tuning import tune_for_server
+from kafka_admin_proto.policies.loading import (
+    ALTER_CONFIG_CONFIG,
+    CREATE_TOPIC_CONFIG,
+)
+from kafka_admin_proto.server.cluster import Cluster
+from kafka_admin_proto.server.settings import MOST_BROKERS, RELEASES, RULES, Rules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,13 +35,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--brokers", type=click.IntRange(1, 1000), default=1, show_default=True,
+@click.option("--brokers", type=WholeNumber(1, MOST_BROKERS), default=1, show_default=True,
               help="How many nodes, each broker and controller.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--advertised-host", help="The host in the addresses that clients get; --host if left out."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
+@click.option("--port", type=WholeNumber(0, 65535), default=0, show_default=True,
               help="The first node's port, the others have the next; 0: any.")  # fmt: skip
 @click.option("--listener", "listeners", multiple=True, metavar="NAME:PROTOCOL",
               help="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; may be repeated.")  # fmt: skip
@@ -39,20 +49,24 @@ if TYPE_CHECKING:
               help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
 @click.option("--acls", type=click.Path(dir_okay=False), metavar="FILE",
               help="Who may do what: a JSON list, as kap acls list writes it.")  # fmt: skip
-@click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,
+@click.option("--release", type=click.Choice(RELEASES), default="4.3", show_default=True,
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
               help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip
-@click.option("--rules", type=click.Choice(get_args(Rules)), default="shipped",
+@click.option("--rules", type=click.Choice(RULES), default="shipped",
               show_default=True, help="As shipped, CreateTopics as KIP-4's text has it, or the "
               "messages of one of its drafts too.")  # fmt: skip
 @click.option("--policy", metavar="MODULE:CLASS",
-              help="A class that decides which topics may be created (KIP-108).")  # fmt: skip
+              help="A class that decides which topics may be created (KIP-108); as --config "
+              "create.topic.policy.class.name=MODULE:CLASS.")  # fmt: skip
 @click.option("--alter-config-policy", metavar="MODULE:CLASS",
-              help="A class that decides which configs may be set.")  # fmt: skip
+              help="A class that decides which configs may be set; as --config "
+              "alter.config.policy.class.name=MODULE:CLASS.")  # fmt: skip
 @click.option("--config", "configs", multiple=True, metavar="NAME=VALUE",
               help="A config of every broker, as in its properties file.")  # fmt: skip
-@click.option("--propagation-delay", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS",
+@click.option("--topic", "topics", multiple=True, metavar="NAME[:PARTITIONS]",
+              help="Create a topic at the start; it may be there with --data.")  # fmt: skip
+@click.option("--propagation-delay", type=Seconds(min=0), default=0.0, metavar="SECONDS",
               help="How late brokers see a change that another one was asked for.")  # fmt: skip
 @click.option("--control", type=click.Path(path_type=Path), metavar="SOCKET",
               help="Make a socket where kap serve-control stops and starts brokers.")  # fmt: skip
@@ -75,6 +89,7 @@ def serve(
     policy: str | None,
     alter_config_policy: str | None,
     configs: tuple[str, ...],
+    topics: tuple[str, ...],
     versions: tuple[str, ...],
     faults: tuple[str, ...],
     propagation_delay: float,
@@ -91,8 +106,8 @@ def serve(
     Example:
       kap serve --brokers 3 --config auto.create.topics.enable=false
     """
-    pairs = dict(_pair(each, "=", "--config takes NAME=VALUE") for each in configs)
-    protocols = [_pair(each, ":", "--listener takes NAME:PROTOCOL") for each in listeners]
+    pairs = _pairs("--config", configs, "NAME=VALUE")
+    protocols = _pairs("--listener", listeners, "NAME:PROTOCOL")
     try:
         cluster = Cluster(
             brokers,
@@ -100,46 +115,54 @@ def serve(
             host=host,
             advertised_host=advertised_host,
             port=port,
-            listeners=_named(protocols),
+            listeners=protocols or {"PLAINTEXT": "PLAINTEXT"},
             users=_users(users),
             acls=_acls(acls),
-            configs=pairs,
+            configs=_with_policies(pairs, policy, alter_config_policy),
             data=data,
+            topics=_topics(topics),
             propagation_delay_s=propagation_delay,
             rules=rules,
-            create_topic_policy=_policy(policy),
-            alter_config_policy=_policy(alter_config_policy),
-            api_versions=dict(
-                _pair(each, "=", "--api-versions takes API=VERSIONS") for each in versions
-            ),
+            api_versions=_pairs("--api-versions", versions, "API=VERSIONS"),
             trace=_log if log else None,
         )
         added = [cluster.faults.add_text(each) for each in faults]
-        _allow_open_files()
-        tune_gc_for_server()
-        asyncio.run(_serve(cluster, control))
+        allow_open_files()
+        tune_for_server()
+        with logged_to_stderr():
+            asyncio.run(_serve(cluster, control))
         for fault in added:
-            print(f"fault {fault.text}: fired {fault.fired} times", file=sys.stderr)
+            print(f"fault {fault.text}: fired {counted(fault.fired, 'times')}", file=sys.stderr)
     except OSError as error:
+        if error.filename is not None:  # a file below --data, which has nothing to do with a port
+            raise click.UsageError(f"{error.filename}: {error.strerror}") from None
         where = f"{host}:{port}" if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
     except KafkaAdminProtoError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _pair(text: str, between: str, expected: str) -> tuple[str, str]:
-    name, found, value = text.partition(between)
-    if not found:
-        raise click.UsageError(f"{expected}, not {name!r}")
-    return name, value
+def _pairs(option: str, texts: tuple[str, ...], form: str) -> dict[str, str]:
+    """The values of an option that is repeated, by name; ``form`` has the sign between the two."""
+    between = "=" if "=" in form else ":"
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition(between)
+        if not sign:
+            raise click.UsageError(f"{option} takes {form}, not {name!r}")
+        if name in found:
+            raise click.UsageError(f"{option} names {name} twice; leave one out")
+        found[name] = value
+    return found
 
 
-def _named(protocols: list[tuple[str, str]]) -> dict[str, str]:
-    """Listeners by name; a cluster without any has a plain one."""
-    found = dict(protocols)
-    if len(found) < len(protocols):
-        raise click.UsageError("--listener names a listener twice")
-    return found or {"PLAINTEXT": "PLAINTEXT"}
+def _topics(texts: tuple[str, ...]) -> dict[str, int]:
+    """The partitions of each topic, -1 for the brokers' default."""
+    pairs = _pairs("--topic", tuple(each if ":" in each else f"{each}:-1" for each in texts), ":")
+    for name, count in pairs.items():
+        if not count.removeprefix("-").isdecimal():
+            raise click.UsageError(f"--topic takes NAME[:PARTITIONS], not {name}:{count}")
+    return {name: int(count) for name, count in pairs.items()}
 
 
 def _users(path: str | None) -> dict[str, str] | None:
@@ -158,30 +181,27 @@ def _acls(path: str | None) -> Sequence[Mapping[str, str]]:
     return read_acls(path)
 
 
-def _policy(name: str | None) -> Any:
-    """A policy of the user's own, also one in the current folder."""
-    if name is None:
-        return None
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        return load_policy(name)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _allow_open_files() -> None:
-    """As many connections as the system allows this process, as a JVM does by itself."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):  # the system may refuse an unlimited number
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+def _with_policies(
+    configs: dict[str, str], policy: str | None, alter_config_policy: str | None
+) -> dict[str, str]:
+    """The configs with those of the policies, whose classes may be in the current folder."""
+    for option, config, name in (
+        ("--policy", CREATE_TOPIC_CONFIG, policy),
+        ("--alter-config-policy", ALTER_CONFIG_CONFIG, alter_config_policy),
+    ):
+        if name is not None:
+            if config in configs:
+                raise click.UsageError(
+                    f"{option} and --config {config} both name a policy; leave one out"
+                )
+            configs[config] = name
+        if config in configs and "" not in sys.path:
+            sys.path.insert(0, "")
+    return configs
 
 
 async def _serve(cluster: Cluster, control: Path | None) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    ended = until_stopped()
     async with cluster, contextlib.AsyncExitStack() as opened:
         if control is not None:
             await opened.enter_async_context(_controlled(cluster, control))
@@ -194,15 +214,11 @@ async def _serve(cluster: Cluster, control: Path | None) -> None:
 @contextlib.asynccontextmanager
 async def _controlled(cluster: Cluster, path: Path) -> AsyncIterator[None]:
     """The cluster, with a socket for commands."""
-    from kafka_admin_proto.server.brokers.control import control_socket
+    from kafka_admin_proto.faults import commands
+    from kafka_admin_proto.server.brokers import control
 
-    try:
-        opened = contextlib.AsyncExitStack()
-        await opened.enter_async_context(control_socket(cluster, path))
-    except OSError as error:
-        text = f"cannot take commands at {path}: {error.strerror or error}"
-        raise click.UsageError(text) from None
-    async with opened:
+    faults = commands.commands_of(lambda: cluster.faults)
+    async with commands_at(path, {**control.commands_of(cluster), **faults}):
         yield
 
 

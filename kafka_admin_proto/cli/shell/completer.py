@@ -25,10 +25,13 @@ class CommandCompleter(Completer):
         words, last = _split(document.text_before_cursor)
         if words[:1] == ["kap"]:
             words = words[1:]
+        is_end = not document.text_after_cursor[:1].isspace()
         for item in self._complete.get_completions(words, last):
             if item.type == "plain":
+                # A value follows NAME= at once; behind any other word another one may begin.
+                end = " " if is_end and not item.value.endswith("=") else ""
                 yield Completion(
-                    shlex.quote(item.value) if item.value else "",
+                    shlex.quote(item.value) + end if item.value else "",
                     start_position=-len(last),
                     display=item.value,
                     display_meta=item.help or "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,12 +14,30 @@ import click
 import kafka_admin_proto
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.interrupted import INTERRUPTED
 from kafka_admin_proto.cli.output import printable
 from kafka_admin_proto.cli.shell.history import history_file, is_secret_line
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
+#: What a shell takes literally: behind a backslash, in quotes; and what it leaves out.
+_LITERAL = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_LITERAL_OR_COMMENT = re.compile(rf"{_LITERAL.pattern}|#.*", re.DOTALL)
+#: Signs of the system's shell between commands, the longest first, and what does it there.
+_OPERATOR = re.compile(r"\|\||&&|>>|[|&;<>]")
+_OUTSIDE = {
+    "|": "kap COMMAND | PROGRAM",
+    "> >>": "kap COMMAND > FILE",
+    "<": "kap COMMAND < FILE",
+    "&& || ; &": "kap COMMAND && kap COMMAND",
+}
+#: Commands that are not for the prompt, and why.
+_NOT_HERE = {
+    "serve": "it serves until it is ended: run it in a terminal of its own",
+    "shell": "this is the shell already",
+    "completion": "its script is for the system's shell: run it there",
+}
 #: Words that end the shell.
 _END = ("exit", "quit")
 
@@ -47,7 +66,7 @@ def run_prompt(state: ShellState) -> None:
 
 
 def run_lines(state: ShellState, lines: Iterable[str]) -> int:
-    """Run each line. Returns the exit code: the highest of the commands'."""
+    """Run each line, until Ctrl-C ends one. Returns the exit code: the highest of the commands'."""
     worst = 0
     for line in lines:
         words = _words(line, comments=True)
@@ -57,6 +76,8 @@ def run_lines(state: ShellState, lines: Iterable[str]) -> int:
             break
         elif words:
             worst = max(worst, run_command(state, words))
+            if worst == INTERRUPTED:
+                break
     return worst
 
 
@@ -65,8 +86,8 @@ def run_command(state: ShellState, words: Sequence[str]) -> int:
     words = list(words[1:] if words[0] == "kap" else words)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    if words[:1] == ["shell"]:
-        click.echo("kap: this is the shell already", err=True)
+    if words and words[0] in _NOT_HERE and not {"--help", "-h"}.intersection(words):
+        click.echo(f"kap: {words[0]}: {_NOT_HERE[words[0]]}", err=True)
         return 2
     try:
         code = kap.main(words, prog_name="kap", standalone_mode=False, obj=state)
@@ -84,12 +105,23 @@ def run_command(state: ShellState, words: Sequence[str]) -> int:
 
 
 def _words(line: str, *, comments: bool = False) -> list[str] | None:
-    """The words of a line as a shell has them; None where a quote is not closed, which it says."""
+    """The words of a line as a shell has them; None where it has no such line, which it says."""
     try:
-        return shlex.split(line, comments=comments)
+        words = shlex.split(line, comments=comments)
     except ValueError as error:
         click.echo(f"kap: {error}".lower(), err=True)
         return None
+    rest = (_LITERAL_OR_COMMENT if comments else _LITERAL).sub("", line)
+    if operator := _OPERATOR.search(rest):
+        sign = operator[0]
+        there = next(use for signs, use in _OUTSIDE.items() if sign in signs.split())
+        click.echo(
+            f"kap: {sign} is of the system's shell, which can do it from outside: {there}. Here a "
+            "line is one command; in quotes the sign is part of a word",
+            err=True,
+        )
+        return None
+    return words
 
 
 def _session(state: ShellState) -> PromptSession[str]:

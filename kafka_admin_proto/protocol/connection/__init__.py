@@ -20,87 +20,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = [
-    "CLIENT",
-    "NEED_DATA",
-    "PAUSED",
-    "SERVER",
-    "Authenticated",
-    "ClientConnection",
-    "ClientEvent",
-    "Connection",
-    "ConnectionClosed",
-    "Limits",
-    "ProofNeeded",
-    "Ready",
-    "Reauthenticated",
-    "RequestReceived",
-    "ResponseReceived",
-    "Role",
-    "Sasl",
-    "SaslPlain",
-    "SaslScram",
-    "SaslServer",
-    "ScramCredential",
-    "SentRequest",
-    "ServerConnection",
-    "ServerEvent",
-    "Signal",
-    "State",
-]
+from kafka_admin_proto.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.connection.client import ClientConnection
-    from kafka_admin_proto.protocol.connection.events import (
-        NEED_DATA,
-        PAUSED,
-        Authenticated,
-        ClientEvent,
-        ConnectionClosed,
-        ProofNeeded,
-        Ready,
-        Reauthenticated,
-        RequestReceived,
-        ResponseReceived,
-        SentRequest,
-        ServerEvent,
-        Signal,
-        State,
-    )
-    from kafka_admin_proto.protocol.connection.limits import Limits
-    from kafka_admin_proto.protocol.connection.roles import CLIENT, SERVER, Connection, Role
-    from kafka_admin_proto.protocol.connection.sasl_client import Sasl, SaslPlain, SaslScram
-    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
-    from kafka_admin_proto.protocol.connection.scram import ScramCredential
-    from kafka_admin_proto.protocol.connection.server import ServerConnection
+    from kafka_admin_proto.protocol.connection.client import ClientConnection as ClientConnection
+    from kafka_admin_proto.protocol.connection.events import NEED_DATA as NEED_DATA
+    from kafka_admin_proto.protocol.connection.events import PAUSED as PAUSED
+    from kafka_admin_proto.protocol.connection.events import Authenticated as Authenticated
+    from kafka_admin_proto.protocol.connection.events import ClientEvent as ClientEvent
+    from kafka_admin_proto.protocol.connection.events import ConnectionClosed as ConnectionClosed
+    from kafka_admin_proto.protocol.connection.events import ProofNeeded as ProofNeeded
+    from kafka_admin_proto.protocol.connection.events import Ready as Ready
+    from kafka_admin_proto.protocol.connection.events import Reauthenticated as Reauthenticated
+    from kafka_admin_proto.protocol.connection.events import RequestReceived as RequestReceived
+    from kafka_admin_proto.protocol.connection.events import ResponseReceived as ResponseReceived
+    from kafka_admin_proto.protocol.connection.events import SentRequest as SentRequest
+    from kafka_admin_proto.protocol.connection.events import ServerEvent as ServerEvent
+    from kafka_admin_proto.protocol.connection.events import Signal as Signal
+    from kafka_admin_proto.protocol.connection.events import State as State
+    from kafka_admin_proto.protocol.connection.limits import Limits as Limits
+    from kafka_admin_proto.protocol.connection.roles import CLIENT as CLIENT
+    from kafka_admin_proto.protocol.connection.roles import SERVER as SERVER
+    from kafka_admin_proto.protocol.connection.roles import Connection as Connection
+    from kafka_admin_proto.protocol.connection.roles import Role as Role
+    from kafka_admin_proto.protocol.connection.sasl_client import Sasl as Sasl
+    from kafka_admin_proto.protocol.connection.sasl_client import SaslPlain as SaslPlain
+    from kafka_admin_proto.protocol.connection.sasl_client import SaslScram as SaslScram
+    from kafka_admin_proto.protocol.connection.sasl_server import SaslServer as SaslServer
+    from kafka_admin_proto.protocol.connection.scram import ScramCredential as ScramCredential
+    from kafka_admin_proto.protocol.connection.server import ServerConnection as ServerConnection
 else:
-    from kafka_admin_proto.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "client": ["ClientConnection"],
-            "events": [
-                "NEED_DATA",
-                "PAUSED",
-                "Authenticated",
-                "ClientEvent",
-                "ConnectionClosed",
-                "ProofNeeded",
-                "Ready",
-                "Reauthenticated",
-                "RequestReceived",
-                "ResponseReceived",
-                "SentRequest",
-                "ServerEvent",
-                "Signal",
-                "State",
-            ],
-            "limits": ["Limits"],
-            "roles": ["CLIENT", "SERVER", "Connection", "Role"],
-            "sasl_client": ["Sasl", "SaslPlain", "SaslScram"],
-            "sasl_server": ["SaslServer"],
-            "scram": ["ScramCredential"],
-            "server": ["ServerConnection"],
-        },
-    )
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, Literal, TypeVar
 
-from kafka_admin_proto.arguments import Buffer
+from kafka_admin_proto.arguments import Buffer, checked, listed
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
     FrameError,
     LocalProtocolError,
@@ -21,6 +22,7 @@ from kafka_admin_proto.protocol.connection.events import (
 )
 from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.frames import FrameReader
+from kafka_admin_proto.protocol.versions import Api, api_versions
 
 E = TypeVar("E")
 
@@ -29,6 +31,7 @@ class BaseConnection(ABC, Generic[E]):
     """One end of a connection, without a socket. Not to be used by two threads at a time."""
 
     def __init__(self, limits: Limits | None, state: State) -> None:
+        checked(limits, Limits | None, f"{type(self).__name__}: limits")
         self.limits: Limits = Limits() if limits is None else limits
         self._reader = FrameReader(self.limits.frame_bytes)
         self._frames: Iterator[bytes] = iter(())
@@ -37,6 +40,26 @@ class BaseConnection(ABC, Generic[E]):
         self._failure: RemoteProtocolError | None = None
         self._state = state
         self._enter(state)
+
+    def _checked_apis(self, apis: Iterable[Api] | None) -> list[Api]:
+        """The apis that were given, by default all that are meant for use.
+
+        Each connection has some ninety, so their fields are not looked at. ValueError for none.
+        """
+        if apis is None:
+            return api_versions()
+        what = f"{type(self).__name__}: apis"
+        found = listed(apis, what)
+        if not found:
+            raise ValueError(
+                f"{what} is empty, so that no request could pass; leave it out for all"
+            )
+        for each in found:
+            if not isinstance(each, Api):
+                raise TypeError(
+                    f"{what}: expected Apis, as shared_apis returns them, got {type(each).__name__}"
+                )
+        return found
 
     @property
     def state(self) -> State:
@@ -64,7 +87,7 @@ class BaseConnection(ABC, Generic[E]):
             self._ended = True
         elif self._ended:
             raise LocalProtocolError(
-                f"{len(data)} bytes were received after the end of the stream, which b'' is"
+                f"received {counted(len(data), 'bytes')} after the end of the stream, which b'' is"
             )
         elif self._failure is None:
             self._frames = self._reader.feed(data)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from kafka_admin_proto.arguments import version_number
+from kafka_admin_proto.arguments import checked_arguments, version_number
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
     LocalProtocolError,
     RemoteProtocolError,
@@ -15,12 +15,15 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.messages.request_header import RequestHeader
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.base import BaseConnection
 from kafka_admin_proto.protocol.connection.client_sasl import (
     ClientAuthentication,
     Handler,
     body_of,
 )
+from kafka_admin_proto.protocol.connection.correlation_ids import CorrelationIds
 from kafka_admin_proto.protocol.connection.events import (
     NEED_DATA,
     ClientEvent,
@@ -36,31 +39,24 @@ from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import api_words, error_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import (
-    API_VERSIONS_KEY,
-    SASL_AUTHENTICATE_KEY,
-    SASL_HANDSHAKE_KEY,
-)
 from kafka_admin_proto.protocol.payload_values import Response, expects_response
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request
-from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, read_response
+from kafka_admin_proto.protocol.payloads import read_response
+from kafka_admin_proto.protocol.software import checked_software
 from kafka_admin_proto.protocol.versions import (
     Api,
-    api_versions,
     negotiate,
     negotiate_apis,
     supported,
+    version_ranges,
 )
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.types.base import cannot_encode
 
 #: Called with each message that passes, the connection's own included: whether it is sent, which
 #: request it is or answers, and its body (None for one that does not decode).
 Trace: TypeAlias = Callable[[bool, SentRequest, Message | None], None]
-
-_HIGHEST_CORRELATION_ID = (1 << 31) - 1
-#: What a broker takes for a client's software name and version (KIP-511).
-_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 #: A request without an answer, and what takes the answer where that is the connection's own.
 _Pending: TypeAlias = tuple[SentRequest, Handler | None]
@@ -72,7 +68,8 @@ class ClientConnection(BaseConnection[ClientEvent]):
     ``apis`` are the versions that this client uses, all that are meant for use by default. With
     ``negotiate=False`` the broker is not asked: ``apis`` says what it has. With ``defer_proofs``
     the proofs that SCRAM takes are computed by the caller. ``trace`` is called with each message
-    that passes. ValueError for a software name or version that brokers refuse.
+    that passes. ValueError for a software name or version that brokers refuse and for no apis,
+    TypeError for an argument of another type.
     """
 
     def __init__(
@@ -89,21 +86,22 @@ class ClientConnection(BaseConnection[ClientEvent]):
         defer_proofs: bool = False,
         trace: Trace | None = None,
     ) -> None:
+        others = ("self", "apis", "limits")  # which the base checks
+        given = {name: each for name, each in locals().items() if name not in others}
+        checked_arguments(ClientConnection.__init__, given)
         super().__init__(limits, State.NEW)
         self.client_id = client_id
-        self._apis = [*(api_versions() if apis is None else apis)]
+        self._apis = self._checked_apis(apis)
         self._ours = {each.api_key: each.versions for each in self._apis}
-        if negotiate and API_VERSIONS_KEY not in self._ours:
+        if negotiate and api_keys.API_VERSIONS not in self._ours:
             raise ValueError("apis lacks ApiVersions, without which nothing can be negotiated")
         #: The versions of the broker, and the one to use, by api key.
         self._theirs: Mapping[int, VersionRange] = {}
         self._versions: Mapping[int, int] = {}
         self._negotiates = negotiate
         self._answer: ApiVersionsResponse | None = None
-        self._software = _software(software_name, software_version)
-        if not 0 <= first_correlation_id <= _HIGHEST_CORRELATION_ID:
-            raise ValueError(f"correlation id {first_correlation_id} is not from 0 to 2^31 - 1")
-        self._correlation_id = first_correlation_id
+        self._software = checked_software(software_name, software_version)
+        self._ids = CorrelationIds(first_correlation_id)
         self._pending: deque[_Pending] = deque()
         self._trace = trace
         self._sasl = sasl
@@ -131,20 +129,30 @@ class ClientConnection(BaseConnection[ClientEvent]):
             )
         if self._negotiates:
             self._enter(State.NEGOTIATING)
-            self._ask_versions(self._ours[API_VERSIONS_KEY].highest, self._take_first_versions)
+            self._ask_versions(self._ours[api_keys.API_VERSIONS].highest, self._take_first_versions)
         else:
             self._theirs = self._ours
             self._versions = {key: each.highest for key, each in self._theirs.items()}
             self._event = self._negotiated()
         return self.data_to_send()
 
-    def send(self, request: Message, version: int | None = None, context: Any = None) -> bytes:
+    def send(
+        self,
+        request: Message,
+        version: int | None = None,
+        context: Any = None,
+        *,
+        header: RequestHeader | None = None,
+    ) -> bytes:
         """The bytes to write for a request, at the highest version of both peers by default.
 
-        ``context`` comes back with the answer. During a re-authentication the request is kept
-        back: it is in ``data_to_send`` when that is over. Raises LocalProtocolError when the
-        connection is not ready or a limit is reached, UnsupportedVersionError when the broker
-        lacks the api or the version, EncodeError for a value that cannot be written.
+        ``context`` comes back with the answer. ``header`` is the one that a proxy has read: its
+        version, correlation id, client id and unknown tagged fields are kept. During a
+        re-authentication the request is kept back: it is in ``data_to_send`` when that is over.
+        Raises LocalProtocolError when the connection is not ready or a limit is reached, and for a
+        header with the correlation id of a request that has no answer yet; UnsupportedVersionError
+        when the broker lacks the api or the version, EncodeError for a value that cannot be
+        written.
         """
         if self._state is not State.READY and self._state is not State.REAUTHENTICATING:
             raise LocalProtocolError(
@@ -152,27 +160,30 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 "Ready and the end of the stream"
             )
         api_key = api_key_of(request, "Request")
-        if version is None and api_key in self._versions and request.dialect == "kafka":
+        if header is not None:
+            version = self._kept_version(request, api_key, version, header)
+        elif version is None and api_key in self._versions and request.dialect == "kafka":
             version = self._versions[api_key]
         else:
             version = self._checked_version(request, api_key, version)
         answered = expects_response(api_key, request)
         if answered and len(self._pending) + len(self._held) >= self.limits.in_flight:
             raise LocalProtocolError(
-                f"{len(self._pending) + len(self._held)} requests are unanswered and the limit "
-                f"in_flight is {self.limits.in_flight}; take answers before the next request"
+                f"in_flight is {self.limits.in_flight}, and as many requests are unanswered; "
+                "take answers before the next request"
             )
-        sent = SentRequest(api_key, version, self._correlation_id, context, request.dialect)
-        data = frame(write_request(request, version, sent.correlation_id, self.client_id))
+        if header is None:
+            header = RequestHeader(api_key, version, self._ids.next(), self.client_id)
+        data = frame(write_request(request, header=header))
+        if answered:
+            self._ids.check_free(header.correlation_id)
+        sent = SentRequest(api_key, version, header.correlation_id, context, request.dialect)
         if self._state is State.REAUTHENTICATING:
             self._hold(data, (sent, None) if answered else None)
-            data = b""
-        elif answered:
-            self._pending.append((sent, None))
-        self._next_correlation_id()
-        if self._trace is not None:
-            self._trace(True, sent, request)
-        return self.data_to_send() + data if self._out else data
+        else:
+            self._write(data, (sent, None) if answered else None)
+        self._note_sent(sent, request, answered=answered)
+        return self.data_to_send()
 
     def reauthenticate(self) -> bytes:
         """The bytes that start another authentication with the same credentials (KIP-368).
@@ -186,7 +197,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 f"{'no ' if self._sasl is None else ''}credentials; it authenticates again when "
                 "it is ready and has some"
             )
-        needed = (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY)
+        needed = (api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE)
         if any(self._versions.get(key, 0) < 1 for key in needed):
             raise LocalProtocolError(
                 "the broker has no SaslHandshake v1 and SaslAuthenticate v1, so no "
@@ -233,18 +244,14 @@ class ClientConnection(BaseConnection[ClientEvent]):
     # What the connection itself says.
 
     def _ask_versions(self, version: int, handler: Handler) -> None:
-        name, software_version = self._software
-        body = ApiVersionsRequest(
-            client_software_name=name, client_software_version=software_version
-        )
-        self._ask(body, version, handler)
+        self._ask(ApiVersionsRequest(*self._software), version, handler)
 
     def _take_first_versions(self, response: Response) -> ClientEvent | None:
         body = body_of(response, ApiVersionsResponse)
-        if body.error_code != UNSUPPORTED_VERSION:
+        if body.error_code != codes.UNSUPPORTED_VERSION:
             return self._take_versions(response)
         try:
-            again = negotiate_apis(body, self._apis)[API_VERSIONS_KEY]
+            again = negotiate_apis(body, self._apis)[api_keys.API_VERSIONS]
         except UnsupportedVersionError as error:
             fault = f"ApiVersions: {error}"
         else:
@@ -259,9 +266,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 f"the broker does not tell its versions: {error_words(body.error_code)}"
             )
         self._answer = body
-        self._theirs = {
-            row.api_key: VersionRange(row.min_version, row.max_version) for row in body.api_keys
-        }
+        self._theirs = version_ranges(body)
         self._versions = negotiate_apis(body, self._apis)
         return self._negotiated()
 
@@ -292,9 +297,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
             return Ready(self._theirs, self._answer, lifetime_ms)
         self._enter(State.READY)
         for data, pending in self._held:
-            self._out.append(data)
-            if pending is not None:
-                self._pending.append(pending)
+            self._write(data, pending)
         self._held, self._held_bytes = [], 0
         return Reauthenticated(lifetime_ms)
 
@@ -302,27 +305,31 @@ class ClientConnection(BaseConnection[ClientEvent]):
 
     def _ask(self, body: Message, version: int, handler: Handler) -> None:
         """Write a request of the connection's own."""
-        sent = SentRequest(api_key_of(body, "Request"), version, self._correlation_id)
+        sent = SentRequest(api_key_of(body, "Request"), version, self._ids.next())
         data = frame(write_request(body, version, sent.correlation_id, self.client_id))
-        self._out.append(data)
-        self._pending.append((sent, handler))
-        self._next_correlation_id()
+        self._write(data, (sent, handler))
+        self._note_sent(sent, body, answered=True)
+
+    def _note_sent(self, sent: SentRequest, body: Message, *, answered: bool) -> None:
+        self._ids.sent(sent.correlation_id, answered=answered)
         if self._trace is not None:
             self._trace(True, sent, body)
+
+    def _write(self, data: bytes, pending: _Pending | None) -> None:
+        self._out.append(data)
+        if pending is not None:
+            self._pending.append(pending)
 
     def _hold(self, data: bytes, pending: _Pending | None) -> None:
         waiting = self._held_bytes + len(data)
         if waiting > self.limits.waiting_bytes:
             raise LocalProtocolError(
-                f"{waiting} bytes of requests would wait for the end of the re-authentication, "
+                f"{counted(waiting, 'bytes')} of requests would wait for the end of the "
+                "re-authentication, "
                 f"and the limit waiting_bytes is {self.limits.waiting_bytes}"
             )
         self._held.append((data, pending))
         self._held_bytes = waiting
-
-    def _next_correlation_id(self) -> None:
-        last = self._correlation_id == _HIGHEST_CORRELATION_ID
-        self._correlation_id = 0 if last else self._correlation_id + 1
 
     def _take(self, payload: bytes) -> ClientEvent | None:
         authentication = self._authentication
@@ -330,14 +337,15 @@ class ClientConnection(BaseConnection[ClientEvent]):
             return authentication.take_bare(payload)
         if not self._pending:
             raise RemoteProtocolError(
-                f"the broker sent a response of {len(payload)} bytes, and nothing was asked"
+                f"the broker sent a response of {counted(len(payload), 'bytes')}, and nothing "
+                "was asked"
             )
         request, handler = self._pending[0]
         response = read_response(payload, request.api_key, request.version, dialect=request.dialect)
-        header = response.header
-        if header is None or header.correlation_id != request.correlation_id:
+        if response.header is None or response.header.correlation_id != request.correlation_id:
             raise RemoteProtocolError(_mismatch(response, request))
         self._pending.popleft()
+        self._ids.received(request.correlation_id)
         if self._trace is not None:
             self._trace(False, request, response.body)
         return ResponseReceived(response, request) if handler is None else handler(response)
@@ -350,6 +358,16 @@ class ClientConnection(BaseConnection[ClientEvent]):
 
     def _unanswered(self) -> list[SentRequest]:
         return self.unanswered
+
+    def _kept_version(
+        self, request: Message, api_key: int, version: int | None, header: RequestHeader
+    ) -> int:
+        """The version of a header that is kept, checked as one that was asked for."""
+        if version is not None:
+            raise TypeError("send takes a version or a header, which has the version")
+        if not isinstance(header, RequestHeader):
+            raise cannot_encode("header", header, "a RequestHeader")
+        return self._checked_version(request, api_key, header.request_api_version)
 
     def _checked_version(self, request: Message, api_key: int, version: int | None) -> int:
         """The version asked for, where the broker has it; UnsupportedVersionError saying why.
@@ -382,16 +400,3 @@ def _mismatch(response: Response, request: SentRequest) -> str:
         f"the response has correlation id {response.header.correlation_id}, and the oldest "
         f"request without an answer, {asked}, has {request.correlation_id}"
     )
-
-
-def _software(name: str, version: str | None) -> tuple[str, str]:
-    from kafka_admin_proto import __version__
-
-    version = __version__ if version is None else version
-    for text in (name, version):
-        if not _SOFTWARE.fullmatch(text):
-            raise ValueError(
-                f"{text!r} as a client's software name or version: brokers take letters, digits, "
-                "dots and dashes, with a letter or a digit at both ends"
-            )
-    return name, version

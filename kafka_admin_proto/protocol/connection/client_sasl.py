@@ -14,10 +14,10 @@ from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticat
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeeded
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import error_words
-from kafka_admin_proto.protocol.headers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
 from kafka_admin_proto.protocol.payload_values import Response
 from kafka_admin_proto.values import Message
 
@@ -67,10 +67,10 @@ class ClientAuthentication:
 
     def start(self) -> None:
         """Write the SaslHandshake; SaslError where the broker has none."""
-        version = self._versions.get(SASL_HANDSHAKE_KEY)
+        version = self._versions.get(api_keys.SASL_HANDSHAKE)
         if version is None:
             raise self._error("the broker has no SaslHandshake, so no SASL that is known here")
-        if SASL_AUTHENTICATE_KEY not in self._versions:
+        if api_keys.SASL_AUTHENTICATE not in self._versions:
             version = 0
         request = SaslHandshakeRequest(mechanism=self._sasl.mechanism)
         self._ask(request, version, self._take_handshake)
@@ -86,7 +86,7 @@ class ClientAuthentication:
         if self.bare:
             self._write(token)
         else:
-            version = self._versions[SASL_AUTHENTICATE_KEY]
+            version = self._versions[api_keys.SASL_AUTHENTICATE]
             request = SaslAuthenticateRequest(auth_bytes=token)
             self._ask(request, version, self._take_token)
 

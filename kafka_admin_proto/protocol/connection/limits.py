@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
+from kafka_admin_proto.arguments import integer_check
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds of one connection; ValueError for one that is below 1.
+    """Bounds of one connection; ValueError for one that is below 1, TypeError for no integer.
 
     The defaults are a broker's: ``socket.request.max.bytes`` for frames, and
     ``sasl.server.max.receive.size`` as long as the peer may be anyone.
@@ -27,6 +30,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     scram_iterations: int = 1_000_000
 
     def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            if getattr(self, name) < 1:
-                raise ValueError(f"the limit {name} is {getattr(self, name)}; the least is 1")
+        check_limits(self)
+
+
+def check_limits(limits: msgspec.Struct, least: Mapping[str, int] | None = None) -> None:
+    """Raise TypeError for a limit that is no integer, ValueError for one that is too low.
+
+    ``least`` has the lowest value of the limits for which it is not 1.
+    """
+    for name in limits.__struct_fields__:
+        lowest = (least or {}).get(name, 1)
+        number = integer_check(f"the limit {name} is a whole number")(getattr(limits, name))
+        if number < lowest:
+            raise ValueError(f"the limit {name} is {number}; the least is {lowest}")

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from kafka_admin_proto.arguments import checked
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SaslError
 from kafka_admin_proto.protocol.connection import scram
 from kafka_admin_proto.wire.secrets import MASK
@@ -27,11 +29,16 @@ class ClientExchange(ABC):
 
 
 class Sasl(ABC):
-    """A user's credentials for one mechanism. They are masked in ``repr`` and never pickled."""
+    """A user's credentials for one mechanism. They are masked in ``repr`` and never pickled.
+
+    TypeError for a user or a password that is no str, ValueError for one that cannot be sent.
+    """
 
     __slots__ = ("_password", "mechanism", "user")
 
     def __init__(self, mechanism: str, user: str, password: str) -> None:
+        for name, text in (("user", user), ("password", password)):
+            checked(text, str, f"{type(self).__name__}: {name}")
         if not user or not (scram.is_sasl_text(user) and scram.is_sasl_text(password)):
             raise ValueError("a SASL user needs a name; it and the password are UTF-8 without NULs")
         self.mechanism: str = mechanism
@@ -111,7 +118,9 @@ class _ScramExchange(ClientExchange):
     def next(self, challenge: bytes) -> Callable[[], bytes] | None:
         text = scram.text_of(challenge)
         if text is None:
-            raise self._error(f"its token of {len(challenge)} bytes is not a SCRAM message")
+            raise self._error(
+                f"its token of {counted(len(challenge), 'bytes')} is not a SCRAM message"
+            )
         if self._is_proven:
             fault = self._refused(self._client.set_server_final, text)
             if fault:
@@ -122,7 +131,9 @@ class _ScramExchange(ClientExchange):
             raise self._error(fault)
         rounds = int(self._client.iterations)
         if rounds > self._limit:
-            raise self._error(f"it asks for {rounds} iterations, and the limit is {self._limit}")
+            raise self._error(
+                f"it asks for {counted(rounds, 'iterations')}, and the limit is {self._limit}"
+            )
         self._is_proven = True
         return self._proof
 

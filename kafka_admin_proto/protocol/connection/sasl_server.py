@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.arguments import check_fields, checked
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import RemoteProtocolError, SettingsError
 from kafka_admin_proto.protocol.connection import scram
 
 #: Whether a user has that password; to be compared in constant time (``hmac.compare_digest``).
@@ -21,11 +23,19 @@ ScramLookup = Callable[[str], scram.ScramCredential | None]
 class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
     """The mechanisms of a listener: one for each field that is given.
 
-    The callables are asked while bytes are read and have to answer from memory. What they raise
-    passes through ``next_event``. With a ``session_lifetime_ms`` clients have to authenticate
-    again within that time (``connections.max.reauth.ms``); without it they cannot. A ``clock`` in
-    seconds, like ``time.monotonic``, lets the connection see to that itself: requests of a session
-    that is over end it, and a client authenticates again once a second at most.
+    The callables are asked while bytes are read and have to answer from memory. For PLAIN True
+    accepts and False refuses, for SCRAM a ScramCredential is a user's and None says that there is
+    none. Any other answer is a TypeError: what is only true, as a coroutine is, lets nobody in. A
+    credential that was made for another mechanism is a ValueError. These and what they raise pass
+    through ``next_event``, and the connection has failed.
+
+    With a ``session_lifetime_ms`` clients have to authenticate again within that time
+    (``connections.max.reauth.ms``); without it they cannot. A ``clock`` in seconds, like
+    ``time.monotonic``, lets the connection see to that itself: requests of a session that is over
+    end it, and a client authenticates again once a second at most.
+
+    Raises TypeError for a field of another type and for coroutine functions, ValueError without a
+    mechanism and for a lifetime below 0.
     """
 
     plain: PlainVerifier | None = None
@@ -35,8 +45,42 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
     clock: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, "SaslServer")
+        if self.session_lifetime_ms < 0:
+            raise ValueError(f"session_lifetime_ms is {self.session_lifetime_ms}; the least is 0")
         if not self.mechanisms:
             raise ValueError("a SaslServer without a mechanism lets nobody in; give one of them")
+
+    @classmethod
+    def of_passwords(cls, passwords: Mapping[str, str]) -> SaslServer:
+        """PLAIN and both of SCRAM for users by name, with a new salt; others are not let in.
+
+        SCRAM takes names of ASCII alone. SettingsError for names and passwords that cannot log in.
+        """
+        given: dict[str, str] = dict(checked(passwords, Mapping[str, str], "of_passwords"))
+        for name, password in given.items():
+            if not name or not password or not all(map(scram.is_sasl_text, (name, password))):
+                raise SettingsError(
+                    f"the user {name!r} cannot log in: a name and a password are UTF-8 without "
+                    "NULs, and neither is empty"
+                )
+
+        def is_password(name: str, password: str) -> bool:
+            expected = given.get(name)
+            return expected is not None and compare_digest(expected.encode(), password.encode())
+
+        def lookup(mechanism: str) -> ScramLookup:
+            return {
+                name: scram.ScramCredential.of_password(mechanism, password)
+                for name, password in given.items()
+                if name.isascii()
+            }.get
+
+        return cls(
+            plain=is_password,
+            scram_sha_256=lookup("SCRAM-SHA-256"),
+            scram_sha_512=lookup("SCRAM-SHA-512"),
+        )
 
     @property
     def mechanisms(self) -> list[str]:
@@ -108,17 +152,27 @@ class _PlainExchange(ServerExchange):
             return Step(refusal="Authentication failed: username not specified")
         if not password:
             return Step(refusal="Authentication failed: password not specified")
-        if not self._verify(user, password):
+        is_right: object = self._verify(user, password)
+        if is_right is not True and is_right is not False:
+            raise _wrong_answer("plain", is_right, "True accepts a password and False refuses it")
+        if not is_right:
             return Step(refusal="Authentication failed: Invalid username or password")
         if authorization_id not in ("", user):
             return Step(refusal=_ANOTHER_ID)
         return Step(user=user)
 
 
+def _wrong_answer(field: str, answer: object, expected: str) -> TypeError:
+    """The error for a callback's answer, which may be a secret and is not shown."""
+    kind = type(answer).__name__
+    return TypeError(f"{field} of SaslServer returned an object of type {kind}: {expected}")
+
+
 class _ScramExchange(ServerExchange):
     """Kafka's ``ScramSaslServer``."""
 
     def __init__(self, mechanism: str, lookup: ScramLookup) -> None:
+        self._mechanism = mechanism
         self._hash = scram.hash_of(mechanism)
         self._lookup = lookup
         self._credential: scram.ScramCredential | None = None
@@ -135,9 +189,19 @@ class _ScramExchange(ServerExchange):
         message = scram.ClientFirst.read(text)
         if message is None or message.has_token:
             return _INVALID
-        credential = self._lookup(message.user)
+        credential: object = self._lookup(message.user)
         if credential is None:
             return _INVALID
+        field = self._mechanism.lower().replace("-", "_")
+        if not isinstance(credential, scram.ScramCredential):
+            expected = "a ScramCredential is the user's, and None says that there is no such user"
+            raise _wrong_answer(field, credential, expected)
+        if not credential.fits(self._mechanism):
+            raise ValueError(
+                f"{field} of SaslServer returned a credential that was made for another mechanism "
+                f"than {self._mechanism}: its keys are of {len(credential.stored_key)} and "
+                f"{counted(len(credential.server_key), 'bytes')}"
+            )
         if message.authorization_id not in ("", message.user):
             return Step(refusal=_ANOTHER_ID)
         self._credential, self._user = credential, message.user
@@ -154,7 +218,7 @@ class _ScramExchange(ServerExchange):
             return _INVALID
         if len(message.proof) != len(credential.stored_key):
             raise RemoteProtocolError(
-                f"a SCRAM proof of {len(message.proof)} bytes, and {self._hash} has "
+                f"a SCRAM proof of {counted(len(message.proof), 'bytes')}, and {self._hash} has "
                 f"{len(credential.stored_key)}"
             )
         said = f"{self._said},{message.without_proof}".encode()

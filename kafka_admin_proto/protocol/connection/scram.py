@@ -18,6 +18,8 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_admin_proto.arguments import check_fields, checked
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.wire.secrets import MASK
 
@@ -35,7 +37,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
     """What a broker keeps of a user's password, for one mechanism.
 
     Kafka stores the same four (``UserScramCredentialRecord``); ``repr`` masks all but the rounds.
-    ValueError for fewer than 4096 rounds, which Kafka refuses.
+    ValueError for fewer than 4096 rounds, which Kafka refuses; TypeError for what is no bytes.
     """
 
     salt: bytes
@@ -44,9 +46,11 @@ class ScramCredential(msgspec.Struct, frozen=True):
     server_key: bytes
 
     def __post_init__(self) -> None:
+        check_fields(self, "ScramCredential")
         if self.iterations < LEAST_ITERATIONS:
             raise ValueError(
-                f"a SCRAM credential of {self.iterations} iterations; at least {LEAST_ITERATIONS} "
+                f"a SCRAM credential of {counted(self.iterations, 'iterations')}; at least "
+                f"{LEAST_ITERATIONS} "
                 "are needed"
             )
 
@@ -61,6 +65,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
     ) -> ScramCredential:
         """The credential of a password, with a new salt by default; ValueError as above."""
         name = hash_of(mechanism)
+        checked(password, str, "of_password: password")
         if not is_sasl_text(password):
             raise ValueError("a SASL password is UTF-8 without NULs")
         salt = secrets.token_bytes(_NEW_SALT_BYTES) if salt is None else salt
@@ -68,6 +73,11 @@ class ScramCredential(msgspec.Struct, frozen=True):
         client_key = hmac.digest(salted, b"Client Key", name)
         stored_key = hashlib.new(name, client_key).digest()
         return cls(salt, iterations, stored_key, hmac.digest(salted, b"Server Key", name))
+
+    def fits(self, mechanism: str) -> bool:
+        """Whether the keys are as long as those that the mechanism's hash makes."""
+        size = hashlib.new(hash_of(mechanism)).digest_size
+        return len(self.stored_key) == len(self.server_key) == size
 
     def __repr__(self) -> str:
         return f"ScramCredential(iterations={self.iterations}, keys and salt not shown)"
@@ -78,7 +88,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
 
 def hash_of(mechanism: str) -> str:
     """The name in hashlib of a mechanism's hash; ValueError for a mechanism that is not SCRAM."""
-    if mechanism not in HASHES:
+    if checked(mechanism, str, "a SCRAM mechanism") not in HASHES:
         raise ValueError(f"{mechanism!r} is no SCRAM mechanism of Kafka's: {', '.join(HASHES)}")
     return HASHES[mechanism]
 

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from kafka_admin_proto.arguments import checked
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
     LocalProtocolError,
     RemoteProtocolError,
@@ -15,9 +17,8 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.base import BaseConnection
 from kafka_admin_proto.protocol.connection.events import (
     PAUSED,
@@ -31,26 +32,21 @@ from kafka_admin_proto.protocol.connection.events import (
 from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.words import api_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import (
-    API_VERSIONS_KEY,
-    SASL_AUTHENTICATE_KEY,
-    SASL_HANDSHAKE_KEY,
-    response_header_version,
-)
+from kafka_admin_proto.protocol.headers import response_header_version
 from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payload_writers import write_response
-from kafka_admin_proto.protocol.payloads import UNSUPPORTED_VERSION, read_request
-from kafka_admin_proto.protocol.versions import Api, api_versions
+from kafka_admin_proto.protocol.payloads import read_request
+from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
     from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
 
-_ILLEGAL_SASL_STATE = 34
 #: What a client may ask before it is authenticated, and during an authentication.
-_BEFORE_SASL = (API_VERSIONS_KEY, SASL_HANDSHAKE_KEY)
-_DURING_SASL = (SASL_AUTHENTICATE_KEY,)
+_BEFORE_SASL = (api_keys.API_VERSIONS, api_keys.SASL_HANDSHAKE)
+_DURING_SASL = (api_keys.SASL_AUTHENTICATE,)
 #: The states in which requests are read and answered.
 _OPEN = (State.AUTHENTICATING, State.READY, State.REAUTHENTICATING)
 
@@ -61,7 +57,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
     ``apis`` are the versions that this server has, all that are meant for use by default. Requests
     are read by ``dialect``, and as Kafka's own where that lacks them. With
     ``sasl`` the client has to authenticate first. SaslHandshake, SaslAuthenticate and ApiVersions
-    requests of an unknown version are answered by the connection itself.
+    requests of an unknown version are answered by the connection itself. TypeError for an argument
+    of another type, ValueError for no apis, UnknownMessageError for a dialect that is not there.
     """
 
     def __init__(
@@ -73,9 +70,9 @@ class ServerConnection(BaseConnection[ServerEvent]):
         dialect: str = "kafka",
     ) -> None:
         super().__init__(limits, State.READY if sasl is None else State.AUTHENTICATING)
-        self._dialect = dialect
-        ours = api_versions() if apis is None else apis
-        self._apis = {each.api_key: each.versions for each in ours}
+        self._dialect: str = checked(dialect, str, "ServerConnection: dialect")
+        catalog().names(dialect)  # which says what dialects there are
+        self._apis = {each.api_key: each.versions for each in self._checked_apis(apis)}
         self._sasl: ServerAuthentication | None = None
         if sasl is not None:
             from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication
@@ -156,7 +153,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         data = frame(payload)
         if place and self._held_bytes + len(data) > self.limits.waiting_bytes:
             raise LocalProtocolError(
-                f"{self._held_bytes + len(data)} bytes of answers would wait for their turn, and "
+                f"{counted(self._held_bytes + len(data), 'bytes')} of answers would wait for "
+                "their turn, and "
                 f"the limit waiting_bytes is {self.limits.waiting_bytes}; the oldest request "
                 "without an answer comes first"
             )
@@ -166,6 +164,16 @@ class ServerConnection(BaseConnection[ServerEvent]):
     # Reading.
 
     def _take(self, payload: bytes) -> ServerEvent | None:
+        try:
+            return self._take_payload(payload)
+        except RemoteProtocolError:
+            raise
+        except Exception:  # of a callback: a client that has no answer gets no other try
+            self._out.clear()
+            self._fail(SaslError("the login ended when a callback of the server failed"))
+            raise
+
+    def _take_payload(self, payload: bytes) -> ServerEvent | None:
         sasl = self._sasl
         if sasl is not None and sasl.bare:
             return self._after_sasl(sasl, sasl.take_bare(payload, self._write_bare))
@@ -175,7 +183,9 @@ class ServerConnection(BaseConnection[ServerEvent]):
             raise RemoteProtocolError(f"a request that does not read: {request.problem}")
         if sasl is not None and (sasl.running or self._state is State.AUTHENTICATING):
             allowed = _DURING_SASL if sasl.running else _BEFORE_SASL
-            if api_key not in allowed or (api_key == API_VERSIONS_KEY and self._knows_versions):
+            if api_key not in allowed or (
+                api_key == api_keys.API_VERSIONS and self._knows_versions
+            ):
                 if sasl.running:
                     self._refuse_api(request)
                 raise SaslError(
@@ -194,7 +204,7 @@ class ServerConnection(BaseConnection[ServerEvent]):
                 f"a request of {api_words(api_key, self._dialect)} v{request.api_version} that "
                 f"does not read: {request.problem}"
             )
-        if api_key in (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY):
+        if api_key in (api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE):
             return self._take_sasl(request)
         if sasl is not None:
             if sasl.principal is None:
@@ -206,15 +216,10 @@ class ServerConnection(BaseConnection[ServerEvent]):
         return self._take_turn(request)
 
     def _refuse_api(self, request: Request) -> None:
-        """Kafka answers what is no token amid an authentication before it closes the connection.
+        """Answer what is no token amid an authentication, where we have its version."""
+        from kafka_admin_proto.protocol.connection.server_sasl import refused_amid
 
-        Here that is so for the apis of a client that starts again; others see the close only.
-        """
-        refusals = {
-            API_VERSIONS_KEY: ApiVersionsResponse(error_code=_ILLEGAL_SASL_STATE),
-            SASL_HANDSHAKE_KEY: SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE),
-        }
-        refusal = refusals.get(request.api_key)
+        refusal = refused_amid(request.api_key)
         if refusal is not None and request.api_version in self._apis.get(request.api_key, ()):
             self._answer(request, refusal)
 
@@ -227,34 +232,25 @@ class ServerConnection(BaseConnection[ServerEvent]):
         """KIP-511: ApiVersions in a version that we lack is answered in version 0."""
         api_key = request.api_key
         versions = self._apis[api_key]
-        if api_key != API_VERSIONS_KEY:
+        if api_key != api_keys.API_VERSIONS:
             raise RemoteProtocolError(
                 f"a request of {api_words(api_key, self._dialect)} in version "
                 f"{request.api_version}, and "
                 f"{versions} are served"
             )
         own = ApiVersion(api_key, versions.lowest, versions.highest)
-        self._answer(request, ApiVersionsResponse(UNSUPPORTED_VERSION, [own]), version=0)
+        self._answer(request, ApiVersionsResponse(codes.UNSUPPORTED_VERSION, [own]), version=0)
 
     def _take_sasl(self, request: Request) -> ServerEvent | None:
         """A request of SASL: part of an authentication, or refused as Kafka does elsewhere."""
         sasl, body = self._sasl, request.body
-        if isinstance(body, SaslHandshakeRequest):
-            if sasl is not None and sasl.may_begin():
-                return self._after_sasl(sasl, sasl.take_handshake(request, body, self._answer))
-            refused: Message = SaslHandshakeResponse(error_code=_ILLEGAL_SASL_STATE)
-        else:
-            assert isinstance(body, SaslAuthenticateRequest)
-            if sasl is not None and sasl.running:
-                return self._after_sasl(sasl, sasl.take_authenticate(request, body, self._answer))
-            refused = SaslAuthenticateResponse(
-                error_code=_ILLEGAL_SASL_STATE,
-                error_message="SaslAuthenticate request received after successful authentication",
-            )
-        if sasl is not None:
-            sasl.check_session()
-        self._answer(request, refused)
-        return None
+        assert isinstance(body, SaslHandshakeRequest | SaslAuthenticateRequest)
+        if sasl is None:
+            from kafka_admin_proto.protocol.connection.server_sasl import not_due
+
+            self._answer(request, not_due(body))
+            return None
+        return self._after_sasl(sasl, sasl.take(request, body, self._answer))
 
     def _after_sasl(
         self, sasl: ServerAuthentication, event: Authenticated | None

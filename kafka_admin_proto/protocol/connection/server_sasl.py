@@ -8,24 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.events import Authenticated
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer, ServerExchange, Step
 from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.values import Message
 
-_UNSUPPORTED_SASL_MECHANISM = 33
-_SASL_AUTHENTICATION_FAILED = 58
 #: Seconds from one re-authentication to the next that is taken.
 _REAUTHENTICATION_S = 1.0
 
 
 #: Writes the response to a request.
 AnswerWriter = Callable[[Request, Message], None]
+
+
+def not_due(body: SaslHandshakeRequest | SaslAuthenticateRequest) -> Message:
+    """The answer to a request of SASL that is part of no authentication."""
+    if isinstance(body, SaslHandshakeRequest):
+        return SaslHandshakeResponse(error_code=codes.ILLEGAL_SASL_STATE)
+    return SaslAuthenticateResponse(
+        error_code=codes.ILLEGAL_SASL_STATE,
+        error_message="SaslAuthenticate request received after successful authentication",
+    )
+
+
+def refused_amid(api_key: int) -> Message | None:
+    """The answer to what is no token amid an authentication; the connection is closed behind it.
+
+    Kafka answers every api. Here that is so for those of a client that starts again; None for the
+    others, which see the close only.
+    """
+    if api_key == api_keys.API_VERSIONS:
+        return ApiVersionsResponse(error_code=codes.ILLEGAL_SASL_STATE)
+    if api_key == api_keys.SASL_HANDSHAKE:
+        return SaslHandshakeResponse(error_code=codes.ILLEGAL_SASL_STATE)
+    return None
 
 
 class ServerAuthentication:
@@ -36,7 +60,7 @@ class ServerAuthentication:
     """
 
     def __init__(self, sasl: SaslServer) -> None:
-        self._sasl = sasl
+        self._sasl: SaslServer = checked(sasl, SaslServer | None, "ServerConnection: sasl")
         self._exchange: ServerExchange | None = None
         self._mechanism = ""
         #: When the last re-authentication began, and when the session ends, by the server's clock.
@@ -75,6 +99,22 @@ class ServerAuthentication:
             self._began = now
         return True
 
+    def take(
+        self,
+        request: Request,
+        body: SaslHandshakeRequest | SaslAuthenticateRequest,
+        answer: AnswerWriter,
+    ) -> Authenticated | None:
+        """Answer a request of SASL, as part of an authentication, or as one that is not due."""
+        if isinstance(body, SaslHandshakeRequest):
+            if self.may_begin():
+                return self.take_handshake(request, body, answer)
+        elif self.running:
+            return self.take_authenticate(request, body, answer)
+        self.check_session()
+        answer(request, not_due(body))
+        return None
+
     def take_handshake(
         self, request: Request, body: SaslHandshakeRequest, answer: AnswerWriter
     ) -> Authenticated | None:
@@ -83,7 +123,7 @@ class ServerAuthentication:
         In a re-authentication Kafka closes the connection for such a one without an answer.
         """
         exchange = self._sasl.exchange(body.mechanism)
-        code = 0 if exchange else _UNSUPPORTED_SASL_MECHANISM
+        code = 0 if exchange else codes.UNSUPPORTED_SASL_MECHANISM
         mechanisms = self._sasl.mechanisms
         if not code or self.principal is None:
             answer(request, SaslHandshakeResponse(error_code=code, mechanisms=mechanisms))
@@ -110,10 +150,10 @@ class ServerAuthentication:
             answer(
                 request,
                 SaslAuthenticateResponse(
-                    error_code=_SASL_AUTHENTICATION_FAILED, error_message=words
+                    error_code=codes.SASL_AUTHENTICATION_FAILED, error_message=words
                 ),
             )
-            raise self._error(self._mechanism, words, _SASL_AUTHENTICATION_FAILED)
+            raise self._error(self._mechanism, words, codes.SASL_AUTHENTICATION_FAILED)
         lifetime_ms = 0
         if step.user is not None and request.api_version > 0:
             lifetime_ms = self._sasl.session_lifetime_ms

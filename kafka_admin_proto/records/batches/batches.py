@@ -13,24 +13,25 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches.crc32c import crc32c
+from kafka_admin_proto.records.batches.header import BatchHeader, NoBatch, batch_size
 from kafka_admin_proto.records.batches.layout import (
     ATTRIBUTES_AT,
     BATCH_HEADER,
     COMPRESSION,
     CONTROL,
+    CRC_AT,
     DELETE_HORIZON,
     FROM_ATTRIBUTES,
     LOG_APPEND,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    RESERVED,
     TRANSACTIONAL,
 )
-from kafka_admin_proto.records.batches.message_sets import (
-    LOG_OVERHEAD,
-    SMALLEST,
-    read_message,
-    write_messages,
-)
+from kafka_admin_proto.records.batches.message_sets import read_message, write_messages
 from kafka_admin_proto.records.batches.model import (
     COMPRESSIONS,
     DEFAULT_DECOMPRESSED_LIMIT,
@@ -64,7 +65,7 @@ _UNBOUNDED = 1 << 62
 _NUMBERS = {
     "magic": 8, "base_offset": 64, "partition_leader_epoch": 32, "last_offset_delta": 32,
     "base_timestamp": 64, "max_timestamp": 64, "producer_id": 64, "producer_epoch": 16,
-    "base_sequence": 32,
+    "base_sequence": 32, "reserved_attributes": 16,
 }  # fmt: skip
 
 
@@ -133,23 +134,13 @@ def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[
 
 def _size(data: Buffer, position: int, index: int) -> int | None:
     """The size of the next batch by its length field; None if the data ends before the batch."""
-    left = len(data) - position
-    if left < LOG_OVERHEAD:
-        return None
-    size = int.from_bytes(data[position + 8 : position + 12], "big", signed=True)
-    path = f"batches[{index}]"
-    if size < SMALLEST:
+    try:
+        return batch_size(data, position)
+    except NoBatch as error:
+        path = f"batches[{index}]"
         raise DecodeError(
-            f"its length is {size}", path=path, offset=position + 8, expected=f"{SMALLEST} or more"
-        )
-    if left > LOG_OVERHEAD + 4 and not 0 <= data[position + 16] <= 2:
-        raise DecodeError(
-            f"its magic is {int.from_bytes(data[position + 16 : position + 17], signed=True)}",
-            path=path,
-            offset=position + 16,
-            expected="0, 1 or 2",
-        )
-    return size + LOG_OVERHEAD if size + LOG_OVERHEAD <= left else None
+            str(error), path=path, offset=error.offset, expected=error.expected
+        ) from None
 
 
 def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
@@ -157,39 +148,42 @@ def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
 
     Raises DecodeError, with path and offset within the batch, and MissingExtraError.
     """
-    batch.magic = data[16]
+    batch.magic = data[MAGIC_AT]
     if batch.magic < 2:
         return read_message(bytes(data), batch, limit)
     batch.base_offset = int.from_bytes(data[:8], "big", signed=True)
     if len(data) < BATCH_HEADER.size:
         raise DecodeError(
-            f"it has {len(data)} bytes",
+            f"it has {counted(len(data), 'bytes')}",
             offset=8,
             expected=f"{BATCH_HEADER.size} or more for magic 2",
         )
-    count: int
-    (
-        _, _, batch.partition_leader_epoch, _, crc, attributes, batch.last_offset_delta,
-        batch.base_timestamp, batch.max_timestamp, batch.producer_id, batch.producer_epoch,
-        batch.base_sequence, count,
-    ) = BATCH_HEADER.unpack_from(data)  # fmt: skip
+    header = BatchHeader.of(data)
+    batch.partition_leader_epoch = header.leader_epoch
+    batch.last_offset_delta = header.last_offset_delta
+    batch.base_timestamp = header.base_timestamp
+    batch.max_timestamp = header.max_timestamp
+    batch.producer_id = header.producer_id
+    batch.producer_epoch = header.producer_epoch
+    batch.base_sequence = header.base_sequence
     append_time = None
-    if attributes & ~COMPRESSION:
-        batch.is_transactional = bool(attributes & TRANSACTIONAL)
-        batch.is_control = bool(attributes & CONTROL)
-        batch.has_delete_horizon = bool(attributes & DELETE_HORIZON)
-        if attributes & LOG_APPEND:
+    if header.attributes & ~COMPRESSION:  # few batches have other ones
+        batch.is_transactional = header.is_transactional
+        batch.is_control = header.is_control
+        batch.has_delete_horizon = header.has_delete_horizon
+        batch.reserved_attributes = header.attributes & RESERVED
+        if header.is_log_append:
             batch.timestamp_type = "log_append"
-            append_time = batch.max_timestamp
-    number = attributes & COMPRESSION
+            append_time = header.max_timestamp
+    number, count = header.attributes & COMPRESSION, header.record_count
     if number < len(COMPRESSIONS):
         batch.compression = COMPRESSIONS[number]
-    found = crc32c(memoryview(data)[ATTRIBUTES_AT:])
-    if found != crc:
+    computed = crc32c(memoryview(data)[ATTRIBUTES_AT:])
+    if computed != header.crc:
         raise DecodeError(
-            f"its CRC-32C is {found:08x}, and it says {crc:08x}",
-            offset=17,
-            expected=f"{crc:08x}, or the bytes that were written",
+            f"its CRC-32C is {computed:08x}, and it says {header.crc:08x}",
+            offset=CRC_AT,
+            expected=f"{header.crc:08x}, or the bytes that were written",
         )
     start = BATCH_HEADER.size
     if not number:
@@ -224,12 +218,13 @@ def _read_one(data: bytes | memoryview, batch: Batch, limit: int) -> int:
     return max(len(plain), count * BYTES_PER_ITEM)
 
 
-def write_batch(batch: Batch) -> bytes:
+def write_batch(batch: Batch, *, level: int | None = None) -> bytes:
     """Encode a batch; its ``size``, ``offset_in_data`` and ``error`` are ignored.
 
-    With magic 0 or 1 and no compression, each record becomes a message. Raises EncodeError with the
-    path of a value that does not fit, and MissingExtraError if the package of the compression is
-    not installed.
+    ``level`` is that of the compression for magic 2, by default its own. With magic 0 or 1 and no
+    compression, each record becomes a message. Bits that are reserved in the attributes of single
+    records, and in those of magic 0 and 1, are 0. Raises EncodeError with the path of a value that
+    does not fit, and MissingExtraError if the package of the compression is not installed.
     """
     _check(batch)
     if batch.magic < 2:
@@ -239,13 +234,14 @@ def write_batch(batch: Batch) -> bytes:
     append_time = batch.max_timestamp if batch.timestamp_type == "log_append" else None
     records = write_records_v2(batch.records, batch.base_offset, batch.base_timestamp, append_time)
     if batch.compression != "none" and batch.records:
-        records = compression.compress(batch.compression, records)
+        records = compression.compress(batch.compression, records, level=level)
     attributes = (
         COMPRESSIONS.index(batch.compression)
         | LOG_APPEND * (batch.timestamp_type == "log_append")
         | TRANSACTIONAL * bool(batch.is_transactional)
         | CONTROL * bool(batch.is_control)
         | DELETE_HORIZON * bool(batch.has_delete_horizon)
+        | batch.reserved_attributes
     )
     try:
         tail = FROM_ATTRIBUTES.pack(
@@ -265,7 +261,8 @@ def write_batch(batch: Batch) -> bytes:
         )
     except struct.error:  # of its length: all other numbers have been checked
         raise EncodeError(
-            f"its records take {len(records)} bytes, and a batch has an int32 for its length",
+            f"its records take {counted(len(records), 'bytes')}, and a batch has an int32 for "
+            "its length",
             path="records",
         ) from None
 
@@ -283,6 +280,12 @@ def _check(batch: Batch) -> None:
             bits = 65  # between any two offsets: only the last one is written
         if not isinstance(value, int) or not -1 << bits - 1 <= value < 1 << bits - 1:
             raise EncodeError(f"{value!r} is no int{bits}", path=field, value=value)
+    reserved = batch.reserved_attributes
+    if reserved & ~RESERVED or (reserved and batch.magic < 2):
+        raise EncodeError(
+            f"{reserved} is not of the reserved bits of magic 2's attributes",
+            path="reserved_attributes", value=reserved,
+        )  # fmt: skip
     if not 0 <= batch.magic <= 2:
         raise EncodeError("magic is 0, 1 or 2", path="magic", value=batch.magic)
     if not isinstance(batch.records, (list, tuple)):

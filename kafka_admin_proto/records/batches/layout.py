@@ -33,7 +33,11 @@ _MESSAGE: Layout = (
     ("attributes", "INT8", ">b"),
 )
 _MESSAGE_1: Layout = (*_MESSAGE, ("timestamp", "INT64", ">q"))
-MAGIC_AT = 16
+#: Bytes of the offset and length in front of every message and batch.
+LOG_OVERHEAD = 12
+#: The least length that Kafka accepts: that of a message of magic 0 without key and value.
+SMALLEST = 14
+MAGIC_AT, CRC_AT = 16, 17
 #: All fields in front of the records of a batch of magic 2, and those from the attributes on.
 BATCH_HEADER = struct.Struct(">" + "".join(form[1:] for _, _, form in _BATCH))
 ATTRIBUTES_AT = 21
@@ -42,6 +46,8 @@ FROM_ATTRIBUTES = struct.Struct(">" + "".join(form[1:] for _, _, form in _BATCH[
 MESSAGE_HEADER = struct.Struct(">" + "".join(form[1:] for _, _, form in _MESSAGE))
 #: Bits of the attributes; the first is a mask.
 COMPRESSION, LOG_APPEND, TRANSACTIONAL, CONTROL, DELETE_HORIZON = 7, 8, 16, 32, 64
+#: The bits of a batch of magic 2 that no release uses.
+RESERVED = ~127
 
 
 def layout_of(magic: int | None) -> Layout:
@@ -65,14 +71,14 @@ def read_fields(data: bytes, at: int, end: int, layout: Layout) -> Iterator[tupl
         at = stop
 
 
-def checksums(data: bytes, at: int, end: int, magic: int) -> tuple[int, int]:
+def checksums(data: bytes | bytearray, at: int, end: int, magic: int) -> tuple[int, int]:
     """The checksum in the header of a batch, and the checksum computed from its bytes."""
-    view = memoryview(data)
-    if magic == 2:
-        place, computed = at + 17, crc32c(view[at + 21 : end])
-    else:
-        place, computed = at + 12, zlib.crc32(view[at + MAGIC_AT : end])
-    return int.from_bytes(view[place : place + 4], "big"), computed
+    with memoryview(data) as view:
+        if magic == 2:
+            place, computed = at + CRC_AT, crc32c(view[at + ATTRIBUTES_AT : end])
+        else:
+            place, computed = at + 12, zlib.crc32(view[at + MAGIC_AT : end])
+        return int.from_bytes(view[place : place + 4], "big"), computed
 
 
 def checksum_name(magic: int) -> str:

@@ -10,10 +10,17 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError
-from kafka_admin_proto.records.batches.layout import COMPRESSION, LOG_APPEND, MESSAGE_HEADER
+from kafka_admin_proto.records.batches.layout import (
+    COMPRESSION,
+    LOG_APPEND,
+    LOG_OVERHEAD,
+    MESSAGE_HEADER,
+    SMALLEST,
+)
 from kafka_admin_proto.records.batches.model import (
     COMPRESSIONS,
     NO_TIMESTAMP,
@@ -25,65 +32,82 @@ from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
 from kafka_admin_proto.records.batches.record_steps import message_blob
 from kafka_admin_proto.records.compression import codecs as compression
 
-#: Bytes of the offset and size in front of every message and batch.
-LOG_OVERHEAD = 12
-#: The least size that Kafka accepts: a message of magic 0 without key and value.
-SMALLEST = 14
 
+class Message:
+    """The fixed fields of one message on the wire; its key begins at ``start``.
 
-class _Message:
-    """The fixed fields of one message on the wire; its key begins at ``start``."""
+    ``what`` names it in errors. Raises DecodeError for a size that does not fit the data; all else
+    is for ``check``, since a broker has other words for it.
+    """
 
-    __slots__ = ("attributes", "end", "magic", "offset", "start", "timestamp")
+    __slots__ = (
+        "attributes", "computed_crc", "crc", "end", "magic", "offset", "start", "timestamp", "what",
+    )  # fmt: skip
 
     def __init__(self, data: bytes, start: int, what: str) -> None:
+        self.what: str = what
         left = len(data) - start
         if left < LOG_OVERHEAD + SMALLEST:
             raise DecodeError(
-                f"{what} needs {LOG_OVERHEAD + SMALLEST} bytes at least, {left} left",
+                f"{what} needs {counted(LOG_OVERHEAD + SMALLEST, 'bytes')} at least, {left} left",
                 offset=start,
                 expected="a message",
             )
         size: int
+        self.crc: int
         self.magic: int
         self.offset: int
         self.attributes: int
-        self.offset, size, crc, self.magic, self.attributes = MESSAGE_HEADER.unpack_from(
+        self.offset, size, self.crc, self.magic, self.attributes = MESSAGE_HEADER.unpack_from(
             data, start
         )
         if not SMALLEST <= size <= left - LOG_OVERHEAD:
             raise DecodeError(
-                f"size of the {what} is {size}, and {left - LOG_OVERHEAD} bytes are left",
+                f"size of the {what} is {size}, and {counted(left - LOG_OVERHEAD, 'bytes')} left",
                 offset=start + 8,
                 expected=f"{SMALLEST} or more, and no more than are left",
             )
-        self.end = start + LOG_OVERHEAD + size
-        found = zlib.crc32(memoryview(data)[start + 16 : self.end])
-        if found != crc:
+        self.end: int = start + LOG_OVERHEAD + size
+        self.computed_crc: int = zlib.crc32(memoryview(data)[start + 16 : self.end])
+        self.start: int = start + 18
+        self.timestamp: int = NO_TIMESTAMP
+        if self.magic != 0:
+            (self.timestamp,) = struct.unpack_from(">q", data, self.start)
+            self.start += 8
+
+    def check(self) -> None:
+        """Raises DecodeError for another checksum, magic or size than a message has."""
+        header = LOG_OVERHEAD + 6 + 8 * (self.magic != 0)
+        start, what = self.start - header, self.what
+        if self.computed_crc != self.crc:
             raise DecodeError(
-                f"CRC-32 of the {what} is {found:08x}, and it says {crc:08x}",
+                f"CRC-32 of the {what} is {self.computed_crc:08x}, and it says {self.crc:08x}",
                 offset=start + 12,
-                expected=f"{crc:08x}, or the bytes that were written",
+                expected=f"{self.crc:08x}, or the bytes that were written",
             )
         if self.magic not in (0, 1):
             raise DecodeError(f"magic of the {what} is {self.magic}", offset=start + 16,
                               expected="0 or 1 in a message set")  # fmt: skip
-        self.start = start + 18
-        self.timestamp = NO_TIMESTAMP
-        if self.magic == 1:
-            if size < SMALLEST + 8:
-                raise DecodeError(
-                    f"{what} of magic 1 has {size} bytes", offset=start + 8, expected="22 or more"
-                )
-            (self.timestamp,) = struct.unpack_from(">q", data, self.start)
-            self.start += 8
+        size = self.end - start - LOG_OVERHEAD
+        if size < SMALLEST + 8 * self.magic:
+            raise DecodeError(
+                f"{what} of magic 1 has {counted(size, 'bytes')}",
+                offset=start + 8,
+                expected="22 or more",
+            )
 
-    def key_and_value(self, data: bytes) -> tuple[bytes | None, bytes | None]:
+    def key_and_value(
+        self, data: bytes, *, to_the_end: bool = True
+    ) -> tuple[bytes | None, bytes | None]:
+        """Key and value, behind which nothing is left, or what is left is ignored, as in Kafka.
+
+        Raises DecodeError with the name of one as the path.
+        """
         key, position = message_blob(data, self.start, self.end, "key")
         value, position = message_blob(data, position, self.end, "value")
-        if position != self.end:
+        if to_the_end and position != self.end:
             raise DecodeError(
-                f"{self.end - position} bytes left in the message after its value",
+                f"{counted(self.end - position, 'bytes')} left in the message after its value",
                 offset=position,
                 expected="the end of the message",
             )
@@ -106,7 +130,8 @@ def read_message(data: bytes, batch: Batch, limit: int) -> int:
     Raises DecodeError, with path and offset within the message, and leaves in ``batch`` the records
     before the fault. Raises MissingExtraError if the package that decompresses is not installed.
     """
-    message = _Message(data, 0, "message")
+    message = Message(data, 0, "message")
+    message.check()
     batch.timestamp_type = message.timestamp_type
     batch.base_offset = message.offset
     batch.base_timestamp = batch.max_timestamp = message.timestamp
@@ -141,32 +166,42 @@ def read_message(data: bytes, batch: Batch, limit: int) -> int:
     return max(len(inner), len(batch.records) * BYTES_PER_ITEM)
 
 
-def _read_inner(data: bytes, wrapper: _Message, batch: Batch, most: int) -> None:
-    """Read the messages of a compressed set into the batch's records.
+def inner_messages(data: bytes) -> Iterator[Message]:
+    """The messages of a set that was decompressed, none of them checked.
 
     A last message that is cut short ends the set, as ``DeepRecordsIterator`` in Kafka has it.
+    Raises DecodeError at an impossible size.
     """
-    base = _base_offset(data, wrapper)
     position = 0
+    while _whole(data, position):
+        message = Message(data, position, "inner message")
+        yield message
+        position = message.end
+
+
+def _read_inner(data: bytes, wrapper: Message, batch: Batch, most: int) -> None:
+    """Read the messages of a compressed set into the batch's records."""
+    base = base_offset(wrapper, _last_offset(data))
     records = batch.records
     try:
-        while _whole(data, position):
+        for message in inner_messages(data):
             if len(records) >= most:
                 raise DecodeError(
-                    f"it holds more than the {most} messages that the limit has room for",
-                    offset=position,
+                    f"it holds more than the {counted(most, 'messages')} that the limit has "
+                    "room for",
+                    offset=message.start,
                     expected="fewer, or a higher limit",
                 )
-            message = _Message(data, position, "inner message")
+            message.check()
             if message.compression:
-                raise DecodeError("an inner message is compressed", offset=position + 17,
+                raise DecodeError("an inner message is compressed",
+                                  offset=message.start - 1 - 8 * message.magic,
                                   expected="a plain message")  # fmt: skip
             key, value = message.key_and_value(data)
             timestamp = message.timestamp
             if message.magic == 1 and batch.timestamp_type == "log_append":
                 timestamp = wrapper.timestamp
             records.append(Record(base + message.offset, timestamp, key, value))
-            position = message.end
         if not records:
             raise DecodeError("a compressed message set is empty", expected="a message in it")
     except DecodeError as error:
@@ -192,19 +227,24 @@ def _whole(data: bytes, position: int) -> int:
     return size + LOG_OVERHEAD if size <= len(data) - position - LOG_OVERHEAD else 0
 
 
-def _base_offset(data: bytes, wrapper: _Message) -> int:
-    """The offset that is added to those of inner messages.
-
-    In magic 1 the last inner message has the wrapper's offset. It is found by the sizes of the
-    messages before it, even if these are damaged otherwise.
-    """
-    # librdkafka produces sets with the offset 0, whatever they hold.
-    if wrapper.magic == 0 or wrapper.offset == 0:
-        return 0
+def _last_offset(data: bytes) -> int:
+    """The offset of the last inner message, found by sizes, whatever damage is in between."""
     position = last = 0
     while (size := _whole(data, position)) > LOG_OVERHEAD:
         last = int.from_bytes(data[position : position + 8], "big", signed=True)
         position += size
+    return last
+
+
+def base_offset(wrapper: Message, last: int) -> int:
+    """The offset that is added to those of inner messages, of which ``last`` is the last one's.
+
+    In magic 1 the last inner message has the wrapper's offset. Raises DecodeError for a wrapper
+    with a lower one.
+    """
+    # librdkafka produces sets with the offset 0, whatever they hold.
+    if wrapper.magic == 0 or wrapper.offset == 0:
+        return 0
     if wrapper.offset < last:
         raise DecodeError(
             f"its offset {wrapper.offset} lies before that of its last inner message, {last}",
@@ -240,7 +280,7 @@ def write_messages(batch: Batch) -> bytes:
                 path=f"records[{index}].timestamp",
                 value=record.timestamp,
             )
-    inner = _messages(batch, batch.records, 0, base)
+    inner = _messages(batch, batch.records, append, base)
     packed = compression.compress(batch.compression, inner, magic=batch.magic)
     attributes = COMPRESSIONS.index(batch.compression) | append
     wrapper = Record(wrapper_offset, batch.max_timestamp, None, packed)
@@ -248,7 +288,8 @@ def write_messages(batch: Batch) -> bytes:
         return _message(wrapper, batch.magic, attributes, wrapper_offset)
     except struct.error:
         raise EncodeError(
-            f"offset {wrapper_offset} and {len(packed)} bytes of records do not fit a message",
+            f"offset {wrapper_offset} and {counted(len(packed), 'bytes')} of records do not fit "
+            "a message",
             path="records",
         ) from None
 

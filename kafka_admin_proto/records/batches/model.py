@@ -49,7 +49,8 @@ class Batch(msgspec.Struct):
     compaction may have removed records since. With a delete horizon, ``base_timestamp`` is the time
     from which tombstones may be removed. If ``timestamp_type`` is "log_append", all records have
     the timestamp ``max_timestamp``. ``size`` is the size of the whole batch on the wire, at
-    ``offset_in_data``; writing ignores both.
+    ``offset_in_data``; writing ignores both. ``reserved_attributes`` are the bits of magic 2's
+    attributes that have no meaning in any release, at their places.
 
     If reading the records failed, ``error`` says why, and ``records`` has those before the fault;
     only ``read_records`` returns such batches.
@@ -73,6 +74,7 @@ class Batch(msgspec.Struct):
     size: int = 0
     offset_in_data: int = 0
     error: KafkaAdminProtoError | None = None
+    reserved_attributes: int = 0
 
     @classmethod
     def of(

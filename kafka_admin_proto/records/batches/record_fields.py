@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_admin_proto.codec import codec
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.control import read_control_key, read_control_record
 from kafka_admin_proto.records.batches.layout import CONTROL, LOG_APPEND
@@ -70,7 +71,7 @@ class RecordFields:
                     is_control = bool(values["attributes"] & CONTROL)
                     yield from self._key_and_value(path, part, parts, is_control=is_control)
                 case "headers":
-                    items = f"{value} item{'s' * (value != 1)}"
+                    items = counted(value, "items")
                     yield ExplainedRow(part.start, part.end, field, "ARRAY of HEADER", items, "")
                 case _:
                     yield self.blob(path, part)

@@ -9,18 +9,21 @@ field, and its error says which field is wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.records.batches.record_steps import (
     INT_BITS,
     LONG_BITS,
-    bytes_text,
     record_length,
     record_parts,
 )
+from kafka_admin_proto.wire.emit.runtime import Fallback, as_list, plain_bytes
 from kafka_admin_proto.wire.engine import compiled
+from kafka_admin_proto.wire.types.base import shown
 from kafka_admin_proto.wire.varint import (
     VARINT_BYTES,
     VARLONG_BYTES,
@@ -47,6 +50,44 @@ BYTES_PER_ITEM = 64
 _ENGINE: RecordEngine | None = compiled and compiled.RecordEngine(Record)
 
 
+class SkimmedRecords(NamedTuple):
+    """What a broker looks at in records that it keeps as they are.
+
+    The lowest and the highest timestamp, whether all records have keys, and whether their offsets
+    count up from 0 without a gap.
+    """
+
+    lowest_timestamp: int
+    highest_timestamp: int
+    is_keyed: bool
+    is_in_order: bool
+
+
+def skim_records_v2(
+    data: bytes, start: int, count: int, base_timestamp: int, max_items: int
+) -> SkimmedRecords:
+    """Look through the ``count`` records that fill ``data`` from ``start`` on; at least one.
+
+    Raises DecodeError as ``read_records_v2``. The engine makes no records for it.
+    """
+    if _ENGINE is not None:
+        try:
+            return SkimmedRecords(*_ENGINE.skim(data, start, count, base_timestamp, max_items))
+        except (MemoryError, RecursionError):
+            raise
+        except Exception:
+            pass  # what follows reads the same, and says what is wrong
+    records: list[Record] = []
+    read_records_v2(data, start, count, 0, base_timestamp, None, records, max_items)
+    timestamps = [each.timestamp for each in records]
+    return SkimmedRecords(
+        min(timestamps),
+        max(timestamps),
+        None not in [each.key for each in records],
+        [each.offset for each in records] == list(range(count)),
+    )
+
+
 def read_records_v2(
     data: Any,
     start: int,
@@ -68,7 +109,7 @@ def read_records_v2(
             _ENGINE.read(
                 data, start, count, base_offset, base_timestamp, append_time, records, max_items
             )
-        except MemoryError:
+        except (MemoryError, RecursionError):
             raise
         except Exception:
             pass  # what follows reads the same, and says what is wrong
@@ -185,7 +226,7 @@ def read_records_v2(
             if p == end or count == 0:  # of an empty batch Kafka does not look further either
                 return
             raise DecodeError(
-                f"{bytes_text(end - p)} left after its {count} records",
+                f"{counted(end - p, 'bytes')} left after its {counted(count, 'records')}",
                 offset=p,
                 expected="the end of the batch",
             )
@@ -248,7 +289,8 @@ def limit_bytes(record: Record) -> int:
 
 def _too_many(count: int, offset: int) -> DecodeError:
     return DecodeError(
-        f"{count} more records or headers than the limit for decompressed data has room for",
+        f"{counted(count, 'more records')} or headers than the limit for decompressed data has "
+        "room for",
         offset=offset,
         expected="fewer, or a higher limit",
     )
@@ -268,17 +310,17 @@ def write_records_v2(
     if _ENGINE is not None:
         try:
             return _ENGINE.write(records, base_offset, base_timestamp, append_time)
-        except MemoryError:
+        except (MemoryError, RecursionError):
             raise
         except Exception:
             pass  # what follows writes the same, and says what is wrong
     parts: list[bytes] = []
-    for index, record in enumerate(records):
+    for number, record in enumerate(records):
         try:
             body = _body(record, base_offset, base_timestamp, append_time)
         except (AttributeError, TypeError, ValueError) as error:
             fault = error.fault if isinstance(error, _Fault) else str(error)
-            raise EncodeError(fault, path=f"records[{index}]", value=record) from None
+            raise EncodeError(fault, path=f"records[{number}]", value=record) from None
         parts.append(encode_varint(len(body)))
         parts.append(body)
     return b"".join(parts)
@@ -293,32 +335,45 @@ class _Fault(ValueError):
 
 
 def _body(record: Record, base_offset: int, base_timestamp: int, append_time: int | None) -> bytes:
-    delta = record.offset - base_offset
+    delta = index(record.offset) - base_offset
+    timestamp = index(record.timestamp)
     if not _LOWEST_INT <= delta <= _HIGHEST_INT:
         raise _Fault(f"offset {record.offset} is too far from the base offset {base_offset}")
-    if not _LOWEST_LONG <= record.timestamp <= _HIGHEST_LONG:
-        raise _Fault(f"timestamp {record.timestamp} is no int64")
+    if not _LOWEST_LONG <= timestamp <= _HIGHEST_LONG:
+        raise _Fault(f"timestamp {timestamp} is no int64")
     if append_time is None:
-        since = as_int64(record.timestamp - base_timestamp)
-    elif record.timestamp == append_time:
+        since = as_int64(timestamp - base_timestamp)
+    elif timestamp == append_time:
         since = 0
     else:
-        raise _Fault(f"timestamp {record.timestamp} is not that of the append, {append_time}")
+        raise _Fault(f"timestamp {timestamp} is not that of the append, {append_time}")
     parts = [b"\0", encode_varint(since), encode_varint(delta)]
     for blob in (record.key, record.value):
         if blob is None:
             parts.append(b"\1")
         else:
-            parts += (encode_varint(len(blob)), blob)
-    parts.append(encode_varint(len(record.headers)))
-    for name, blob in record.headers:
-        raw = name.encode("utf-8", "surrogateescape")
+            raw = blob if type(blob) is bytes else plain_bytes(blob)
+            parts += (encode_varint(len(raw)), raw)
+    headers = record.headers if type(record.headers) is tuple else _items(record.headers)
+    parts.append(encode_varint(len(headers)))
+    for pair in headers:
+        name, blob = pair if type(pair) is tuple else _items(pair)
+        raw = str.encode(name, "utf-8", "surrogateescape")
         parts += (encode_varint(len(raw)), raw)
         if blob is None:
             parts.append(b"\1")
         else:
-            parts += (encode_varint(len(blob)), blob)
+            raw = blob if type(blob) is bytes else plain_bytes(blob)
+            parts += (encode_varint(len(raw)), raw)
     return b"".join(parts)
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """What is in a tuple or list, without the methods that a subclass has of its own."""
+    try:
+        return as_list(value)
+    except Fallback:
+        raise _Fault(f"expected a tuple, got {shown(value)}") from None
 
 
 def as_int64(number: int) -> int:

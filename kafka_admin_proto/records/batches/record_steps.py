@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.wire.varint import VARINT_BYTES, VARLONG_BYTES, unzigzag, varint_at
 
@@ -32,7 +33,7 @@ def record_length(data: Any, at: int, end: int) -> RecordPart:
     left = end - part.end
     if not 0 <= part.value <= left:
         raise DecodeError(
-            f"record size is {part.value}, and {bytes_text(left)} are left",
+            f"record size is {part.value}, and {counted(left, 'bytes')} are left",
             path="length",
             offset=at,
             expected="a record within its batch",
@@ -64,7 +65,7 @@ def record_parts(data: Any, at: int, end: int) -> Iterator[RecordPart]:
     left = end - part.end
     if not 0 <= part.value <= left:
         raise DecodeError(
-            f"count of headers is {part.value}, and {bytes_text(left)} are left",
+            f"count of headers is {part.value}, and {counted(left, 'bytes')} are left",
             path="headers",
             offset=part.start,
             expected="a count that fits the record",
@@ -78,7 +79,7 @@ def record_parts(data: Any, at: int, end: int) -> Iterator[RecordPart]:
         yield part
     if part.end < end:
         raise DecodeError(
-            f"{bytes_text(end - part.end)} left in the record",
+            f"{counted(end - part.end, 'bytes')} left in the record",
             path="left_over",
             offset=part.end,
             expected="its end",
@@ -112,7 +113,11 @@ def _number(
             raise IndexError
     except IndexError:
         too_long = end - at >= max_bytes
-        fault = f"is a varint of more than {max_bytes} bytes" if too_long else "ends too early"
+        fault = (
+            f"is a varint of more than {counted(max_bytes, 'bytes')}"
+            if too_long
+            else "ends too early"
+        )
         raise DecodeError(
             f"{what} {fault}", path=name, offset=at, expected=f"a varint ({what})"
         ) from None
@@ -136,13 +141,8 @@ def _blob(
 
 def _too_long(name: str, what: str, at: int, size: int, left: int) -> DecodeError:
     return DecodeError(
-        f"{what} needs {bytes_text(size)}, {left} left",
+        f"{what} needs {counted(size, 'bytes')}, {left} left",
         path=name,
         offset=at,
-        expected=f"{bytes_text(size)} of {what}",
+        expected=f"{counted(size, 'bytes')} of {what}",
     )
-
-
-def bytes_text(count: int) -> str:
-    """A number of bytes for errors: "1 byte", "2 bytes"."""
-    return f"{count} byte{'s' * (count != 1)}"

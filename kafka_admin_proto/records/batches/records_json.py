@@ -33,7 +33,13 @@ from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
-_ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD"
+#: The fields of a batch that JSON has, in this order.
+_BATCH_FIELDS = (
+    "offset_in_data", "size", "magic", "base_offset", "last_offset", "partition_leader_epoch",
+    "compression", "timestamp_type", "base_timestamp", "max_timestamp", "producer_id",
+    "producer_epoch", "base_sequence", "is_transactional", "is_control", "has_delete_horizon",
+)  # fmt: skip
+_INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD"
 
 
 def records_json(
@@ -69,22 +75,7 @@ def record_set_json(
 def batch_json(batch: Batch, *, topic: str | None = None, mask: bool = True) -> dict[str, Any]:
     """A batch; timestamps are milliseconds since 1970, and -1 where there are none."""
     return {
-        "offset_in_data": batch.offset_in_data,
-        "size": batch.size,
-        "magic": batch.magic,
-        "base_offset": batch.base_offset,
-        "last_offset": batch.last_offset,
-        "partition_leader_epoch": batch.partition_leader_epoch,
-        "compression": batch.compression,
-        "timestamp_type": batch.timestamp_type,
-        "base_timestamp": batch.base_timestamp,
-        "max_timestamp": batch.max_timestamp,
-        "producer_id": batch.producer_id,
-        "producer_epoch": batch.producer_epoch,
-        "base_sequence": batch.base_sequence,
-        "is_transactional": batch.is_transactional,
-        "is_control": batch.is_control,
-        "has_delete_horizon": batch.has_delete_horizon,
+        **{name: getattr(batch, name) for name in _BATCH_FIELDS},
         "records": [
             record_json(record, topic=topic, is_control=batch.is_control, mask=mask)
             for record in batch.records
@@ -113,8 +104,8 @@ def record_json(
     result["headers"] = [
         [replace_invalid_utf8(name), show(value)] for name, value in record.headers
     ]
-    odd = any(replace_invalid_utf8(name) != name for name, _ in record.headers)
-    problems = (result["problem"], hidden, f"headers: {_ODD_TEXT}" if odd else None)
+    invalid = any(replace_invalid_utf8(name) != name for name, _ in record.headers)
+    problems = (result["problem"], hidden, f"headers: {_INVALID_UTF8}" if invalid else None)
     result["problem"] = "; ".join(filter(None, problems)) or None
     return result
 
@@ -170,8 +161,8 @@ def _known(topic: str, record: Record, mask: bool) -> dict[str, Any]:
         key = _message(found.key, 0, mask)
     if found.value is not None:
         value = _message(found.value, found.value_version, mask)
-    if any(_is_odd(part["data"]) for part in (key, value) if part and "data" in part):
-        problems.append(_ODD_TEXT)
+    if any(_has_replacement(part["data"]) for part in (key, value) if part and "data" in part):
+        problems.append(_INVALID_UTF8)
     return {"key": key, "value": value, "problem": "; ".join(problems) or None}
 
 
@@ -197,10 +188,10 @@ def _blob(data: bytes | None) -> dict[str, Any] | None:
 _LINES = str.maketrans("", "", "\n\r\t")
 
 
-def _is_odd(value: Any) -> bool:
+def _has_replacement(value: Any) -> bool:
     """Whether a text in the builtins has U+FFFD in it."""
     if isinstance(value, str):
         return "\ufffd" in value
     if isinstance(value, dict):
-        return any(_is_odd(each) for each in value.values())
-    return isinstance(value, list) and any(map(_is_odd, value))
+        return any(_has_replacement(each) for each in value.values())
+    return isinstance(value, list) and any(map(_has_replacement, value))

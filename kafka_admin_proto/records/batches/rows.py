@@ -12,16 +12,12 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.records.batches import layout as layouts
 from kafka_admin_proto.records.batches.batches import read_records
-from kafka_admin_proto.records.batches.layout import Layout
-from kafka_admin_proto.records.batches.message_sets import LOG_OVERHEAD, SMALLEST
-from kafka_admin_proto.records.batches.model import (
-    COMPRESSIONS,
-    DEFAULT_DECOMPRESSED_LIMIT,
-    Record,
-)
+from kafka_admin_proto.records.batches.layout import LOG_OVERHEAD, SMALLEST, Layout
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, DEFAULT_DECOMPRESSED_LIMIT, Record
 from kafka_admin_proto.records.batches.record_fields import RecordFields
 from kafka_admin_proto.records.batches.record_format import limit_bytes
 from kafka_admin_proto.records.batches.record_steps import record_length
@@ -139,7 +135,7 @@ class BatchRows:
             meaning = _field_meaning(name, values)
             wrong = False
             if name == "records":
-                value = f"{value} item{'s' * (value != 1)}"
+                value = counted(value, "items")
             elif name == "crc" and computed is not None:
                 wrong = value != computed
                 what = layouts.checksum_name(2 if layout[-1][0] == "records" else 0)
@@ -184,10 +180,14 @@ class BatchRows:
             yield from self._fields.record(record, length.end, at, values)
             index += 1
         if index < count:
-            fault = f"the batch says that it has {count} records, and it ends after {index}"
+            fault = (
+                f"the batch says that it has {counted(count, 'records')}, and it ends after {index}"
+            )
             yield self._damage(f"{path}.records[{index}]", end, end, fault)
         elif at < end:
-            yield self._damage(f"{path}.left_over", at, end, f"left after its {count} records")
+            yield self._damage(
+                f"{path}.left_over", at, end, f"left after its {counted(count, 'records')}"
+            )
 
     def _message(
         self, path: str, start: int, at: int, end: int, values: dict[str, int]
@@ -231,7 +231,7 @@ class BatchRows:
             first, last = read.records[0], read.records[-1]
             count = len(read.records)
             holds += (
-                f": {count} record{'s' * (count != 1)}, offsets {first.offset} to {last.offset}, "
+                f": {counted(count, 'records')}, offsets {first.offset} to {last.offset}, "
                 f"keys and values {size(sum(map(_payload, read.records)))}"
             )
         if isinstance(read.error, MissingExtraError):

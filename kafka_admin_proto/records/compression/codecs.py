@@ -12,7 +12,9 @@ import struct
 import zlib
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.compression import lz4_frames, zstd_frames
@@ -31,6 +33,9 @@ _GZIP_HEADER_CRC, _GZIP_EXTRA, _GZIP_NAME, _GZIP_COMMENT = 2, 4, 8, 16
 #: Header, two bytes of an empty deflate stream, checksum and length.
 _GZIP_SMALLEST = 20
 _GZIP_CHUNK = 4096
+_LZ4_QUICK = 9
+#: What is expected of data that decompress to more than the limit.
+LESS = "less, or a higher limit"
 
 
 def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2) -> bytes:
@@ -55,16 +60,19 @@ def decompress(name: CompressionName, data: bytes, limit: int, *, magic: int = 2
             return _into(_cramjam(name).zstd.decompress_into, name, data, most, limit)
 
 
-def compress(name: CompressionName, data: bytes, *, magic: int = 2) -> bytes:
+def compress(
+    name: CompressionName, data: bytes, *, magic: int = 2, level: int | None = None
+) -> bytes:
     """Compress as Kafka's producer does for batches or messages of that magic.
 
-    Raises MissingExtraError.
+    ``level`` is that of gzip, lz4 or zstd. As in Kafka, lz4 compresses quickly at level 9, and
+    better at any other. Raises MissingExtraError.
     """
     match name:
         case "none":
             return data
         case "gzip":
-            return zlib.compress(data, wbits=31)
+            return zlib.compress(data, -1 if level is None else level, wbits=31)
         case "snappy":
             snap = _cramjam(name).snappy.compress_raw
             parts = [_XERIAL_HEADER]
@@ -73,12 +81,15 @@ def compress(name: CompressionName, data: bytes, *, magic: int = 2) -> bytes:
                 parts += (len(block).to_bytes(4, "big"), block)
             return b"".join(parts)
         case "lz4":
+            options: dict[str, Any] = {"store_size": False}
+            if level not in (None, _LZ4_QUICK):
+                options |= {"mode": "high_compression", "compression": level}
             squeeze = _cramjam(name).lz4.compress_block
             return lz4_frames.write(
-                data, lambda block: bytes(squeeze(block, store_size=False)), faulty=magic == 0
+                data, lambda block: bytes(squeeze(block, **options)), faulty=magic == 0
             )
         case "zstd":
-            return bytes(_cramjam(name).zstd.compress(data))
+            return bytes(_cramjam(name).zstd.compress(data, level))
 
 
 def unknown(number: int, *, offset: int) -> DecodeError:
@@ -97,9 +108,7 @@ def _cramjam(name: str) -> ModuleType:
 
 
 def _too_large(limit: int) -> DecodeError:
-    return DecodeError(
-        f"it decompresses to more than {limit} bytes", expected="less, or a higher limit"
-    )
+    return DecodeError(f"it decompresses to more than {counted(limit, 'bytes')}", expected=LESS)
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
@@ -176,7 +185,7 @@ def _gunzip_member(
         raise DecodeError(
             "gzip: its checksum or length is not that of the data",
             offset=offset,
-            expected=f"CRC-32 {crc:08x} and {size} bytes",
+            expected=f"CRC-32 {crc:08x} and {counted(size, 'bytes')}",
         )
     return offset + 8, left
 
@@ -195,7 +204,7 @@ def _unsnap(data: bytes, limit: int) -> bytes:
         size = int.from_bytes(data[offset : offset + 4], "big", signed=True)
         if not 0 <= size <= len(data) - offset - 4:
             raise DecodeError(
-                f"snappy block has {size} bytes, {max(len(data) - offset - 4, 0)} left",
+                f"snappy block has {counted(size, 'bytes')}, {max(len(data) - offset - 4, 0)} left",
                 offset=offset,
                 expected="a whole block",
             )
@@ -220,7 +229,7 @@ def _unsnap_block(block: bytes, offset: int, limit: int, before: int) -> bytes:
         ) from None
     if size > _SNAPPY_MOST * len(block):
         raise DecodeError(
-            f"snappy block of {len(block)} bytes says that it has {size}",
+            f"snappy block of {counted(len(block), 'bytes')} says that it has {size}",
             offset=offset,
             expected=f"{_SNAPPY_MOST} times its size at most",
         )
@@ -243,5 +252,8 @@ def _into(
     except Exception as error:  # cramjam has several, by module
         if most > limit and "whole buffer" in str(error):
             raise _too_large(limit) from None
-        raise DecodeError(f"{name}: {error}", expected=f"data compressed by {name}") from None
+        reason = str(error).removeprefix(f"{name}: ")
+        raise DecodeError(
+            f"{name} cannot be decompressed: {reason}", expected=f"data compressed by {name}"
+        ) from None
     return bytes(memoryview(buffer)[:size])

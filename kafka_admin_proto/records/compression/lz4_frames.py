@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 
 _MAGIC = b"\x04\x22\x4d\x18"
@@ -57,6 +58,14 @@ def measure(data: bytes, *, repair: bool) -> tuple[bytes, int]:
             raise DecodeError(
                 "lz4 ends in the middle of a block", offset=min(start, len(data)), expected="all"
             )
+    content_size = int.from_bytes(data[6:14], "little") if flags & _CONTENT_SIZE else 0
+    if content_size > most:
+        raise DecodeError(
+            f"lz4 frame says that it has {counted(content_size, 'bytes')}, its blocks have "
+            f"{most} at most",
+            offset=6,
+            expected="the size of its content",
+        )
     position += 4 if flags & _CHECKSUM_OF_CONTENT else 0
     frame = data[:position]
     if repair:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_admin_proto.errors import DecodeError, MetadataLogError
+from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.messages import SnapshotFooterRecord, SnapshotHeaderRecord
-from kafka_admin_proto.records.batches.control import read_control_record
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.metadata.batch_replay import BatchReplayer, LogProblem
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.quorum_leader import (
     QUORUM_STATE,
@@ -26,7 +26,7 @@ from kafka_admin_proto.records.metadata.quorum_leader import (
     leader_in,
     read_quorum_state,
 )
-from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, read_metadata_value
+from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.segments import Gap, read_segment
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
@@ -34,30 +34,10 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 #: The folder's name inside a broker's or controller's ``log.dirs``.
 FOLDER_NAME = f"{METADATA_TOPIC}-0"
 
+#: The leader epoch of a batch that no leader has written into.
+_NO_EPOCH = -1
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
 _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
-
-
-class LogProblem(msgspec.Struct, frozen=True):
-    """A fault that kept records from being read or applied, in ``file`` at byte ``position``.
-
-    ``offset`` is that of the record, if it is known; offsets in a snapshot count from 0. A gap
-    between files has neither file nor position.
-    """
-
-    text: str
-    file: str = ""
-    position: int | None = None
-    offset: int | None = None
-
-    def __str__(self) -> str:
-        places = (
-            self.file,
-            "" if self.position is None else f"byte {self.position}",
-            "" if self.offset is None else f"offset {self.offset}",
-        )
-        where = ", ".join(filter(None, places))
-        return f"{where}: {self.text}" if where else self.text
 
 
 class Replayed(msgspec.Struct):
@@ -197,7 +177,7 @@ def _from_snapshot(files: _Files, at: int | None) -> Replayed:
 
 
 def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
-    replayer = _Replayer(path)
+    replayer = BatchReplayer(replace_invalid_utf8(path.name))
     names: list[str] = []
     for found in read_segment(path):
         names += replayer.take(found)
@@ -211,61 +191,6 @@ def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
     return Replayed(replayer.replay.state, path.name, replayer.problems)
 
 
-class _Replayer:
-    """Applies the records of a file, from offset ``start`` to ``at``, and collects the problems."""
-
-    def __init__(
-        self, path: Path, replay: MetadataReplay | None = None, at: int | None = None
-    ) -> None:
-        self.file = replace_invalid_utf8(path.name)
-        self.replay = MetadataReplay() if replay is None else replay
-        self.at = at
-        self.problems: list[LogProblem] = []
-
-    def take(self, found: Batch | Gap, start: int = 0) -> list[str]:
-        """Apply a batch's records from offset ``start`` on; yields the names of the records."""
-        if isinstance(found, Gap):
-            if found.is_problem:
-                self.report(found.text, found.position)
-            return []
-        names = []
-        for record in found.records:
-            if record.offset < start:
-                continue
-            if self.at is not None and record.offset > self.at:
-                break
-            names.append(self._apply(record, found))
-        if found.error is not None:
-            self.report(str(found.error), found.offset_in_data)
-        return names
-
-    def report(self, text: str, position: int, offset: int | None = None) -> None:
-        self.problems.append(LogProblem(text, self.file, position, offset))
-
-    def _apply(self, record: Record, batch: Batch) -> str:
-        epoch = batch.partition_leader_epoch
-        refused = []
-        try:
-            if batch.is_control:
-                control = read_control_record(record.key, record.value)
-                self.replay.skip(record.offset, epoch)
-                if control.message is None:
-                    return control.name
-                self.replay.apply_control(control.message)
-                return control.message.message_name
-            if record.value is None:
-                raise DecodeError("value is null", message="metadata record", expected="a value")
-            message, _ = read_metadata_value(record.value)
-            refused = self.replay.apply(message, record.offset, epoch)
-        except DecodeError as error:
-            self.replay.skip(record.offset, epoch)
-            self.report(str(error), batch.offset_in_data, record.offset)
-            return ""
-        for offset, fault in refused:
-            self.report(str(fault), batch.offset_in_data, offset)
-        return message.message_name
-
-
 class _Tail:
     """Applies the segments to the state of the snapshot."""
 
@@ -275,16 +200,18 @@ class _Tail:
         self._at = at
         self._replay = MetadataReplay(replayed.state)
         self._start = self._next = replayed.state.offset + 1
+        self._snapshot_epoch = replayed.state.epoch
+        self._epoch = _NO_EPOCH
 
     def read(self) -> None:
         for start, path in self._files.segments_from(self._next):
             if self._at is not None and start > self._at:
                 break
-            self._read_one(path)
+            self._read_one(path, start)
         self._replayed.unfinished_since = self._replay.open_since
 
-    def _read_one(self, path: Path) -> None:
-        replayer = _Replayer(path, self._replay, self._at)
+    def _read_one(self, path: Path, start: int) -> None:
+        replayer = BatchReplayer(replace_invalid_utf8(path.name), self._replay, self._at)
         before = -1
         known = self._next
         twice: range | None = None
@@ -305,6 +232,7 @@ class _Tail:
                 replayer.take(found)
                 continue
             before = last
+            self._check_epoch(found, replayer)
             again = range(max(found.base_offset, self._start), min(last + 1, known))
             if again:
                 twice_at = found.offset_in_data if twice is None else twice_at
@@ -312,7 +240,7 @@ class _Tail:
             if last < self._next:
                 continue
             if found.base_offset > self._next:
-                replayer.problems.append(self._missing(found.base_offset))
+                self._miss(found, start, replayer)
             replayer.take(found, self._next)
             self._next = last + 1
             # The last offsets of a batch, or all, may have no records any more.
@@ -326,11 +254,26 @@ class _Tail:
             replayer.report(text, twice_at, twice.start)
         self._replayed.problems += replayer.problems
 
-    def _missing(self, to: int) -> LogProblem:
-        text = f"{_span(range(self._next, to))} missing"
+    def _check_epoch(self, batch: Batch, replayer: BatchReplayer) -> None:
+        """Report a leader epoch below that of the batch, or of the snapshot, before."""
+        least, epoch = self._epoch, batch.partition_leader_epoch
+        if epoch == _NO_EPOCH:
+            return
+        if batch.base_offset >= self._start:
+            least = max(least, self._snapshot_epoch)
+        if epoch < least:
+            replayer.report(f"leader epoch {epoch} comes after {least}", batch.offset_in_data)
+        self._epoch = epoch
+
+    def _miss(self, batch: Batch, start: int, replayer: BatchReplayer) -> None:
+        """Report the offsets before a batch that are in no file, or not in its file."""
+        text = f"{_span(range(self._next, batch.base_offset))} missing"
         if self._next == 0:
             text += ": no snapshot holds what they did"
-        return LogProblem(text)
+        if start > self._next:
+            replayer.problems.append(LogProblem(text))
+        else:
+            replayer.report(text, batch.offset_in_data)
 
 
 def _last_offset(batch: Batch) -> int | None:

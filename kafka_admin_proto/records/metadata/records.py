@@ -39,9 +39,9 @@ def read_metadata_value(
     return _codec(name, version).decode_at(value, position, strict=strict), version
 
 
-def metadata_record_name(value: bytes, *, topic: str = METADATA_TOPIC) -> str:
-    """The name of the record in a value, by its header alone. Raises DecodeError."""
-    return _read_header(value, topic)[0]
+def metadata_record_name(value: bytes) -> str:
+    """The name of the metadata log's record in a value, by its header alone; raises DecodeError."""
+    return _read_header(value, METADATA_TOPIC)[0]
 
 
 def _read_header(value: bytes, topic: str) -> tuple[str, int, int]:

@@ -43,11 +43,7 @@ class MetadataReplay:
         name = message.message_name
         if name not in _TRANSACTION_RECORDS:
             if self.open_since is None:
-                try:
-                    apply_record(self.state, message)
-                except MetadataReplayError as error:
-                    return [(offset, error)]
-                return []
+                return self._apply_all([(offset, message)])
             self._held.append((offset, message))
             return []
         if (name == "BeginTransactionRecord") == (self.open_since is not None):

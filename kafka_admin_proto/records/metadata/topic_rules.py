@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TypeVar
 from uuid import UUID
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.messages import (
     ClearElrRecord,
     PartitionChangeRecord,
@@ -16,10 +17,7 @@ from kafka_admin_proto.messages import (
     TopicRecord,
 )
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata.entities import (
-    Partition,
-    Topic,
-)
+from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.records.metadata.record_rules import Rules, refused
 from kafka_admin_proto.schema.scalars import ZERO_UUID
@@ -129,15 +127,23 @@ def _new(changed: T | None, old: T) -> T:
 def _check_directories(record: PartitionRecord | PartitionChangeRecord) -> None:
     replicas, directories = record.replicas, record.directories
     if replicas is not None and directories and len(directories) != len(replicas):
-        raise refused(record, f"it has {len(replicas)} replicas and {len(directories)} directories")
+        raise refused(
+            record,
+            f"it has {counted(len(replicas), 'replicas')} and "
+            f"{counted(len(directories), 'directories')}",
+        )
 
 
 def _directories(record: Message, directories: list[UUID], replicas: int) -> list[UUID]:
     """One directory for each replica; all have the zero id ("migrating") if none is known."""
-    if directories.count(ZERO_UUID) == len(directories):
+    if all(each == ZERO_UUID for each in directories):
         return [ZERO_UUID] * replicas
     if len(directories) != replicas:
-        raise refused(record, f"there are {replicas} replicas and {len(directories)} directories")
+        raise refused(
+            record,
+            f"it has {counted(replicas, 'replicas')} and "
+            f"{counted(len(directories), 'directories')}",
+        )
     return directories
 
 

@@ -26,6 +26,11 @@ ROW_KEYS = (
     "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
     "headers", "batch", "problem", "note",
 )  # fmt: skip
+#: The fields of a batch in ``batch``.
+_FACTS = (
+    "base_offset", "last_offset", "magic", "compression", "timestamp_type", "is_control",
+    "is_transactional", "producer_id", "producer_epoch", "base_sequence",
+)  # fmt: skip
 #: Batches at the start of a log by which the metadata log is recognised.
 _LOOKED_AT = 3
 
@@ -65,11 +70,11 @@ def segment_rows(
             continue
         if not given and _is_of_a_quorum(found):
             topic = METADATA_TOPIC
-        facts = _facts(found)
+        facts = {name: getattr(found, name) for name in _FACTS}
         about = {"position": found.offset_in_data, "size": found.size, "batch": facts}
         about["epoch"] = found.partition_leader_epoch
         for record in found.records:
-            yield _row(**about, **_record(record, found, topic, mask))
+            yield _row(**about, **record_row(record, found, topic, mask=mask))
         if found.error is not None:
             yield _row(**about, problem=str(found.error))
         elif not found.records:
@@ -93,22 +98,10 @@ def _row(**values: Any) -> dict[str, Any]:
     return {name: values.get(name) for name in ROW_KEYS}
 
 
-def _facts(batch: Batch) -> dict[str, Any]:
-    return {
-        "base_offset": batch.base_offset,
-        "last_offset": batch.last_offset,
-        "magic": batch.magic,
-        "compression": batch.compression,
-        "timestamp_type": batch.timestamp_type,
-        "is_control": batch.is_control,
-        "is_transactional": batch.is_transactional,
-        "producer_id": batch.producer_id,
-        "producer_epoch": batch.producer_epoch,
-        "base_sequence": batch.base_sequence,
-    }
-
-
-def _record(record: Record, batch: Batch, topic: str | None, mask: bool) -> dict[str, Any]:
+def record_row(
+    record: Record, batch: Batch, topic: str | None, *, mask: bool = True
+) -> dict[str, Any]:
+    """The part of a row of ``segment_rows`` that is about the record itself."""
     shown = record_json(record, topic=topic, is_control=batch.is_control, mask=mask)
     key, value = shown["key"], shown["value"]
     named = next((part for part in (value, key) if part and "message" in part), None)

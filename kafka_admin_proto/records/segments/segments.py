@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Literal
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches.batches import Batch, read_records
-from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.batches.message_sets import LOG_OVERHEAD, SMALLEST
+from kafka_admin_proto.records.batches.layout import (
+    BATCH_HEADER,
+    LOG_OVERHEAD,
+    MAGIC_AT,
+    SMALLEST,
+    checksums,
+)
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 
 Source = str | os.PathLike[str] | IO[bytes]
@@ -31,8 +36,8 @@ Source = str | os.PathLike[str] | IO[bytes]
 DEFAULT_BATCH_LIMIT = 128 << 20
 
 #: Bytes up to the magic, which decides the format of the rest.
-_PREFIX = 17
-_SMALLEST_V2 = 61 - LOG_OVERHEAD
+_PREFIX = MAGIC_AT + 1
+_SMALLEST_V2 = BATCH_HEADER.size - LOG_OVERHEAD
 _CHUNK = 1 << 18
 #: The budgets for each chunk of a search: bytes whose checksums may fail, of candidates behind
 #: which another batch may begin, and of all other candidates.
@@ -45,7 +50,7 @@ _CANDIDATE = re.compile(
     rb"(?:.{4}\x02.{4}\x00[\x00-\x7f][\x00-\x7f].{33}[\x00-\x7f].{3}|.{4}[\x00\x01][\x00-\x0f]))",
     re.DOTALL,
 )
-_LONGEST_CANDIDATE = 61
+_LONGEST_CANDIDATE = BATCH_HEADER.size
 #: The faults that lead to different gaps.
 _LAST = "the last batch"
 _ZEROS = "there are zeros"
@@ -171,7 +176,9 @@ class _Reader:
             size = self._size(0)
             left = window.fill(size)
             if left < size:
-                yield from self._search(f"{_LAST} needs {size} bytes, and {left} are left")
+                yield from self._search(
+                    f"{_LAST} needs {counted(size, 'bytes')}, and {left} are left"
+                )
                 continue
             if not self._may_follow(size) and self._likely.is_spent(window.position):
                 text = f"its length is {size - LOG_OVERHEAD}, and there nothing follows"
@@ -222,7 +229,7 @@ class _Reader:
         data = self._window.data[at : at + _PREFIX]
         if len(data) < _PREFIX:
             return f"{_LAST} needs {_PREFIX} bytes and more, and {len(data)} are left"
-        magic = data[16]
+        magic = data[MAGIC_AT]
         length = int.from_bytes(data[8:12], "big", signed=True)
         least = SMALLEST if magic < 2 else _SMALLEST_V2
         if not any(data):
@@ -291,22 +298,17 @@ class _Reader:
     ) -> Gap:
         size = self._window.position - start
         text = {
-            "preallocated": f"{size} bytes are preallocated and not written yet",
+            "preallocated": f"{counted(size, 'bytes')} preallocated and not written yet",
             "truncated": f"the file is cut short: {fault}",
-            "damaged": f"no batch: {fault}; {size} bytes passed by",
+            "damaged": f"no batch: {fault}; {counted(size, 'bytes')} passed by",
         }[what]
         return Gap(start, size, what, text)
 
 
 def _checksum_holds(data: bytearray, start: int, size: int) -> bool:
     """Whether the checksum of the batch at ``start`` is right."""
-    view = memoryview(data)[start : start + size]
-    try:
-        if view[16] == 2:
-            return crc32c(view[21:]) == int.from_bytes(view[17:21], "big")
-        return zlib.crc32(view[16:]) == int.from_bytes(view[12:16], "big")
-    finally:
-        view.release()
+    stored, computed = checksums(data, start, start + size, data[start + MAGIC_AT])
+    return stored == computed
 
 
 def _moved(error: KafkaAdminProtoError | None, position: int) -> KafkaAdminProtoError | None:

@@ -1,6 +1,8 @@
 "use strict";
 // Only the lines in view are in the document, so that a large frame costs no more than a small one.
-const WIDTH = 16, AHEAD = 12, DEPTHS = 7, INDENTS = 9;
+const AHEAD = 12, DEPTHS = 7, INDENTS = 9, INDENT = 16, ROW = 22;
+const WIDEST = 20; // pixels; hardly a character takes more, and a short text needs no measuring
+const MOST_LINES = 4; // of a value and of a meaning in the tree; the detail has all of both
 const GROUP = 1, FAULT = 2, REST = 3, SECRET = 4, DAMAGE = 5;
 const REASONS = { [FAULT]: "stopped here", [DAMAGE]: "damaged" };
 const MOST_PRINTED = 2000; // of fields, and of lines of bytes: some 45 pages each
@@ -11,6 +13,8 @@ let shown = [];       // its nodes in view, neither closed nor filtered out
 let place = new Map(); // node → its line in `shown`
 let selected = -1, hovered = -1, cursor = 0;
 let printing = false;
+const narrow = matchMedia("(max-width: 700px)");
+let WIDTH = 16;       // bytes of a line
 
 function element(name, className, text) {
   const made = document.createElement(name);
@@ -94,13 +98,77 @@ function update() {
   }
   place = new Map(shown.map((node, line) => [node, line]));
   at("count").textContent = words.length ? `${found} of ${nodes.length}` : `${nodes.length} fields`;
-  tree.resize(shown.length);
+  layOut();
 }
 
 // The node itself, or the closed one that hides it; -1 where a filter does.
 function visible(i) {
   while (i >= 0 && !place.has(i)) i = frame.nodes[i].parent;
   return i;
+}
+
+// ---- how many lines a field takes: its line is as high as its value and its meaning need
+
+const pen = document.createElement("canvas").getContext("2d");
+let penFont = "";
+
+function widthOf(text, font) {
+  if (penFont !== font) pen.font = penFont = font;
+  return pen.measureText(text).width;
+}
+
+// As the browser breaks it: at spaces, and inside a word that is wider than the line.
+function wrappedLines(text, font, width) {
+  if (widthOf(text, font) <= width) return 1;
+  const space = widthOf(" ", font);
+  let lines = 1, used = 0;
+  for (const word of text.split(" ")) {
+    const size = widthOf(word, font);
+    if (used && used + size > width) { lines++; used = 0; }
+    const over = Math.floor(size / width);
+    lines += over;
+    used += size - over * width + space;
+    if (lines >= MOST_LINES) return MOST_LINES;
+  }
+  return lines;
+}
+
+// At any character; one that is wider than others may leave room at the end of its line.
+function brokenLines(text, font, width) {
+  const size = widthOf(text.slice(0, 1000), font);
+  return size <= width ? 1 : Math.min(MOST_LINES, Math.ceil(size / (width - widthOf("00", font))));
+}
+
+function layOut() {
+  const head = document.querySelector(".fields .head"), family = (part) => getComputedStyle(part).fontFamily;
+  const mono = `12.5px ${family(at("hex"))}`, sans = `13px ${family(at("tree"))}`, small = `11px ${family(at("tree"))}`;
+  const columns = getComputedStyle(head).gridTemplateColumns.split(" ").map(parseFloat);
+  const room = tree.room.clientWidth - 24, known = new Map();
+  const count = (measure, text, font, width) => {
+    if (text.length * WIDEST <= width) return 1;
+    const key = `${font} ${width} ${text}`;
+    if (!known.has(key)) known.set(key, measure(text, font, width));
+    return known.get(key);
+  };
+  const code = (text, width) => count(brokenLines, text, mono, width);
+  const words = (text, font, width) => count(wrappedLines, text, font, width);
+  const tops = new Uint32Array(shown.length + 1);
+  shown.forEach((i, line) => {
+    const { depth, label, type, value, meaning, kind } = frame.nodes[i];
+    const indent = INDENT * (Math.min(depth, INDENTS) + 1);
+    const font = kind === FAULT || kind === DAMAGE ? `600 ${sans}` : sans;
+    let lines;
+    if (narrow.matches) {
+      const field = Math.min(room * .7, indent + widthOf(label, mono));
+      lines = Math.max(code(label, field + 1 - indent), code(value, Math.floor(room - 8 - field)));
+      if (meaning) lines += words(meaning, font, room - indent);
+    } else {
+      lines = Math.max(code(label, columns[0] - indent), code(value, columns[1]),
+        words(meaning, font, columns[2]), words(type, small, columns[3]));
+    }
+    tops[line + 1] = tops[line] + lines;
+  });
+  tree.resize(shown.length, tops);
 }
 
 // ---- panes
@@ -113,13 +181,25 @@ class Pane {
     this.paint = paint;
     this.lines = new Map();
     this.count = 0;
+    this.tops = null; // lines above each of the items, where an item may have several
     this.box.addEventListener("scroll", () => this.draw());
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
-  get height() { return 22; }
-  resize(count) {
+  top(item) { return (this.tops ? this.tops[item] : item) * ROW; }
+  // The item at a height: the last one that begins at it or above it.
+  itemAt(height) {
+    let low = 0, high = this.count - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.top(middle) <= height) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+  resize(count, tops = null) {
     this.count = count;
-    this.room.style.height = `${(printing ? Math.min(count, MOST_PRINTED) : count) * this.height}px`;
+    this.tops = tops;
+    this.room.style.height = `${this.top(printing ? Math.min(count, MOST_PRINTED) : count)}px`;
     for (const line of this.lines.values()) line.remove();
     this.lines.clear();
     this.draw();
@@ -127,8 +207,8 @@ class Pane {
   draw() {
     let first = 0, last = Math.min(this.count, MOST_PRINTED) - 1;
     if (!printing) {
-      first = Math.max(0, Math.floor(this.box.scrollTop / this.height) - AHEAD);
-      last = Math.min(this.count - 1, first + Math.ceil(this.box.clientHeight / this.height) + 2 * AHEAD);
+      first = Math.max(0, this.itemAt(this.box.scrollTop) - AHEAD);
+      last = Math.min(this.count - 1, this.itemAt(this.box.scrollTop + this.box.clientHeight) + AHEAD);
     }
     for (const [i, line] of this.lines) {
       if (i < first || i > last) { line.remove(); this.lines.delete(i); }
@@ -136,21 +216,20 @@ class Pane {
     for (let i = first; i <= last; i++) {
       if (this.lines.has(i)) continue;
       const line = this.make(i);
-      line.style.top = `${i * this.height}px`;
+      line.style.top = `${this.top(i)}px`;
+      line.style.height = `${this.top(i + 1) - this.top(i)}px`;
       this.lines.set(i, line);
       this.room.append(line);
     }
     this.paint();
   }
   show(line) {
-    const top = line * this.height, { scrollTop, clientHeight } = this.box;
-    if (top < scrollTop) this.box.scrollTop = top - this.height;
-    else if (top + this.height > scrollTop + clientHeight) {
-      this.box.scrollTop = top + 2 * this.height - clientHeight;
-    }
+    const top = this.top(line), end = this.top(line + 1), { scrollTop, clientHeight } = this.box;
+    if (top < scrollTop) this.box.scrollTop = top - ROW;
+    else if (end > scrollTop + clientHeight) this.box.scrollTop = end + ROW - clientHeight;
     this.draw();
   }
-  get page() { return Math.max(1, Math.floor(this.box.clientHeight / this.height) - 1); }
+  get page() { return Math.max(1, Math.floor(this.box.clientHeight / ROW) - 1); }
 }
 
 function makeItem(line) {
@@ -318,18 +397,26 @@ function toggle(i, closed) {
 
 function listFrames() {
   const list = at("frames");
-  list.hidden = blocks.length < 2;
+  at("list").hidden = blocks.length < 2;
+  at("main").classList.toggle("single", blocks.length < 2);
   blocks.forEach((block, index) => {
-    const item = element("div", block.dataset.problem ? "frame-item bad" : "frame-item");
-    const [name, ...about] = block.dataset.title.split(", ");
+    const { title, problem, time, client, errors } = block.dataset;
+    const item = element("div", problem ? "frame-item bad" : "frame-item");
+    const [name, ...about] = title.split(", "), wrong = [errors, problem].filter(Boolean).join("; ");
     item.id = `frame-${index}`;
     item.dataset.frame = index;
     item.setAttribute("role", "option");
     item.append(element("span", "number", block.dataset.number), element("span", "name", name),
-      element("span", "about", about.join(", ")));
-    item.title = [block.dataset.title, block.dataset.problem].filter(Boolean).join("\n");
+      element("span", "time", time), element("span", "client", client),
+      element("span", "error", wrong), element("span", "about", about.join(", ")));
+    item.title = [title, time, client, wrong].filter(Boolean).join("\n");
     list.append(item);
   });
+}
+
+function resizeBytes() {
+  hex.resize(Math.ceil(frame.bytes.length / WIDTH));
+  hex.box.setAttribute("aria-rowcount", hex.count);
 }
 
 function choose(index, node) {
@@ -342,7 +429,10 @@ function choose(index, node) {
     const item = at(`frame-${index}`);
     item.setAttribute("aria-selected", "true");
     at("frames").setAttribute("aria-activedescendant", item.id);
-    item.scrollIntoView({ block: "nearest" });
+    const bring = () => item.scrollIntoView({ block: "nearest" });
+    bring();
+    // Items have their heights when they are drawn: those above it move it out of view again.
+    requestAnimationFrame(() => requestAnimationFrame(bring));
     at("title").textContent = `${frame.number}. ${frame.title}`;
     document.title = `${frame.number}. ${frame.title}`;
     at("problem").hidden = !frame.problem;
@@ -353,8 +443,7 @@ function choose(index, node) {
     at("problem-go").hidden = !frame.nodes.some((each) => each.kind === FAULT);
     tree.box.scrollTop = hex.box.scrollTop = 0;
     update();
-    hex.resize(Math.ceil(frame.bytes.length / WIDTH));
-    hex.box.setAttribute("aria-rowcount", hex.count);
+    resizeBytes();
   }
   const fault = frame.nodes.findIndex(isBad);
   select(node === undefined ? Math.max(fault, 0) : Math.min(node, frame.nodes.length - 1));
@@ -472,7 +561,7 @@ function print(now) {
   printing = now;
   for (const pane of [tree, hex]) {
     const { scrollTop } = pane.box;
-    pane.resize(pane.count);
+    pane.resize(pane.count, pane.tops);
     pane.box.scrollTop = scrollTop;
   }
   const parts = [[tree, "fields"], [hex, "lines of bytes"]]
@@ -483,9 +572,25 @@ function print(now) {
 addEventListener("beforeprint", () => print(true));
 addEventListener("afterprint", () => print(false));
 
-for (let i = 0; i < WIDTH; i++) {
-  at("columns").append(element("span", i === 8 ? "b gap" : "b", i.toString(16).padStart(2, "0")));
+// ---- the width of the window: half as many bytes in a line of a narrow one
+
+function fitBytes() {
+  WIDTH = narrow.matches ? 8 : 16;
+  hex.box.setAttribute("aria-colcount", WIDTH);
+  at("columns").replaceChildren(...Array.from({ length: WIDTH }, (_, i) =>
+    element("span", i === 8 ? "b gap" : "b", i.toString(16).padStart(2, "0"))));
+  if (frame !== null) resizeBytes();
 }
+
+fitBytes();
+narrow.addEventListener("change", fitBytes);
+let roomBefore = 0;
+new ResizeObserver(() => {
+  if (frame === null || tree.room.clientWidth === roomBefore) return;
+  roomBefore = tree.room.clientWidth;
+  layOut();
+  tree.show(place.get(visible(selected)) ?? 0);
+}).observe(tree.room);
 if (blocks.length) {
   listFrames();
   followLink();

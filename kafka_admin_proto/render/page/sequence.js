@@ -3,7 +3,10 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const rows = [...document.querySelectorAll("[data-row]")];
 const what = document.getElementById("what"), fields = document.getElementById("fields");
 const states = document.getElementById("states");
-let kept = -1, current = 0;
+/* Rows of the start are folded: the first one that is seen is the one that a key comes to. */
+const first = rows.findIndex((row) => !row.closest("details"));
+let kept = -1, current = Math.max(0, first);
+rows.forEach((row, at) => { row.tabIndex = at === current ? 0 : -1; });
 
 function element(name, text, className) {
   const made = document.createElement(name);
@@ -53,6 +56,8 @@ function go(number) {
   rows[current].tabIndex = -1;
   current = Math.max(0, Math.min(number, rows.length - 1));
   rows[current].tabIndex = 0;
+  const folded = rows[current].closest("details");
+  if (folded) folded.open = true;
   rows[current].focus();
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain, pairwise
 
 import msgspec
 
@@ -63,26 +64,31 @@ class _Builder:
         self, versions: Mapping[int, tuple[LayoutField, ...]], parent: str
     ) -> tuple[FieldSpec, ...]:
         """The newest version's order; a field of older ones alone comes after its neighbour."""
-        order: list[str] = []
+        following: dict[str | None, str | None] = {None: None}  # None is both ends
         for version in sorted(versions, reverse=True):
-            place = 0
+            last = None
             for field in versions[version]:
-                if field.name not in order:
-                    order.insert(place, field.name)
-                place = order.index(field.name) + 1
-        by_name: dict[str, dict[int, LayoutField]] = {name: {} for name in order}
+                if field.name not in following:
+                    following[field.name], following[last] = following[last], field.name
+                last = field.name
+        by_name: dict[str, dict[int, LayoutField]] = {}
+        name = following[None]
+        while name is not None:
+            by_name[name] = {}
+            name = following[name]
         for version, found in versions.items():
             for field in found:
                 by_name[field.name][version] = field
+        places = {name: place for place, name in enumerate(by_name)}
         for version, found in versions.items():
-            names = [field.name for field in found if field.tag is None]
-            if names != [name for name in order if name in names]:
+            order = [places[field.name] for field in found if field.tag is None]
+            if any(one >= other for one, other in pairwise(order)):
                 raise SchemaError(
                     f"the fields of version {version} stand in another order than later ones",
                     "give fields that moved names of their own",
                     field=parent,
                 )
-        return tuple(self._field(name, by_name[name], parent) for name in order)
+        return tuple(self._field(name, found, parent) for name, found in by_name.items())
 
     def _field(self, name: str, versions: dict[int, LayoutField], parent: str) -> FieldSpec:
         newest = versions[max(versions)]
@@ -123,14 +129,13 @@ class _Builder:
         if newest.element not in ("string", "bytes"):
             return None
         compact = {v for v, field in versions.items() if field.compact}
-        if compact == self.flexible & versions.keys():
+        if compact == {v for v in versions if v in self.flexible}:
             return None
         return self._range(compact, name)
 
     def _struct(self, wanted: str, parent: str, fields: tuple[FieldSpec, ...]) -> str:
         """A name for the struct: that of one with the same fields, or one that is free."""
-        candidates = [wanted, parent + wanted, *(f"{wanted}{n}" for n in range(2, 1000))]
-        for name in candidates:
+        for name in chain((wanted, parent + wanted), (f"{wanted}{n}" for n in range(2, 1000))):
             if name not in self.structs:
                 self.structs[name] = fields
                 return name

@@ -25,7 +25,7 @@ from kafka_admin_proto.schema.slip import Slip
 
 
 class GrammarType(NamedTuple):
-    """What a type's name in the notation stands for."""
+    """The element type that a type's name in the notation means, and its form."""
 
     element: str
     nullable: bool = False
@@ -46,7 +46,7 @@ def _types() -> dict[str, GrammarType]:
 #: The guide's names of the types; the older notation has them in small letters.
 TYPES = _types()
 #: Names that some texts give to types → the guide's names.
-_ODD_TYPES = {"BOOL": "BOOLEAN"}
+_OTHER_NAMES = {"BOOL": "BOOLEAN"}
 #: Names at the end of a struct that say: this version is flexible (KIP-482).
 TAGGED_FIELDS = ("_tagged_fields", "TAG_BUFFER")
 
@@ -96,16 +96,18 @@ def grammar_type(name: str) -> GrammarType | None:
     upper = name.upper()
     if name not in (upper, name.lower()):
         return None
-    return TYPES.get(_ODD_TYPES.get(upper, upper))
+    return TYPES.get(_OTHER_NAMES.get(upper, upper))
 
 
-def odd_type(name: str) -> str | None:
+def guides_type_name(name: str) -> str | None:
     """How the guide calls a type that texts call by another name."""
-    return _ODD_TYPES.get(name.upper()) if name == name.upper() else None
+    return _OTHER_NAMES.get(name.upper()) if name == name.upper() else None
 
 
+#: Characters of a definition's name at most, as each slip of a part says the name again.
+LONGEST_NAME = 128
 _LEFT = re.compile(
-    r"(?P<name>[A-Za-z_]\w*?)\*?"
+    rf"(?P<name>[A-Za-z_]\w{{0,{LONGEST_NAME - 1}}}?)\*?"
     r"(?: (?P<kind>Re[a-z]{5,6}|Header))?"
     r"(?:_V(?P<suffix>\d{1,5})| v(?P<word>\d{1,5})|\s*\(Version:?\s*(?P<version>\d{1,5})\))?"
     r"(?:<tag:\s*\d{1,9}>)?"
@@ -176,7 +178,7 @@ def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Prod
                     indent + 1,
                     "syntax",
                     f"{text.strip()[:40]!r} is no name to define",
-                    "write letters, digits and underscores",
+                    f"write up to {LONGEST_NAME} letters, digits and underscores",
                 )
             )
         return None

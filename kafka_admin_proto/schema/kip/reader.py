@@ -8,10 +8,12 @@ one way that ``docs/kip-notation.md`` states, so that the proposals can be read 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.fields import StructSpec
 from kafka_admin_proto.schema.kip.definition import message_spec
@@ -19,7 +21,7 @@ from kafka_admin_proto.schema.kip.grammar import (
     Item,
     Production,
     grammar_type,
-    odd_type,
+    guides_type_name,
     parse_grammars,
 )
 from kafka_admin_proto.schema.layout import LayoutField, struct_layout
@@ -80,7 +82,7 @@ def _read(
     text: str, file: str, dialect: str, structs: Mapping[str, StructSpec], *, strict: bool
 ) -> Proposal:
     headers, slips = parse_grammars(text, strict=strict)
-    resolver = _Resolver(headers, structs, slips)
+    resolver = _Resolver(headers, structs, slips, MAX_FIELDS + len(text))
     versions: dict[str, dict[int, tuple[bool, tuple[LayoutField, ...]]]] = {}
     for header in headers:
         name = header.name if strict else resolver.message_name(header)
@@ -101,7 +103,11 @@ class _Resolver:
     """Puts definitions in the place of their names, and notes what does not fit."""
 
     def __init__(
-        self, headers: list[Production], structs: Mapping[str, StructSpec], slips: list[Slip]
+        self,
+        headers: list[Production],
+        structs: Mapping[str, StructSpec],
+        slips: list[Slip],
+        max_fields: int,
     ) -> None:
         self.headers = headers
         self.structs = structs
@@ -111,8 +117,14 @@ class _Resolver:
         self._shapes: dict[int, LayoutField] = {}
         self._by_name: dict[int, dict[str, Production]] = {}
         self._places = {id(header): place for place, header in enumerate(headers)}
+        #: Name → the places of the messages with a definition of it, in their order.
+        self._defining: dict[str, list[int]] = {}
+        for place, header in enumerate(headers):
+            for name in header.named:
+                self._defining.setdefault(name, []).append(place)
         self._open: list[Production] = []
         self._size = 0
+        self._max_fields = self._left = max_fields
 
     def slip(self, place: Production | Item, rule: str, fault: str, remedy: str) -> None:
         self.slips.append(Slip(place.line, place.column, rule, fault, remedy))
@@ -135,6 +147,11 @@ class _Resolver:
         self._pair_strays(productions)
         self._note_duplicates(productions)
         fields = self._fields(header)
+        self._left -= self._size
+        if self._left < 0:  # a definition counts in each message that takes it from another
+            raise SchemaError(f"over {counted(self._max_fields, 'fields')} in all messages "
+            "together",
+                              "split the text", field=header.name)  # fmt: skip
         for production in productions[1:]:
             if id(production) not in self.used:
                 self.slip(production, "unused", f"{production.name} is defined and never used",
@@ -212,17 +229,17 @@ class _Resolver:
                 "read as if it stood beside its user",
             )
             return candidate
-        for other in self._others(root):
-            if item.name in other.named:
-                candidate = other.named[item.name]
-                self.slip(
-                    item,
-                    "undefined",
-                    f"{item.name} is not defined in this message",
-                    f"taken from {other.name}, line {candidate.line}",
-                )
-                return candidate
-        return None
+        other = self._other(item.name, root)
+        if other is None:
+            return None
+        candidate = other.named[item.name]
+        self.slip(
+            item,
+            "undefined",
+            f"{item.name} is not defined in this message",
+            f"taken from {other.name}, line {candidate.line}",
+        )
+        return candidate
 
     def _anywhere(self, header: Production) -> dict[str, Production]:
         """Every definition of a message by name, whatever its place; the first of several."""
@@ -232,11 +249,13 @@ class _Resolver:
                 found.setdefault(production.name, production)
         return self._by_name[id(header)]
 
-    def _others(self, header: Production) -> Iterator[Production]:
-        """The text's other messages: those before this one, the nearest first, then the rest."""
-        place = self._places[id(header)]
-        yield from reversed(self.headers[:place])
-        yield from self.headers[place + 1 :]
+    def _other(self, name: str, header: Production) -> Production | None:
+        """The other message with a definition of it: the nearest before this one, else after."""
+        places = self._defining.get(name)
+        if places is None:
+            return None
+        before = bisect_left(places, self._places[id(header)])
+        return self.headers[places[max(0, before - 1)]]
 
     # --- shapes ----------------------------------------------------------------------------
 
@@ -292,7 +311,7 @@ class _Resolver:
         """The shape of a name that no line defines: a type, a struct from elsewhere, or INT32."""
         known = grammar_type(item.name)
         if known is not None:
-            if usual := odd_type(item.name):
+            if usual := guides_type_name(item.name):
                 self.slip(item, "type-name", f"the guide has no type {item.name}",
                           f"read as {usual}")  # fmt: skip
             return LayoutField(
@@ -323,8 +342,6 @@ class _Resolver:
             self._open.append(definition)
             found = self._shapes[id(definition)] = self._new_shape(definition)
             self._open.pop()
-        else:
-            self.used.update(id(p) for p in definition.below())
         return found
 
     def _new_shape(self, definition: Production) -> LayoutField:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SchemaError
+from kafka_admin_proto.schema.kip.grammar import LONGEST_NAME
 from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
@@ -20,12 +22,15 @@ _TAGGED_FIELDS = "_tagged_fields"
 
 
 def write_grammar(spec: MessageSpec, version: int) -> str:
-    """The grammar of one version, a line each for the message and its fields, indented."""
+    """The grammar of one version, a line each for the message and its fields, indented.
+
+    Raises SchemaError for another version, and for a name that is too long for the notation.
+    """
     if version not in spec.valid_versions:
         raise SchemaError(
             f"there is no version {version}", f"use {spec.valid_versions}", field=spec.name
         )
-    title = re.sub(r"(?<=[a-z])(Request|Response)\Z", r" \1", spec.name)
+    title = re.sub(r"(?<=[a-z])(Request|Response)\Z", r" \1", _checked(spec.name))
     flexible = spec.is_flexible(version)
     fields = layout(spec, version)
     lines = [f"{title} (Version: {version}) => {_right(fields, flexible)}"]
@@ -39,12 +44,22 @@ def _right(fields: tuple[LayoutField, ...], flexible: bool) -> str:
 
 
 def _reference(field: LayoutField) -> str:
-    name = python_name(field.name)
+    name = _checked(python_name(field.name))
     if field.is_array:
         name = f"[{name}]"
     if field.nullable and (field.is_array or not field.element):
         name = f"?{name}"
     return name if field.tag is None else f"{name}<tag: {field.tag}>"
+
+
+def _checked(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise SchemaError(
+            f"the notation has no names of {counted(len(name), 'characters')}",
+            f"write up to {LONGEST_NAME}",
+            field=name[:LONGEST_NAME],
+        )
+    return name
 
 
 def _definitions(fields: tuple[LayoutField, ...], flexible: bool, indent: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from bisect import bisect_right
 from typing import Any, TypeVar
 
 from kafka_admin_proto.errors import SchemaError
@@ -20,6 +21,8 @@ from kafka_admin_proto.schema.slip import Slip
 _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _RULE = "definition"
+#: The most characters of a name in a slip: a struct's name is in the slips of all its fields.
+_SHOWN = 128
 #: Keys without which the rules between fields cannot be checked; "" is a key that is missing.
 _NEEDED = frozenset(
     {
@@ -119,9 +122,10 @@ class _LintReader(DefinitionReader):
     """Notes each fault and goes on."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        #: Where each line begins.
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.slips: set[Slip] = set()
-        #: The names of the structs and fields around what is being read.
+        #: The names of the structs and fields around what is being read, as slips show them.
         self._path: list[str] = []
         #: Where the last object begins: the place of a fault of a value that is no object.
         self._place = 0
@@ -130,9 +134,10 @@ class _LintReader(DefinitionReader):
 
     def slip(self, place: int, error: SchemaError) -> None:
         """Note a fault at that place in the text."""
-        line = self._text.count("\n", 0, place) + 1
-        column = place - self._text.rfind("\n", 0, place)
-        names = [*self._path, *([error.field] if error.field not in ("", *self._path[-1:]) else [])]
+        line = bisect_right(self._lines, place)
+        column = place - self._lines[line - 1] + 1
+        field = error.field[:_SHOWN]
+        names = [*self._path, *([field] if field not in ("", *self._path[-1:]) else [])]
         fault = f"{'.'.join(names)}: {error.fault}" if names else error.fault
         self.slips.add(Slip(line, column, _RULE, fault, error.remedy))
 
@@ -177,7 +182,7 @@ class _LintReader(DefinitionReader):
     def _enter(self, data: Any) -> None:
         name = data.get("name") if isinstance(data, _Object) else None
         self._place = data.place if isinstance(data, _Object) else self._place
-        self._path.append(name if isinstance(name, str) else "(no name)")
+        self._path.append(name[:_SHOWN] if isinstance(name, str) else "(no name)")
 
 
 class _Field(FieldSpec, frozen=True):

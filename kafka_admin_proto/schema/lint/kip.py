@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
@@ -24,6 +23,8 @@ _MESSAGE_KIND = re.compile(r"Re(?:[a-z]{5}|[a-z]{6})\Z")
 _MOST_WORDS = 9
 #: How alike two names are, from 0 to 1, for one to be the other misspelt.
 _ALIKE = 0.92
+#: The most pairs of names to compare letter by letter: a second's work.
+_MAX_COMPARED = 100_000
 
 
 def lint_proposal(text: str) -> list[Slip]:
@@ -41,59 +42,87 @@ def lint_proposal(text: str) -> list[Slip]:
     return sorted(slips)
 
 
-def read_with_shipped(text: str, *, file: str = "", dialect: str = "kafka") -> Proposal:
+def read_with_shipped(text: str, *, file: str = "") -> Proposal:
     """``read_proposal``, with the structs of the shipped messages for those not defined."""
     structs: dict[str, StructSpec] = {}
     for header in parse_grammars(text)[0]:
         if header.name in catalog().names():
             structs |= catalog().spec(header.name).structs()
-    return read_proposal(text, file=file, dialect=dialect, structs=structs)
+    return read_proposal(text, file=file, structs=structs)
 
 
 def _misspelt(text: str, defined: list[str]) -> Iterator[Slip]:
     """Message names in the prose that are nearly those of messages defined here, or shipped."""
     shipped = [name for name in catalog().names() if name.endswith(("Request", "Response"))]
-
-    @cache
-    def nearest(said: str) -> str | None:
-        return _nearest(said, defined) or _nearest(said, shipped)
-
+    known = {*defined, *shipped}
+    nearest = _Nearest(defined, shipped)
     for number, line in enumerate(text.split("\n"), 1):
         for match in _CAMEL_WORD.finditer(line):
-            word = match.group()
-            if any(name in word for name in (*defined, *shipped)):
+            runs = list(_runs(match.group()))
+            if any(said in known or said[:-1] in known for _, said, _ in runs):
                 continue
-            chunks = list(_CHUNK.finditer(word))
-            for start, end in _message_like(chunks):
-                said = word[chunks[start].start() : chunks[end].end()]
-                meant = nearest(said)
+            for start, said, is_message in runs:
+                if not is_message:
+                    continue
+                had_more = nearest.has_more
+                meant = nearest.name(said)
+                place = (number, match.start() + start + 1, "misspelt")
                 if meant is not None:
-                    column = match.start() + chunks[start].start() + 1
-                    yield Slip(
-                        number, column, "misspelt", f"there is no {said}", f"read as {meant}"
-                    )
+                    yield Slip(*place, f"there is no {said}", f"read as {meant}")
                     break
+                if had_more and not nearest.has_more:
+                    yield Slip(*place, "too many unknown names to compare them with messages",
+                               "from here on only other orders of words are seen")  # fmt: skip
 
 
-def _message_like(chunks: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """First and last chunk of what may be a message's name in a word: tables glue words."""
+def _runs(word: str) -> Iterator[tuple[int, str, bool]]:
+    """Each run of a word's parts, as tables glue words: its start, its text, and whether it may be
+    a message's name, misspelt or not.
+    """
+    chunks = list(_CHUNK.finditer(word))
     for end, chunk in enumerate(chunks):
-        if _MESSAGE_KIND.match(chunk.group()):
-            yield from ((start, end) for start in range(max(0, end - _MOST_WORDS), end))
+        is_kind = _MESSAGE_KIND.match(chunk.group()) is not None
+        for start in range(max(0, end - _MOST_WORDS), end + 1):
+            place = chunks[start].start()
+            yield place, word[place : chunk.end()], is_kind and start < end
 
 
-def _nearest(said: str, names: list[str]) -> str | None:
-    words = _words(said)
-    for name in names:
-        if _words(name) == words:
-            return name
-    close = difflib.get_close_matches(said, names, n=1, cutoff=_ALIKE)
-    return close[0] if close else None
+class _Nearest:
+    """Finds the message that a misspelt name means; those of the first group go before."""
+
+    def __init__(self, *groups: list[str]) -> None:
+        self._groups = [(names, {_words(name): name for name in reversed(names)})
+                        for names in groups]  # fmt: skip
+        self._pairs = sum(map(len, groups))
+        self._left = _MAX_COMPARED
+        self._found: dict[str, str | None] = {}
+
+    @property
+    def has_more(self) -> bool:
+        """Whether names are still compared letter by letter."""
+        return self._left >= self._pairs
+
+    def name(self, said: str) -> str | None:
+        """The name that is meant, None if there is none like it."""
+        if said not in self._found:
+            self._found[said] = self._search(said)
+        return self._found[said]
+
+    def _search(self, said: str) -> str | None:
+        words, has_more = _words(said), self.has_more
+        self._left -= self._pairs
+        for names, by_words in self._groups:
+            if words in by_words:
+                return by_words[words]
+            close = difflib.get_close_matches(said, names if has_more else (), 1, _ALIKE)
+            if close:
+                return close[0]
+        return None
 
 
-def _words(name: str) -> list[str]:
+def _words(name: str) -> tuple[str, ...]:
     """The words of a name whatever their order, each without a plural's s."""
-    return sorted(chunk.removesuffix("s") for chunk in _CHUNK.findall(name))
+    return tuple(sorted(chunk.removesuffix("s") for chunk in _CHUNK.findall(name)))
 
 
 def _outdated(headers: list[Production]) -> Iterator[Slip]:

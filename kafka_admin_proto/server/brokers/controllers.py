@@ -6,7 +6,6 @@ once. When it is killed, the others notice after ``controller.quorum.fetch.timeo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -35,13 +34,13 @@ class Controllers:
         self._state = state
         self._log = log
         self._elected = elected
-        self._election = Timers()
+        self._election = Timers(state.clock)
 
     def left(self, node: int, *, clean: bool) -> None:
         """A node was stopped, or killed without a warning to the others."""
         quorum = self._state.quorum
         self.running.discard(node)
-        quorum.last_seen[node] = LastSeen(self._state.end_offset, time.time_ns() // 1_000_000)
+        quorum.last_seen[node] = LastSeen(self._state.end_offset, self._state.clock.now_ms())
         if self._log is not None:
             self._log.detach(node)
         if len(self.running) < self._needed:

@@ -10,12 +10,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+from uuid import UUID
 
+from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers import replicas
 from kafka_admin_proto.server.brokers.controllers import Controllers
 from kafka_admin_proto.server.brokers.registration import (
@@ -67,8 +70,8 @@ class Lifecycle:
         self._controllers = Controllers(state, log, nodes, self._elected)
         self._ended: dict[int, _Ended] = {}
         self._kept_fenced: set[int] = set()
-        self._timers = Timers()
-        self._sessions = Timers()
+        self._timers = Timers(state.clock)
+        self._sessions = Timers(state.clock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._catching_up = False
         self._appended((), 0)
@@ -78,6 +81,10 @@ class Lifecycle:
                          replicas.elect_preferred)  # fmt: skip
         self._repeat(self._number("unclean.leader.election.interval.ms") / 1000,
                      replicas.elect_unclean)  # fmt: skip
+        # Kafka's leaders look for late replicas twice in the time that these have.
+        self._repeat(max(1, self._number("replica.lag.time.max.ms")) / 2000,
+                     lambda state: replicas.shrink(state, self.runs))  # fmt: skip
+        state.partitions.changed.append(self._replicated)
 
     def runs(self, node: int) -> bool:
         """Whether a node serves clients: it was started, and neither stopped nor killed."""
@@ -97,7 +104,7 @@ class Lifecycle:
         """
         if self.runs(node) and self._can_fence(node):
             self._state.append(replicas.begin_controlled_shutdown(self._state, node))
-            self._state.append(replicas.fence(self._state, node))
+            self._fence(node)
         await self._end(node, cleanly=True)
 
     async def kill(self, node: int) -> None:
@@ -142,6 +149,7 @@ class Lifecycle:
         self._sessions.end()
         self._controllers.end()
         self._state.followers.remove(self._appended)
+        self._state.partitions.changed.remove(self._replicated)
         for each in self._tasks:
             each.cancel()
         for ended in self._ended.values():
@@ -152,6 +160,8 @@ class Lifecycle:
 
     async def _end(self, node: int, *, cleanly: bool) -> None:
         ended = self._ended.get(node)
+        if ended is None or ended.starting is not None:
+            SERVER.info("broker %d is %s", node, "stopped" if cleanly else "killed")
         if ended is not None:
             if ended.starting is not None:  # its start is not complete
                 self._nodes[node].release()
@@ -160,6 +170,10 @@ class Lifecycle:
                 self._controllers.left(node, clean=cleanly)
             return
         self._ended[node] = _Ended(cleanly)
+        self._state.partitions.left(node)
+        self._state.byte_rates.pop(node, None)
+        self._state.coordinators.left(node)
+        self._state.transactions.left(node)
         self._controllers.left(node, clean=cleanly)
         self._watch_session(node)
         await self._nodes[node].close()
@@ -170,6 +184,7 @@ class Lifecycle:
             fenced = self._state.cluster.brokers[node].fenced
             if ended.starting is not None and fenced and self._state.quorum.available:
                 del self._ended[node]
+                self._state.partitions.came(node)
                 self._register(node, cleanly=ended.cleanly)
                 task = asyncio.get_running_loop().create_task(self._open(node, ended.starting))
                 self._tasks.add(task)
@@ -191,6 +206,7 @@ class Lifecycle:
         except OSError as error:
             starting.set_exception(error)
         else:
+            SERVER.info("broker %d is started", node)
             starting.set_result(None)
 
     # Sessions.
@@ -201,10 +217,12 @@ class Lifecycle:
     def _fence(self, node: int) -> None:
         if self._can_fence(node):
             self._state.append(replicas.fence(self._state, node))
+            SERVER.info("broker %d is fenced", node)
 
     def _unfence(self, node: int) -> None:
         if self._state.cluster.brokers[node].fenced:
             self._state.append(replicas.unfence(self._state, node))
+            SERVER.info("broker %d is unfenced", node)
 
     def _watch_session(self, node: int) -> None:
         """Fence a killed node when its session times out."""
@@ -243,6 +261,16 @@ class Lifecycle:
         self._catching_up = True
         self._timers.later(state.sync_delay_s, self._catch_up)
 
+    def _replicated(self, key: tuple[UUID, int]) -> None:
+        """A partition has changed: a replica that was late may have caught up."""
+        if key in self._state.out_of_sync and not self._catching_up:
+            topic = self._state.topic_by_id(key[0])
+            if topic is not None and self._is_joinable(topic, key[1]):
+                self._appended((), 0)
+
+    def _is_joinable(self, topic: Topic, number: int) -> bool:
+        return bool(replicas.joinable(self._state, topic, number, self.runs))
+
     def _may_join(self, records: Sequence[Message]) -> bool:
         """Whether these records may let a replica join an ISR; True without records."""
         for each in records:
@@ -250,10 +278,8 @@ class Lifecycle:
                 return True
             if isinstance(each, PartitionRecord | PartitionChangeRecord):
                 topic = self._state.topic_by_id(each.topic_id)
-                if topic is not None:
-                    partition = topic.partitions[each.partition_id]
-                    if replicas.joinable(self._state, partition, self.runs):
-                        return True
+                if topic is not None and self._is_joinable(topic, each.partition_id):
+                    return True
         return not records
 
     def _catch_up(self) -> None:
@@ -262,7 +288,7 @@ class Lifecycle:
             replicas.catch_up(self._state, self.runs)
 
     def _repeat(self, interval_s: float, elect: Callable[[State], list[Message]]) -> None:
-        """Hold elections at an interval."""
+        """Append what has changed at an interval: elections, and replicas that are late."""
 
         def due() -> None:
             if self._state.quorum.available:

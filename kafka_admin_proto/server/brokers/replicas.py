@@ -12,7 +12,6 @@ from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import (
     NO_LEADER,
@@ -32,10 +31,7 @@ _MOST_ELECTIONS = 1000
 def fence(state: State, broker: int) -> list[Message]:
     """Fence a broker whose session is over: others lead, and it leaves all ISRs."""
     epoch = state.cluster.brokers[broker].epoch
-    return [
-        *_without(state, broker),
-        BrokerRegistrationChangeRecord(broker, epoch, fenced=_FENCE),
-    ]
+    return [*_without(state, broker), BrokerRegistrationChangeRecord(broker, epoch, fenced=_FENCE)]
 
 
 def unfence(state: State, broker: int) -> list[Message]:
@@ -117,23 +113,38 @@ def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None
             state.out_of_sync.discard((topic_id, number))
             continue
         partition = topic.partitions[number]
-        joining = joinable(state, partition, runs)
+        joining = joinable(state, topic, number, runs)
         if joining:
             in_sync = [*partition.isr, *joining]
             if state.release != "3.9":  # 3.9's leaders keep them in a Scala set
-                in_sync = small_set_order(in_sync)
+                in_sync.sort()
             records += _changed(state, topic, number, in_sync=in_sync, recovered=True)
     state.append(records)
 
 
-def joinable(state: State, partition: Partition, runs: Callable[[int], bool]) -> list[int]:
+def shrink(state: State, runs: Callable[[int], bool]) -> list[Message]:
+    """Leaders remove replicas that are late from the ISR (``Partition.maybeShrinkIsr``)."""
+    records: list[Message] = []
+    for topic, number, late in state.partitions.late():
+        partition = topic.partitions[number]
+        if state.is_active(partition.leader) and runs(partition.leader):
+            in_sync = [each for each in partition.isr if each not in late]
+            records += _changed(state, topic, number, in_sync=in_sync)
+    return records
+
+
+def joinable(state: State, topic: Topic, number: int, runs: Callable[[int], bool]) -> list[int]:
     """The replicas of a partition that can join its ISR now."""
+    partition = topic.partitions[number]
     if not (state.is_active(partition.leader) and runs(partition.leader)):
         return []
     return [
         each
         for each in partition.replicas
-        if each not in partition.isr and state.is_active(each) and runs(each)
+        if each not in partition.isr
+        and state.is_active(each)
+        and runs(each)
+        and state.partitions.may_join(topic.id, number, each)
     ]
 
 

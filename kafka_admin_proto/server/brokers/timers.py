@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+
+from kafka_admin_proto.server.clock import Clock, Timer
 
 
 class Timers:
-    """The delayed calls of an owner, in the running event loop."""
+    """The delayed calls of an owner, on the clock of the cluster."""
 
-    def __init__(self) -> None:
-        self._waiting: set[asyncio.TimerHandle] = set()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: set[Timer] = set()
 
-    def later(self, delay_s: float, call: Callable[[], object]) -> asyncio.TimerHandle:
+    def later(self, delay_s: float, call: Callable[[], object]) -> Timer:
         """Make a call after so many seconds."""
 
         def due() -> None:
-            self._waiting.discard(handle)
+            self._waiting.discard(timer)
             call()
 
-        handle = asyncio.get_running_loop().call_later(delay_s, due)
-        self._waiting.add(handle)
-        return handle
+        timer = self._clock.later(delay_s, due)
+        self._waiting.add(timer)
+        return timer
 
     def end(self) -> None:
         """Cancel all calls."""

@@ -218,14 +218,6 @@ class View:
             elif isinstance(record, AccessControlEntryRecord | RemoveAccessControlEntryRecord):
                 self._authorizer = None
 
-    def adopt(self, staged: ClusterState, count: int, epoch: int) -> None:
-        """Apply ``count`` records of new topics, which ``staged`` has applied to an empty state."""
-        self.cluster.topics.update(staged.topics)
-        self.cluster.configs.update(staged.configs)
-        self._replay.skip(self.cluster.offset + count, epoch)
-        for topic in staged.topics.values():
-            self._index(topic.name, topic.id)
-
     def skip(self, offset: int, epoch: int) -> None:
         """Count a control record, which changes nothing here."""
         self._replay.skip(offset, epoch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -24,16 +24,20 @@ class _Batch(msgspec.Struct):
 
 
 class _Follower:
-    """A broker that sees each batch ``delay_s`` after its commit; with ``math.inf`` never."""
+    """A broker that sees each batch ``delay_s`` after its commit; with ``math.inf`` never.
 
-    def __init__(self, state: State, delay_s: float) -> None:
+    ``changed`` is called after batches have arrived.
+    """
+
+    def __init__(self, state: State, delay_s: float, changed: Callable[[], None]) -> None:
         self.view = View(
             state.release, state.cluster_id, state.static, state.quorum, state.cluster.copied()
         )
         self.view.controller_state = state
         self.delay_s = delay_s
+        self._changed = changed
         self._coming: deque[_Batch] = deque()
-        self._timers = Timers()
+        self._timers = Timers(state.clock)
 
     def expect(self, batch: _Batch) -> None:
         """Let a committed batch arrive in ``delay_s``."""
@@ -54,6 +58,7 @@ class _Follower:
                 self.view.apply(batch.records, batch.offset, batch.epoch)
             else:
                 self.view.skip(batch.offset, batch.epoch)
+        self._changed()
 
     def change_delay(self, delay_s: float) -> None:
         """Change the delay, for batches that have not arrived yet too."""
@@ -72,7 +77,10 @@ class Views:
 
     def __init__(self, state: State) -> None:
         self.state = state
+        #: Called after any of the views may have changed.
+        self.changed: list[Callable[[], None]] = []
         self._followers: dict[int, _Follower] = {}
+        state.followers.append(self._appended)
 
     def of(self, node_id: int) -> View:
         """A broker's view of the cluster."""
@@ -93,14 +101,9 @@ class Views:
             self.catch_up(node_id)
             self._followers.pop(node_id, None)
         elif follower is None:
-            self._followers[node_id] = _Follower(self.state, delay_s)
+            self._followers[node_id] = _Follower(self.state, delay_s, self._have_changed)
         else:
             follower.change_delay(delay_s)
-        follows = self._appended in self.state.followers
-        if self._followers and not follows:
-            self.state.followers.append(self._appended)
-        elif follows and not self._followers:
-            self.state.followers.remove(self._appended)
 
     def catch_up(self, node_id: int) -> None:
         """Let a broker see all committed batches now: a broker that starts reads the whole log."""
@@ -115,6 +118,12 @@ class Views:
             each.end()
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
-        batch = _Batch(records, offset, self.state.quorum.epoch)
-        for each in self._followers.values():
-            each.expect(batch)
+        if self._followers:
+            batch = _Batch(records, offset, self.state.quorum.epoch)
+            for each in self._followers.values():
+                each.expect(batch)
+        self._have_changed()
+
+    def _have_changed(self) -> None:
+        for each in self.changed:
+            each()

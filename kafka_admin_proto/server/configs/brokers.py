@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
 from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
-from kafka_admin_proto.server.failures import INVALID_CONFIG, INVALID_REQUEST, ApiFailure
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.failures import ApiFailure
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
@@ -22,34 +22,27 @@ _PER_BROKER = "per-broker"
 
 def check_broker_configs(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
     """Raises ApiFailure unless the broker of that name, or all of them for "", can have these."""
-    known = state.definitions.brokers
     in_files = state.definitions.in_properties
-    fixed = [
-        each for each in hash_order(configs) if each in in_files and in_files[each].update is None
-    ]
+    fixed = [each for each in configs if each in in_files and in_files[each].update is None]
     if fixed:
         raise _refused(state, "Cannot update these configs dynamically", fixed)
-    secured = [
-        each
-        for each in hash_order(configs)
-        if each.startswith("ssl.") and each in known and known[each].update == _PER_BROKER
-    ]
+    secured = [each for each in configs if each.startswith("ssl.") and known_as_single(state, each)]
     if secured:
         raise _refused(
             state,
             "These security configs can be dynamically updated only per-listener using the "
             "listener prefix",
-            hash_order(secured),
+            secured,
             "HashSet",
         )
     try:
-        for config in known.values():
+        for config in (*state.definitions.broker_quotas, *state.definitions.broker):
             if config.name in configs:
                 check(config, parse(config, configs[config.name], state.release))
     except ConfigFailure as failure:
-        raise ApiFailure(INVALID_REQUEST, failure.message) from failure
+        raise ApiFailure(codes.INVALID_REQUEST, failure.message) from failure
     if not name:
-        single = [each for each in hash_order(configs) if known_as_single(state, each)]
+        single = [each for each in configs if known_as_single(state, each)]
         if single:
             raise _refused(
                 state,
@@ -82,7 +75,7 @@ def _check_together(state: State, name: str, configs: Mapping[str, str], node_id
     least, most = value("min.compaction.lag.ms"), value("max.compaction.lag.ms")
     if least > most:
         text = f"conflict topic config setting min.compaction.lag.ms ({least}) > "
-        raise ApiFailure(INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
+        raise ApiFailure(codes.INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
     for thread_config in _THREADS:
         found = broker.find((thread_config,))
         count = state.definitions.brokers[thread_config].default if found is None else found[1]
@@ -103,7 +96,7 @@ def _check_threads(name: str, count: int, before: int) -> None:
     else:
         return
     raise ApiFailure(
-        INVALID_REQUEST,
+        codes.INVALID_REQUEST,
         "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update "
         f"validation failed for {name}={count}, {fault} for configuration Invalid dynamic "
         "configuration",
@@ -111,7 +104,7 @@ def _check_threads(name: str, count: int, before: int) -> None:
 
 
 def _requirement(text: str) -> ApiFailure:
-    return ApiFailure(INVALID_REQUEST, f"requirement failed: {text}")
+    return ApiFailure(codes.INVALID_REQUEST, f"requirement failed: {text}")
 
 
 def known_as_single(state: State, name: str) -> bool:
@@ -124,4 +117,4 @@ def _refused(state: State, text: str, names: list[str], in_3_9: str = "Set") -> 
     """The error; its text has a Java list in 4.3, and in 3.9 a Scala set of class ``in_3_9``."""
     listed = ", ".join(names)
     shown = f"[{listed}]" if state.release >= "4" else f"{in_3_9}({listed})"
-    return ApiFailure(INVALID_REQUEST, f"{text}: {shown}")
+    return ApiFailure(codes.INVALID_REQUEST, f"{text}: {shown}")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.node import Listener
 
+#: Kafka's replication factor of the topics of its coordinators.
+_REPLICAS = 3
+
 
 def properties_of_nodes(
     listeners: Mapping[int, Sequence[Listener]],
@@ -32,10 +35,27 @@ def properties_of_nodes(
             "controller.listener.names": "CONTROLLER",
             **_listener_properties(found),
             "log.dirs": folders[node_id],
+            **_of_small_clusters(len(listeners)),
             **({"broker.rack": racks[node_id]} if node_id in racks else {}),
             **configs,
         }
         for node_id, found in listeners.items()
+    }
+
+
+def _of_small_clusters(nodes: int) -> dict[str, str]:
+    """Kafka's default of three replicas needs three nodes: fewer would have no coordinators.
+
+    The properties files that Kafka comes with have one replica for a single node, and let its
+    groups begin at once.
+    """
+    if nodes >= _REPLICAS:
+        return {}
+    return {
+        "offsets.topic.replication.factor": str(nodes),
+        "transaction.state.log.replication.factor": str(nodes),
+        "transaction.state.log.min.isr": str(nodes),
+        "group.initial.rebalance.delay.ms": "0",
     }
 
 

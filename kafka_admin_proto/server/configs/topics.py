@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.definitions import Definitions
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
 from kafka_admin_proto.server.configs.values import ConfigFailure, parse_checked
-from kafka_admin_proto.server.failures import INVALID_CONFIG, ApiFailure
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order
 
 
@@ -39,7 +40,7 @@ class TopicDefaults:
         """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs."""
         for name in hash_order(configs):
             if name not in self.known.topics:
-                raise ApiFailure(INVALID_CONFIG, f"Unknown topic config name: {name}")
+                raise ApiFailure(codes.INVALID_CONFIG, f"Unknown topic config name: {name}")
         values = self._values.copy()
         for each in self.known.topic:
             if each.name in configs:
@@ -58,7 +59,7 @@ def _check_lags(values: Mapping[str, Any]) -> None:
     least, most = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
     if least > most:
         raise ApiFailure(
-            INVALID_CONFIG,
+            codes.INVALID_CONFIG,
             f"conflict topic config setting min.compaction.lag.ms ({least}) > "
             f"max.compaction.lag.ms ({most})",
         )

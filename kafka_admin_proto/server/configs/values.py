@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition, Validator
-from kafka_admin_proto.server.failures import INVALID_CONFIG, ApiFailure
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import (
     double_text,
     list_text,
@@ -20,7 +21,8 @@ from kafka_admin_proto.server.java import (
 )
 
 _BITS = {"INT": 32, "SHORT": 16, "LONG": 64}
-_COMMA = re.compile(r"\s*,\s*")
+#: The blanks that Java's patterns know as ``\s``.
+_BLANKS = " \t\n\x0b\f\r"
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 _DURATION = re.compile(r"by_duration:[-+]?P.+")
 
@@ -29,7 +31,7 @@ class ConfigFailure(ApiFailure):
     """A value that Kafka's ConfigDef refuses: a ConfigException there."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(INVALID_CONFIG, message)
+        super().__init__(codes.INVALID_CONFIG, message)
 
 
 def parse_all(
@@ -68,7 +70,7 @@ def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
     if kind == "LIST":
         if not trimmed:
             return []
-        items = _COMMA.split(trimmed)
+        items = [each.strip(_BLANKS) for each in trimmed.split(",")]
         return items if release < "4" else list(dict.fromkeys(items))
     try:
         if kind in _BITS:

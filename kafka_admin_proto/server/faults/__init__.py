@@ -1,8 +1,4 @@
-"""Faults on request: answers that are late, wrong, cut off or missing, for tests of clients.
-
-    with cluster.faults.add(api="Metadata", error="UNKNOWN_SERVER_ERROR", count=2) as fault:
-        ...                     # what a client does
-        fault.fired             # 2
+"""Faults on request in a cluster, by the grammar of ``faults/``: what they do to its answers.
 
 Imported only where a cluster has faults; ``docs/server-faults.md`` has all words.
 """

@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
-from kafka_admin_proto.server.faults.error_answers import topics_answer, whole_answer
-from kafka_admin_proto.server.faults.topics import fields_of
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.values import Message
+from kafka_admin_proto.faults.answers import damage_records, sent_bytes
+from kafka_admin_proto.protocol.error_answers import set_throttle_time, whole_answer
+from kafka_admin_proto.server.apis import Answer, Caller
+from kafka_admin_proto.server.faults.topic_answers import topics_answer
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.faults.fault import Fault
     from kafka_admin_proto.protocol.connection import RequestReceived
-    from kafka_admin_proto.server.faults.fault import Fault, Garbage
-    from kafka_admin_proto.server.network.connection import NodeConnection
-
-_PREFIX_BYTES = 4
-#: The size of a frame with a garbage size: more than the 100 MB that clients accept.
-_WRONG_SIZE = 101 << 20
-#: A garbage correlation id differs in this bit, so that no request of the client has it.
-_WRONG_BIT = 1 << 30
-_NEGATIVE = 0x80
+    from kafka_admin_proto.server.answers import Answers
+    from kafka_admin_proto.server.network.client import Client
 
 
-def play(fault: Fault, connection: NodeConnection, event: RequestReceived, caller: Caller) -> None:
-    """Apply a fault to a request, whose answer is then sent later or never."""
+def play(
+    fault: Fault,
+    connection: Client,
+    answers: Answers,
+    event: RequestReceived,
+    caller: Caller,
+    fires: Callable[[], bool],
+) -> None:
+    """Apply a fault to a request, whose answer is then sent later or never.
+
+    Records of an answer are wrong where it has some; only then ``fires`` is called, which counts.
+    """
     effect = fault.effect
-    data = b""
-    if effect.cut != "before" and effect.drop != "request":
-        answer = _answer(fault, connection, event, caller)
-        data = connection.encoded(event, answer)
-    if effect.drop is not None:
-        data = b""
-    elif effect.cut == "within":
-        data = data[: max(_PREFIX_BYTES + 1, len(data) // 2)]
-    elif effect.garbage is not None:
-        data = _garbage(effect.garbage, data, Random(fault.fired))
+    if effect.cut == "before" or effect.drop == "request":
+        _send(fault, connection, b"")
+        return
+    answer = _answer(fault, answers, event, caller)
+
+    def send(answer: Answer | bytes) -> None:
+        if effect.garbage == "records":
+            assert isinstance(answer, Answer)
+            view = answers.view(caller, event.request)
+            damage_records(answer.response, view, fault.condition.target, fires)
+        _send(fault, connection, connection.encoded(event, answer))
+
+    if not connection.wait_until_complete(answer, send):
+        send(answer)
+
+
+def _send(fault: Fault, connection: Client, data: bytes) -> None:
+    """Send the frame of an answer, or what the fault makes of it, after the fault's delay."""
+    effect = fault.effect
+    data = sent_bytes(fault, data)
 
     def after_the_delay() -> None:
         connection.write(data)
@@ -52,55 +66,35 @@ def play(fault: Fault, connection: NodeConnection, event: RequestReceived, calle
 
 
 def _answer(
-    fault: Fault, connection: NodeConnection, event: RequestReceived, caller: Caller
+    fault: Fault, answers: Answers, event: RequestReceived, caller: Caller
 ) -> Answer | bytes:
     """The answer that the fault gives, with its records appended."""
-    service, request, effect = connection.service, event.request, fault.effect
+    request, effect = event.request, fault.effect
     answer: Answer | bytes
     if effect.failure is None:
-        found = service.answers.encoded(caller, request)
-        answer = service.answers.answer(caller, request) if found is None else found
+        found = answers.encoded(caller, request)
+        answer = answers.answer(caller, request) if found is None else found
     else:
         assert request.body is not None
         target = fault.condition.target
         if target is None:
             answer = Answer(whole_answer(request.body, caller.version, effect.failure))
         else:
-            view = service.answers.view(caller, request)
+            view = answers.view(caller, request)
             answer = topics_answer(view, request.body, caller, effect.failure, target)
-            service.answers.append(answer.records)
+            answers.append(answer.records)
     if effect.throttle_ms:
         if isinstance(answer, bytes):
             version = request.api_version
             answer = Answer(codec(request.api_key, version, "response").decode(answer))
-        _throttled(answer.response, caller.version, effect.throttle_ms)
+        set_throttle_time(answer.response, caller.version, effect.throttle_ms)
     return answer
-
-
-def _throttled(response: Message, version: int, throttle_ms: int) -> None:
-    """Set throttle_time_ms, if the response has the field at this version."""
-    for field in fields_of(response):
-        if field.name == "ThrottleTimeMs" and version in field.versions:
-            # This message has the field, which the base class of messages does not.
-            response.throttle_time_ms = throttle_ms  # type: ignore[attr-defined]
-
-
-def _garbage(kind: Garbage, data: bytes, draw: Random) -> bytes:
-    """The bytes of an answer made invalid; their number stays."""
-    if kind == "size":
-        return _WRONG_SIZE.to_bytes(_PREFIX_BYTES, "big") + data[_PREFIX_BYTES:]
-    if kind == "noise":
-        noise = draw.randbytes(len(data))
-        return bytes([noise[0] | _NEGATIVE]) + noise[1:]
-    end = 2 * _PREFIX_BYTES
-    wrong = int.from_bytes(data[_PREFIX_BYTES:end], "big") ^ _WRONG_BIT
-    return data[:_PREFIX_BYTES] + wrong.to_bytes(_PREFIX_BYTES, "big") + data[end:]
 
 
 class _Silent(asyncio.Protocol):
     """The protocol of a connection after a dropped answer: it reads and writes nothing."""
 
-    def __init__(self, connection: NodeConnection) -> None:
+    def __init__(self, connection: Client) -> None:
         self._connection = connection
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -6,7 +6,6 @@ before ``append`` returns.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.quorum_leader import QUORUM_STATE
 from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.server.log.folder import NodeLog
@@ -46,6 +46,7 @@ class ClusterLog:
         epoch: int,
         cluster: ClusterState,
         settings: LogSettings,
+        clock: Clock,
     ) -> None:
         self.epoch = epoch
         self._logs = dict(enumerate(logs, 1))
@@ -58,33 +59,34 @@ class ClusterLog:
         #: The contents of ``quorum-state`` in each node's folder; empty before the first epoch.
         self._leadership = b""
         self._snapshots = SnapshotWriter()
-        self._last_snapshot_s = time.monotonic()
+        self._clock = clock
+        self._last_snapshot_s = clock.time_s()
 
     def append(self, records: Sequence[Message], offset: int) -> None:
         """Write a batch to every node and wait until all disks have it. Raises OSError."""
         level = _level(records)
         self._level = self._level if level is None else level
-        now = now_ms()
+        now = self._clock.now_ms()
         data = metadata_batch(records, offset, self.epoch, self._level, now)
         self._write(data, offset, offset + len(records), now)
 
     def applied(self, cluster: ClusterState) -> None:
         """Write a snapshot of the cluster if the log has grown enough, or the interval is over."""
-        age_s = time.monotonic() - self._last_snapshot_s
+        age_s = self._clock.time_s() - self._last_snapshot_s
         interval_ms = self._settings.snapshot_interval_ms
         grown = self._first.uncovered_bytes >= self._settings.snapshot_bytes
         if not grown and (not interval_ms or age_s * 1000 < interval_ms):
             return
         if not self._snapshots.is_busy:
-            self._last_snapshot_s = time.monotonic()
-            self._snapshots.write(cluster, list(self._logs.values()), now_ms())
+            self._last_snapshot_s = self._clock.time_s()
+            self._snapshots.write(cluster, list(self._logs.values()), self._clock.now_ms())
 
     def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
         """Begin the epoch: ``quorum-state``, then a LEADER_CHANGE record."""
         rows = [Voter(each) for each in voters]
         running = [Voter(each) for each in self._logs]
         message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=running)
-        now = now_ms()
+        now = self._clock.now_ms()
         data = control_batch([("LEADER_CHANGE", message)], offset, self.epoch, now)
         self._leadership = msgspec.json.encode(self._quorum_state(leader, voters))
         for log in self._logs.values():
@@ -118,7 +120,9 @@ class ClusterLog:
         """Write ``bootstrap.checkpoint``, the first records, for nodes that lack it."""
         path = folder / BOOTSTRAP
         if not path.exists():
-            files.replace(path, bootstrap_bytes(list(records), _level(records) or 0, now_ms()))
+            files.replace(
+                path, bootstrap_bytes(list(records), _level(records) or 0, self._clock.now_ms())
+            )
 
     @property
     def _first(self) -> NodeLog:
@@ -162,8 +166,3 @@ def _level(records: Sequence[Message]) -> int | None:
         if isinstance(each, FeatureLevelRecord) and each.name == METADATA_VERSION:
             return each.feature_level
     return None
-
-
-def now_ms() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000

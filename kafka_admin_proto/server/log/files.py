@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.kept_files import create_kept, open_kept
 
 #: The suffix of a file that is being written; Kafka too removes such snapshots at its start.
 PART = ".part"
 #: A broker that runs holds a lock on this file in each of its ``log.dirs``.
-_LOCK = ".lock"
-_READ_ONLY = 0o444
-_ALL_MODES = 0o666
+LOCK = ".lock"
+_WRITE_BITS = 0o222
 
 
 def open_to_append(path: Path) -> int:
     """The descriptor of a file for ``append``; the file is created if it does not exist."""
     new = not path.exists()
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _ALL_MODES)
+    file = open_kept(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     if new:
         _sync_folder(path.parent)
     return file
@@ -35,18 +36,25 @@ def append(file: int, data: bytes) -> None:
     os.fsync(file)
 
 
-def replace(path: Path, data: bytes, *, read_only: bool = False) -> None:
-    """Write a file so that a crash leaves the old or the new one. Raises OSError."""
+def replace(path: Path, data: bytes, *, read_only: bool = False, is_synced: bool = True) -> None:
+    """Write a file so that a crash leaves the old or the new one. Raises OSError.
+
+    ``is_synced`` says whether the end of the machine does so too.
+    """
     part = path.with_name(path.name + PART)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    file = os.open(part, flags, _ALL_MODES)
+    file = create_kept(part)
     try:
-        append(file, data)
+        _write(file, data)
+        if is_synced:
+            os.fsync(file)
+        if read_only:
+            os.fchmod(file, stat.S_IMODE(os.fstat(file).st_mode) & ~_WRITE_BITS)
     finally:
         os.close(file)
-    if read_only:
-        os.chmod(part, _READ_ONLY)
-    rename(part, path)
+    if is_synced:
+        rename(part, path)
+    else:
+        os.replace(part, path)
 
 
 def rename(path: Path, to: Path) -> None:
@@ -57,7 +65,7 @@ def rename(path: Path, to: Path) -> None:
 
 def truncate(path: Path, size: int) -> None:
     """Cut a file off after its first ``size`` bytes."""
-    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    file = open_kept(path, os.O_WRONLY)
     try:
         os.ftruncate(file, size)
         os.fsync(file)
@@ -74,11 +82,11 @@ def remove(path: Path) -> None:
 class FolderLock:
     """A lock that keeps other processes, brokers too, out of a node's folder.
 
-    Raises MetadataLogError if another process has the folder.
+    Raises MetadataLogError if another process has the folder, and KeptFileError for a link.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _ALL_MODES)
+        self._file = open_kept(folder / LOCK, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # for this process
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # for others, as Java does

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.kept_files import refuse_links
+from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
@@ -26,11 +29,6 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 _DELETED = ".deleted"
 #: The suffix of a damaged snapshot, which neither we nor Kafka read.
 _DAMAGED = ".damaged"
-#: The offset of a batch's length field, and the bytes that the length does not count.
-_LENGTH = slice(8, 12)
-_LOG_OVERHEAD = 12
-#: The offset of a batch's field lastOffsetDelta.
-_LAST_OFFSET_DELTA = slice(23, 27)
 
 
 class RawBatch(NamedTuple):
@@ -45,11 +43,13 @@ class NodeLog:
     """The metadata log in one node's folder, open for appending.
 
     ``end`` is the offset of the next record. ``notes`` are sentences about repairs of the files at
-    the opening.
+    the opening. Raises KeptFileError for a link in the folder: through a segment that is one,
+    another file would be cut off, and through a snapshot, one would be copied to other nodes.
     """
 
     def __init__(self, folder: Path, settings: LogSettings) -> None:
         self.folder: Path = folder / FOLDER_NAME
+        refuse_links(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.notes: list[str] = []
         self.last_timestamp: int = 0
@@ -175,6 +175,12 @@ class NodeLog:
                     f"{path}: whole batches follow what is damaged at byte {_position(gap)}",
                     "a log that a crash cut short at most; another copy may have it whole",
                 )
+            if found.base_offset != self.end:
+                raise MetadataLogError(
+                    f"{path}: the batch at byte {found.offset_in_data} begins at offset "
+                    f"{found.base_offset}",
+                    f"offset {self.end}, the next one; another copy may have it whole",
+                )
             self._took(found, covered)
         if covered <= self._base:
             before = [each for each in self._segments() if covered <= each < self._base]
@@ -183,7 +189,8 @@ class NodeLog:
         if rest:
             files.truncate(path, self._size)
             self.notes.append(
-                f"{path}: took off the last {rest} bytes, which are no whole batch; the log ends "
+                f"{path}: took off its end of {counted(rest, 'bytes')}, which is no whole "
+                "batch; the log ends "
                 f"before offset {self.end}"
             )
 
@@ -251,13 +258,11 @@ class NodeLog:
                 continue
             data, start = self._path(base).read_bytes(), 0
             while start < len(data):
-                head = data[start : start + _LAST_OFFSET_DELTA.stop]
-                size = int.from_bytes(head[_LENGTH], "big") + _LOG_OVERHEAD
-                first = int.from_bytes(head[:8], "big")
-                end = first + int.from_bytes(head[_LAST_OFFSET_DELTA], "big") + 1
-                if first >= offset:
-                    yield RawBatch(first, end, data[start : start + size])
-                start += size
+                header = BatchHeader.of(data, start)
+                end = start + header.size
+                if header.base_offset >= offset:
+                    yield RawBatch(header.base_offset, header.last_offset + 1, data[start:end])
+                start = end
 
 
 def _position(found: Batch | Gap) -> int:

@@ -8,10 +8,12 @@ from uuid import UUID, uuid4
 import msgspec
 
 from kafka_admin_proto.errors import MetadataLogError
+from kafka_admin_proto.kept_files import read_kept
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
 
 _META = "meta.properties"
+_MOST_BYTES = 1 << 20
 
 
 class MetaProperties(msgspec.Struct, frozen=True):
@@ -23,9 +25,9 @@ class MetaProperties(msgspec.Struct, frozen=True):
 
 
 def read_meta(folder: Path) -> MetaProperties | None:
-    """The folder's ``meta.properties``, or None. Raises MetadataLogError."""
+    """The folder's ``meta.properties``, or None. Raises MetadataLogError, KeptFileError."""
     try:
-        text = (folder / _META).read_text("utf-8")
+        text = read_kept(folder / _META, _MOST_BYTES).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from kafka_admin_proto.errors import DecodeError, MetadataLogError
+from kafka_admin_proto.kept_files import refuse_link
 from kafka_admin_proto.messages.abort_transaction_record import AbortTransactionRecord
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
@@ -22,8 +23,9 @@ from kafka_admin_proto.records.metadata.names import METADATA_VERSION, version_n
 from kafka_admin_proto.records.metadata.records import read_metadata_value
 from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.server.brokers.registration import first_records
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.configs.definitions import definitions
-from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog, now_ms
+from kafka_admin_proto.server.log.cluster_log import BOOTSTRAP, ClusterLog
 from kafka_admin_proto.server.log.files import FolderLock
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.meta import MetaProperties, read_meta, write_meta
@@ -65,15 +67,26 @@ def node_folders(data: Path, nodes: int) -> list[Path]:
     return [data] if nodes == 1 else [data / str(number) for number in range(1, nodes + 1)]
 
 
-def open_cluster(data: Path, nodes: int, cluster_id: str, settings: LogSettings) -> Opened:
+def records_folder(data: Path, nodes: int) -> Path:
+    """The folder of the partitions' logs, which all replicas share: that of a single node."""
+    return data if nodes == 1 else data / "records"
+
+
+def open_cluster(
+    data: Path, nodes: int, cluster_id: str, settings: LogSettings, clock: Clock
+) -> Opened:
     """Open the cluster in a folder, or make one with that id.
 
     Raises MetadataLogError for the folder of another cluster, one that another process has, and
-    one whose log cannot be read. Raises OSError for a file that cannot be read or written.
+    one whose log cannot be read; KeptFileError for links in the place of its files; and OSError for
+    a file that cannot be read or written.
     """
     folders = node_folders(data, nodes)
     for folder in folders:
+        if folder != data:
+            refuse_link(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_link(folder / BOOTSTRAP)
     if nodes > 1 and read_meta(data) is not None:
         raise MetadataLogError(
             f"{data} is the folder of one node", "--brokers 1, or another folder for several"
@@ -89,12 +102,12 @@ def open_cluster(data: Path, nodes: int, cluster_id: str, settings: LogSettings)
         _check(ahead, replayed)
         state = replayed.state
         led = -1 if replayed.leader is None else replayed.leader.epoch
-        log = ClusterLog(logs, locks, max(led, state.epoch, 0) + 1, state, settings)
+        log = ClusterLog(logs, locks, max(led, state.epoch, 0) + 1, state, settings, clock)
         if replayed.unfinished_since is not None:
             log.append([AbortTransactionRecord(reason="the cluster was started again")], ahead.end)
         state.offset = ahead.end - 1
         for each in logs:
-            each.clean(now_ms())
+            each.clean(clock.now_ms())
         opened.pop_all()
     new = not (state.features or state.brokers or state.topics)
     return Opened(

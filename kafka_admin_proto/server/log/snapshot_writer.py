@@ -6,12 +6,12 @@ each time. So the thread pauses after some records.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Sequence
 
 from kafka_admin_proto.errors import EncodeError
+from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.snapshots import snapshot_parts
@@ -36,8 +36,8 @@ class SnapshotWriter:
     def write(self, cluster: ClusterState, logs: Sequence[NodeLog], now_ms: int) -> None:
         """Write a snapshot of the cluster as it is now to the folders of nodes.
 
-        The log has all records of the snapshot. If it cannot be written, a sentence on stderr says
-        so, and the next snapshot is written as if it had been.
+        The log has all records of the snapshot. If it cannot be written, the logger SERVER
+        says so, and the next snapshot is written as if it had been.
         """
         last_timestamp = logs[0].last_timestamp
         for log in logs:
@@ -73,4 +73,4 @@ def _written(
             log.write_snapshot(cluster.offset + 1, cluster.epoch, data)
             log.clean(now_ms)
     except (OSError, EncodeError) as error:
-        print(f"no snapshot of the metadata log was written: {error}", file=sys.stderr)
+        SERVER.warning("no snapshot of the metadata log was written: %s", error)

@@ -6,9 +6,8 @@ Each class has one task for a connection:
 - `connection.NodeConnection` is the asyncio protocol of one client: it decodes the requests and
   writes the answers. On a TLS listener ``security.tls_connection.TlsConnection`` is the protocol of
   the socket, and the transport of a NodeConnection.
-- `paced_reads.ReadControl` pauses and resumes the reads of one socket. Those of clients that send
-  byte by byte go through `paced_reads.PacedReads`, a few in each turn of the event loop.
 - `turns.Turns` spreads large requests, and many pipelined ones, over turns of the event loop.
+- `waits.Waits` has the answers that wait: for records, replicas or new topics.
 - `limits.ConnectionLimiter` closes idle connections, and those that exceed the cluster's limits.
 - `service.Service` has the objects that all connections of a cluster share.
 """

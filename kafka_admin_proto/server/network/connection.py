@@ -7,16 +7,20 @@ requests that have arrived wait in their order.
 from __future__ import annotations
 
 import asyncio
-import sys
+import time
 from collections.abc import Callable
 from functools import partial
 
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import (
     KafkaAdminProtoError,
     LocalProtocolError,
     RemoteProtocolError,
     SaslError,
 )
+from kafka_admin_proto.gc_tuning import release_transport
+from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
     PAUSED,
@@ -25,20 +29,24 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
-from kafka_admin_proto.server.failures import REQUEST_TIMED_OUT, ControllerUnavailable
-from kafka_admin_proto.server.handlers import IN_STEPS, Answer, Caller
+from kafka_admin_proto.protocol.error_answers import Failure, set_throttle_time, whole_answer
+from kafka_admin_proto.render.field_scan import error_codes
+from kafka_admin_proto.server.apis import Answer, Caller
+from kafka_admin_proto.server.clock import Timer
+from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.paced_reads import ReadControl
 from kafka_admin_proto.server.network.service import LoginRules, Service, decoded
-from kafka_admin_proto.server.network.turns import Steps
 
 #: Answers are collected up to about so many bytes before they are written.
 _WRITE_BYTES = 64 << 10
-#: Connections with so many bytes of an incomplete request are read one in a turn.
-_LARGE_BYTES = 128 << 10
-#: Requests of so many bytes name some tens of topics at most, and are answered in one step.
+#: Larger requests wait for a turn of the event loop in which no other large one is answered.
 _SMALL_BYTES = 512
+#: CreateTopics answers all configs of each topic. Above so many bytes of the request, which name
+#: some hundreds of topics, the answer is encoded in another thread.
+_LARGE_BYTES = 8 << 10
+#: So many bytes of later requests are read of a client whose answer waits for its topics.
+_UNREAD_BYTES = 128 << 10
 #: How long a broker waits for a controller to which it can forward a request.
 _CONTROLLER_S = 60.0
 
@@ -60,10 +68,11 @@ class NodeConnection(asyncio.BufferedProtocol):
             dialect=service.dialect,
         )
         self._principal = "User:ANONYMOUS"
+        #: For how long the client is to wait that used too much time, by its last request.
+        self._throttle_ms = 0
         #: Closes the connection of a client that does not authenticate in time.
-        self._login_timer: asyncio.TimerHandle | None = None
+        self._login_timer: Timer | None = None
         self._transport: asyncio.Transport | None = None
-        self._reading = ReadControl(service.paced_reads)
         self.host: str = ""
         #: Whether bytes were received or sent since the last idle check.
         self.active: bool = True
@@ -81,13 +90,12 @@ class NodeConnection(asyncio.BufferedProtocol):
         """Start to read, within the limits of the cluster and in the time for a login."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._reading.begin(transport)
         peer = transport.get_extra_info("peername")
         self.host = host_address(str(peer[0])) if peer else ""
         self._node.connections.add(self)
         self.service.limiter.admit(self)
         if self._login is not None:
-            self._login_timer = self._loop.call_later(self._login.login_s, self.close)
+            self._login_timer = self.service.clock.later(self._login.login_s, self.close)
 
     def authenticated(self, principal: str) -> None:
         """Take the client for this principal ("User:alice") from now on."""
@@ -102,9 +110,10 @@ class NodeConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Free what the connection holds: its socket is closed."""
         self._node.connections.discard(self)
+        release_transport(self._transport)
         self._transport = None
-        self._reading.end()
         self.service.limiter.remove(self)
+        self.service.waits.forget(self)
         self._stop_login_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -116,26 +125,17 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.active = True
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
-        before, unfinished = self.unfinished_bytes, self._connection.buffered
-        if before or unfinished or self._reading.small_pieces:
-            self._reading.count(nbytes, whole=not before and not unfinished)
-            if self._writable and not self._paused:
-                self._reading.resume()
-        if unfinished != before:
+        unfinished = self._connection.buffered
+        if unfinished != self.unfinished_bytes:
             self.service.limiter.set_unfinished(self, unfinished)
-            if unfinished > _LARGE_BYTES and not self._paused:
-                self.pause()
-                self.service.turns.add(self.resume)
-
-    def eof_received(self) -> bool:
-        """The client sends no more bytes: False lets asyncio close the transport."""
-        return False
+        if self._paused and unfinished > _UNREAD_BYTES and self._transport is not None:
+            self._transport.pause_reading()
 
     def pause_writing(self) -> None:
         """The client does not read its answers: read no more of its requests."""
         self._writable = False
         if self._transport is not None:
-            self._reading.pause()
+            self._transport.pause_reading()
             self.service.limiter.stopped_reading(self)
 
     def resume_writing(self) -> None:
@@ -157,7 +157,8 @@ class NodeConnection(asyncio.BufferedProtocol):
     def pause(self) -> None:
         """Neither read nor answer until ``resume``."""
         self._paused = True
-        self._reading.pause()
+        if self._transport is not None:
+            self._transport.pause_reading()
 
     def resume(self, then: Callable[[], None] | None = None) -> None:
         """Call ``then``, which may pause the connection again, and go on with its requests."""
@@ -170,16 +171,44 @@ class NodeConnection(asyncio.BufferedProtocol):
         """Pause for so long, then ``resume`` with ``then``."""
         self.pause()
         if seconds > 0:
-            self._loop.call_later(seconds, self.resume, then)
+            self.service.clock.later(seconds, self.resume, then)
         else:
             self._loop.call_soon(self.resume, then)
+
+    def wait_until_complete(self, answer: Answer | bytes, then: Callable[[Answer], None]) -> bool:
+        """Call ``then`` once an answer can be sent; False if it does not have to wait.
+
+        Requests wait meanwhile, but a few are read, which shows when the client has gone.
+        """
+
+        def go_on(answer: Answer) -> None:
+            if self._transport is None:  # the client has gone since the wait was over
+                return
+            try:
+                then(answer)
+            except Exception as error:
+                self._fail(error)
+
+        def in_turn(answer: Answer) -> None:
+            self.service.turns.add(partial(go_on, answer))
+
+        if isinstance(answer, bytes) or not self.service.waits.add(self, answer, in_turn):
+            return False
+        self._paused = True
+        self._read()
+        return True
 
     def _continue(self) -> None:
         """Answer the requests that have waited and read more, as far as the state allows it."""
         if self._writable and not self._paused:
             self._answer()
-        if self._writable and not self._paused:
-            self._reading.resume()
+        if not self._paused:
+            self._read()
+
+    def _read(self) -> None:
+        """Read more of a client that reads its answers."""
+        if self._writable and self._transport is not None:
+            self._transport.resume_reading()
 
     def close(self) -> None:
         """Close the socket at once; bytes that are not sent yet are lost."""
@@ -189,26 +218,27 @@ class NodeConnection(asyncio.BufferedProtocol):
     def _answer(self) -> None:
         """Answer the requests that have arrived; their answers are written together.
 
-        The first request is answered at once. Those behind it are answered while the slice of this
-        turn of the event loop lasts, which all connections share; the rest waits for a later turn.
+        A small request is answered at once if it is the first. A large one, and those behind the
+        first, are answered while the slice of this turn of the event loop lasts, which all
+        connections share; the rest waits for a later turn.
         """
         connection, out, size = self._connection, [], 0
         answered = False
         try:
             while self._transport is not None and self._writable and not self._paused:
                 event, self._waiting = self._waiting or connection.next_event(), None
-                pending = connection.data_to_send()
-                if pending:
-                    out.append(pending)
+                if data := connection.data_to_send():
+                    out.append(data)
                 if isinstance(event, RequestReceived):
-                    if answered and self.service.turns.slice_is_over():
+                    waits = answered or len(event.request.data) > _SMALL_BYTES
+                    if waits and self.service.turns.slice_is_over():
                         self._waiting = event
                         self.pause()
                         self.service.turns.add(self.resume)
                         break
                     answered = True
-                    answer = self._handle(event)
-                    out.append(answer)
+                    if answer := self._handle(event):
+                        out.append(answer)  # alone, it is written without a copy
                     size += len(answer)
                     if size > _WRITE_BYTES:
                         self._write(out)
@@ -217,12 +247,6 @@ class NodeConnection(asyncio.BufferedProtocol):
                     break
                 elif isinstance(event, Authenticated):
                     self.authenticated(event.principal)
-        except SaslError as error:
-            self._write(out)
-            self._refuse_later(error)
-        except RemoteProtocolError as error:
-            self._write(out)
-            self._refuse(error)
         except Exception as error:
             self._write(out)
             self._fail(error)
@@ -230,20 +254,27 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._write(out)
 
     def _fail(self, error: Exception) -> None:
-        """Close the connection after an error of this program, or of a disk that is full."""
-        print(f"node {self._node.id}: {type(error).__name__}: {error}", file=sys.stderr)
+        """Close the connection after an error of its client, of this program or of the system.
+
+        The last two are logged, an error of this program with its traceback.
+        """
+        if isinstance(error, SaslError):
+            self._refuse_later(error)
+            return
+        if not isinstance(error, RemoteProtocolError):
+            where = None if isinstance(error, OSError) else error
+            kind = type(error).__name__
+            SERVER.error("node %d: %s: %s", self._node.id, kind, error, exc_info=where)
         self._refuse(error)
 
     def _write(self, out: list[bytes]) -> None:
         """Write these bytes, and empty the list."""
-        data = b"".join(out)
+        self.write(b"".join(out))
         out.clear()
-        if data and self._transport is not None:
-            self._transport.write(data)
 
     def _handle(self, event: RequestReceived) -> bytes:
         request = event.request
-        if event.turn < 0 or request.body is None:
+        if request.body is None:
             return b""
         service = self.service
         assert request.header is not None
@@ -254,40 +285,58 @@ class NodeConnection(asyncio.BufferedProtocol):
             listener=self._listener.name,
             host=self.host,
             principal=self._principal,
+            request_bytes=len(request.data),
         )
+        service.requests.add(caller, request, service.clock.now_ms())
+        began_ns = time.perf_counter_ns()
         try:
-            if service.faults is not None and service.faults.happen(self, event, caller):
+            if service.faults is not None and service.faults.happen(
+                self, service.answers, event, caller
+            ):
                 return b""
             body = service.answers.encoded(caller, request)
+            answer = service.answers.answer(caller, request) if body is None else body
         except ControllerUnavailable:
             self._wait_for_controller(event)
             return b""
-        if body is not None:
-            return self.encoded(event, body)
-        if request.api_key in IN_STEPS and len(request.data) > _SMALL_BYTES:
-            return self._handle_in_steps(event, service.answers.in_steps(caller, request))
-        return self._answered(event, service.answers.answer(caller, request))
+        used_ns = time.perf_counter_ns() - began_ns
+        self._throttle_ms = service.answers.request_throttle_ms(caller, request, used_ns)
+        if request.api_key == api_keys.CREATE_TOPICS and len(request.data) > _LARGE_BYTES:
+            assert isinstance(answer, Answer)
+            return self._encode_aside(event, answer)
+        return self._answered(event, answer)
 
     def _answered(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
-        """The frame of a new answer; the connection of a throttled client is paused."""
+        """The frame of a new answer, or b"" if it waits; a throttled client is read no more."""
+        if self.wait_until_complete(answer, partial(self._finish, event)):
+            return b""
+        own_ms = 0
         if not isinstance(answer, bytes):
-            throttled_ms: int = getattr(answer.response, "throttle_time_ms", 0)
-            if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
-                self.pause_for(throttled_ms / 1000)
+            own_ms = getattr(answer.response, "throttle_time_ms", 0)
+        if self._throttle_ms > own_ms:
+            response = decoded(answer, event.request)
+            set_throttle_time(response, event.request.api_version, self._throttle_ms)
+            answer = Answer(response)
+        throttled_ms = max(self._throttle_ms, own_ms)
+        if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
+            self.pause_for(throttled_ms / 1000)
         return self.encoded(event, answer)
 
-    def _handle_in_steps(self, event: RequestReceived, steps: Steps[Answer]) -> bytes:
-        """The frame of the answer; b"" if it takes longer than a slice and is sent later."""
-        turns = self.service.turns
-        answer = turns.run(steps)
-        if answer is not None:
-            return self._answered(event, answer)
+    def _encode_aside(self, event: RequestReceived, answer: Answer) -> bytes:
+        """Encode an answer in another thread, which has it for itself, and send it then."""
+
+        def encoded(body: asyncio.Future[bytes]) -> None:
+            if not body.cancelled():  # the loop ends
+                answer.body = body.result()  # what a handler made can be encoded
+                self._finish(event, answer)
+
         self.pause()
-        turns.add_large(steps, partial(self._finish_steps, event), partial(self._stop_steps, event))
+        body = self._loop.run_in_executor(None, answer.response.encode, event.request.api_version)
+        body.add_done_callback(encoded)
         return b""
 
-    def _finish_steps(self, event: RequestReceived, answer: Answer) -> None:
-        """Send an answer that took several slices, and go on with the requests behind it."""
+    def _finish(self, event: RequestReceived, answer: Answer) -> None:
+        """Send an answer of an earlier turn, and go on with later requests."""
         if self._transport is None:  # the client has closed the connection
             return
         self._paused = False
@@ -298,22 +347,23 @@ class NodeConnection(asyncio.BufferedProtocol):
         else:
             self._continue()
 
-    def _stop_steps(self, event: RequestReceived, error: Exception) -> None:
-        """A request of several slices has failed; without a controller it is asked again later."""
-        if isinstance(error, ControllerUnavailable):
-            self._wait_for_controller(event)
-        else:
-            self._fail(error)
-
     def encoded(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
-        """The frame of an answer whose records are appended."""
+        """The frame of an answer whose records are appended; b"" for a request with acks 0.
+
+        Kafka closes the connection of a producer with acks 0 after an error.
+        """
         if self.service.trace is not None:
             self.service.trace(self._node.id, event, decoded(answer, event.request))
-        response = answer if isinstance(answer, bytes) else answer.body or answer.response
-        return self._connection.send(response, to=event)
+        if event.turn < 0:
+            response = decoded(answer, event.request)
+            if error_codes(codec(type(response), event.request.api_version), response):
+                self.close_when_sent()
+            return b""
+        body = answer if isinstance(answer, bytes) else answer.body or answer.response
+        return self._connection.send(body, to=event)
 
     def write(self, data: bytes) -> None:
-        """Write the frame of an answer, or the bytes that a fault has made of it."""
+        """Write frames of answers, or the bytes that a fault has made of one."""
         if data and self._transport is not None:
             self._transport.write(data)
 
@@ -335,7 +385,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         assert self._login is not None
         self.pause()
         if self._transport is not None:
-            self._loop.call_later(self._login.failure_delay_s, self._refuse, error)
+            self.service.clock.later(self._login.failure_delay_s, self._refuse, error)
 
     def _wait_for_controller(self, event: RequestReceived) -> None:
         """Pause until there is a controller, or answer REQUEST_TIMED_OUT after `_CONTROLLER_S`."""
@@ -346,32 +396,26 @@ class NodeConnection(asyncio.BufferedProtocol):
             self.resume()
 
         def give_up() -> None:
-            from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
-
             waiting.remove(ask_again)
             if self._transport is None:  # the client has closed the connection
                 return
             request, self._waiting = event.request, None
             assert request.body is not None
-            failure = Failure(REQUEST_TIMED_OUT)
+            failure = Failure(codes.REQUEST_TIMED_OUT)
             response = whole_answer(request.body, request.api_version, failure)
             self.write(self.encoded(event, Answer(response)))
             self.resume()
 
-        timer = self._loop.call_later(_CONTROLLER_S, give_up)
+        timer = self.service.clock.later(_CONTROLLER_S, give_up)
         waiting.append(ask_again)
         self._waiting = event
         self.pause()
 
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; bytes that are written are still sent."""
-        transport = self._transport
         if isinstance(error, KafkaAdminProtoError):
             error.without_frames()  # the protocol connection keeps the error
-        if transport is None:
-            return
-        if isinstance(error, KafkaAdminProtoError) and not isinstance(error, LocalProtocolError):
-            pending = self._connection.data_to_send()
-            if pending:
-                transport.write(pending)
-        transport.close()
+            if not isinstance(error, LocalProtocolError):
+                self.write(self._connection.data_to_send())
+        if self._transport is not None:
+            self._transport.close()

@@ -6,18 +6,22 @@ in brackets are Kafka's configs. Kafka has no limit for answers that clients do 
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter, deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.protocol.connection.limits import Limits, check_limits
+from kafka_admin_proto.server.clock import Clock, Timer
+from kafka_admin_proto.server.configs.definitions import definitions
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.network.connection import NodeConnection
+    from kafka_admin_proto.server.network.client import Client
 
 _FRAME_BYTES = "socket.request.max.bytes"
 #: Attribute of NetworkLimits → Kafka's config.
@@ -51,9 +55,12 @@ class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
     unfinished_bytes: int = 256 << 20
     unread_bytes: int = 256 << 20
 
+    def __post_init__(self) -> None:
+        check_limits(self, {"connections": 0, "connections_per_ip": 0, "idle_ms": -sys.maxsize})
+
 
 def limits_of(configs: Mapping[str, str], release: str) -> NetworkLimits:
-    """The limits that a broker's configs set. Raises SettingsError, which names the config."""
+    """The limits that a broker's configs set, which are valid."""
     given = {name: config for name, config in _CONFIGS.items() if config in configs}
     found = {name: _number(config, configs, release) for name, config in given.items()}
     if found.get("unfinished_bytes", 1) < 1:  # -1 is no limit in Kafka; the default stays
@@ -62,37 +69,45 @@ def limits_of(configs: Mapping[str, str], release: str) -> NetworkLimits:
 
 
 def frame_bytes(configs: Mapping[str, str], release: str) -> int | None:
-    """The largest request by the configs, None where it is not set. Raises SettingsError."""
+    """The largest request by the configs, None where it is not set."""
     return _number(_FRAME_BYTES, configs, release) if _FRAME_BYTES in configs else None
 
 
 def _number(name: str, configs: Mapping[str, str], release: str) -> int:
-    from kafka_admin_proto.server.configs.definitions import definitions  # slow to import
-    from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
+    from kafka_admin_proto.server.configs.values import parse
 
-    config = definitions(release).in_properties[name]
-    try:
-        value: Any = parse(config, configs[name], release)
-        check(config, value)
-    except ConfigFailure as error:
-        raise SettingsError(f"{error.message}: expected a value that Kafka takes") from None
-    return int(value)
+    return int(parse(definitions(release).in_properties[name], configs[name], release))
+
+
+def check_given_once(
+    configs: Mapping[str, str], limits: Limits | None, network_limits: NetworkLimits | None
+) -> None:
+    """Raise SettingsError for a config whose limit is an argument's too."""
+    given = [
+        (limits, "limits", [_FRAME_BYTES]),
+        (network_limits, "network_limits", _CONFIGS.values()),
+    ]
+    for argument, name, both in given:
+        for config in both:
+            if argument is not None and config in configs:
+                raise SettingsError(f"{name} and the config {config} both set it; leave one out")
 
 
 class ConnectionLimiter:
     """Holds the connections of all nodes to the cluster's `NetworkLimits`."""
 
-    def __init__(self, limits: NetworkLimits) -> None:
+    def __init__(self, limits: NetworkLimits, clock: Clock) -> None:
         self.limits = limits
+        self._clock = clock
         #: Bytes of incomplete requests of all connections.
         self.unfinished_bytes: int = 0
-        self._admitted: dict[int, set[NodeConnection]] = {}
+        self._admitted: dict[int, set[Client]] = {}
         self._addresses: Counter[tuple[int, str]] = Counter()
-        self._waiting: dict[int, deque[NodeConnection]] = {}
-        self._unread: set[NodeConnection] = set()
-        self._timer: asyncio.TimerHandle | None = None
+        self._waiting: dict[int, deque[Client]] = {}
+        self._unread: set[Client] = set()
+        self._timer: Timer | None = None
 
-    def admit(self, connection: NodeConnection) -> None:
+    def admit(self, connection: Client) -> None:
         """Accept a connection, let it wait until another ends, or close it."""
         node, limits = connection.node_id, self.limits
         admitted = self._admitted.setdefault(node, set())
@@ -112,7 +127,7 @@ class ConnectionLimiter:
         if self._timer is None and limits.idle_ms > 0:
             self._schedule_idle_check()
 
-    def remove(self, connection: NodeConnection) -> None:
+    def remove(self, connection: Client) -> None:
         """Count a closed connection no more; the next one that waits is accepted."""
         node = connection.node_id
         admitted, waiting = self._admitted.get(node, set()), self._waiting.get(node)
@@ -132,27 +147,27 @@ class ConnectionLimiter:
             self._addresses[node, following.host] += 1
             following.resume()
 
-    def set_unfinished(self, connection: NodeConnection, unfinished_bytes: int) -> None:
+    def set_unfinished(self, connection: Client, unfinished_bytes: int) -> None:
         """The connection now keeps so many bytes of an incomplete request."""
         self.unfinished_bytes += unfinished_bytes - connection.unfinished_bytes
         connection.unfinished_bytes = unfinished_bytes
         if self.unfinished_bytes > self.limits.unfinished_bytes:
             self._close_largest(
                 max(self._all(), key=lambda each: each.unfinished_bytes),
-                f"{self.unfinished_bytes} bytes of requests have not come in full",
+                f"{counted(self.unfinished_bytes, 'bytes')} of requests not in full",
             )
 
-    def stopped_reading(self, connection: NodeConnection) -> None:
+    def stopped_reading(self, connection: Client) -> None:
         """The client has left so many answers unread that no more are written to it."""
         self._unread.add(connection)
         unread = sum(each.unread_bytes for each in self._unread)
         if unread > self.limits.unread_bytes:
             self._close_largest(
                 max(self._unread, key=lambda each: each.unread_bytes),
-                f"{unread} bytes of answers are unread",
+                f"{counted(unread, 'bytes')} of answers unread",
             )
 
-    def resumed_reading(self, connection: NodeConnection) -> None:
+    def resumed_reading(self, connection: Client) -> None:
         """The client has read the answers that were written to it."""
         self._unread.discard(connection)
 
@@ -162,20 +177,17 @@ class ConnectionLimiter:
             self._timer.cancel()
             self._timer = None
 
-    def _all(self) -> list[NodeConnection]:
+    def _all(self) -> list[Client]:
         return [each for admitted in self._admitted.values() for each in admitted]
 
-    def _close_largest(self, connection: NodeConnection, why: str) -> None:
-        print(
-            f"node {connection.node_id}: {why}; the connection with most is closed",
-            file=sys.stderr,
-        )
+    def _close_largest(self, connection: Client, why: str) -> None:
+        SERVER.warning("node %d: %s; the connection with most is closed", connection.node_id, why)
         connection.close()
         self.remove(connection)  # its socket ends in a later turn; its bytes count no more
 
     def _schedule_idle_check(self) -> None:
         after_s = self.limits.idle_ms / 1000 / _IDLE_CHECKS
-        self._timer = asyncio.get_running_loop().call_later(after_s, self._check_idle)
+        self._timer = self._clock.later(after_s, self._check_idle)
 
     def _check_idle(self) -> None:
         """Close the connections that were idle at so many checks."""

@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.errors import SettingsError
+
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.network.connection import NodeConnection
+    from kafka_admin_proto.server.network.client import Client
 
 #: Kafka's security protocols, in the order of their numbers.
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -43,20 +45,21 @@ class Node:
     def __init__(self, node_id: int, listeners: Sequence[Listener]) -> None:
         self.id = node_id
         self.listeners: dict[str, Listener] = {each.name: each for each in listeners}
-        self.connections: set[NodeConnection] = set()
+        self.connections: set[Client] = set()
         self._sockets: dict[str, socket.socket] = {}
         self._servers: list[asyncio.Server] = []
 
     def bind(self) -> None:
         """Bind the ports, so that clients can connect; a free port keeps its number from then on.
 
-        Raises OSError if a port cannot be bound; then no port is bound.
+        Raises OSError if a port cannot be bound, and SettingsError if the host has no address; then
+        no port is bound.
         """
         try:
             for each in self.listeners.values():
                 found = self._sockets[each.name] = _listening(each.host, each.port)
                 each.port = found.getsockname()[1]
-        except OSError:
+        except (OSError, SettingsError):
             self.release()
             raise
 
@@ -100,10 +103,18 @@ class Node:
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0][4]
+    except (socket.gaierror, ValueError) as error:  # ValueError: a name with a NUL, or too long
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(
+            f"host is {host!r}, which has no address ({reason}); expected a name or address of "
+            "this machine"
+        ) from None
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
+        found.bind(address)
         found.listen(_BACKLOG)
     except OSError:
         found.close()

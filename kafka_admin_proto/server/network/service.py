@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.protocol.connection import Limits, RequestReceived
 from kafka_admin_proto.protocol.headers import message_of
-from kafka_admin_proto.server.network.paced_reads import PacedReads
-from kafka_admin_proto.server.network.turns import Turns
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
     from kafka_admin_proto.protocol.payload_values import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
-    from kafka_admin_proto.server.faults.faults import Faults
-    from kafka_admin_proto.server.handlers import Answer
+    from kafka_admin_proto.server.apis import Answer
+    from kafka_admin_proto.server.asked_requests import AskedRequests
+    from kafka_admin_proto.server.clock import Clock
+    from kafka_admin_proto.server.faults.faults import ClusterFaults
     from kafka_admin_proto.server.network.limits import ConnectionLimiter
+    from kafka_admin_proto.server.network.turns import Turns
+    from kafka_admin_proto.server.network.waits import Waits
     from kafka_admin_proto.values import Message
 
-#: A user's function that is called with (node id, request, response) for each answer.
+#: A user's function that is called with (node id, request, response) for each answer, also for that
+#: to Produce with acks 0, which is not sent.
 Trace = Callable[[int, RequestReceived, "Message"], None]
 
 
@@ -41,16 +44,18 @@ class Service:
     buffer: memoryview
     trace: Trace | None
     limiter: ConnectionLimiter
+    waits: Waits
+    clock: Clock
+    turns: Turns
+    requests: AskedRequests
     dialect: str = "kafka"
-    faults: Faults | None = None
-    turns: Turns = field(default_factory=Turns)
-    paced_reads: PacedReads = field(default_factory=PacedReads)
+    faults: ClusterFaults | None = None
 
     def end(self) -> None:
-        """Stop all timers and readers: the cluster has ended."""
+        """Stop all timers: the cluster has ended."""
         self.limiter.close()
+        self.waits.end()
         self.turns.end()
-        self.paced_reads.end()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 
-from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
@@ -18,6 +19,8 @@ _OF_CLIENTS = {
     "controller_mutation_rate": "DOUBLE",
 }
 _OF_ADDRESSES = {"connection_creation_rate": "INT"}
+#: Places in the table of an entity's map, before it grows.
+_TABLE = 2
 _LARGEST = {"INT": (1 << 31) - 1, "LONG": (1 << 63) - 1}
 #: The largest difference from a whole number.
 _ROUNDING = 1e-6
@@ -26,7 +29,8 @@ _ROUNDING = 1e-6
 def entity_text(names: Mapping[str, str | None]) -> str:
     """As ClientQuotaEntity.toString: a Java map, with Java's null."""
     shown = (
-        f"{kind}={'null' if names[kind] is None else names[kind]}" for kind in hash_order(names)
+        f"{kind}={'null' if names[kind] is None else names[kind]}"
+        for kind in hash_order(names, _TABLE)
     )
     return "ClientQuotaEntity(entries={" + ", ".join(shown) + "})"
 
@@ -34,21 +38,21 @@ def entity_text(names: Mapping[str, str | None]) -> str:
 def quota_types(names: Mapping[str, str | None]) -> dict[str, str]:
     """The quotas of an entity, with their types. Raises ApiFailure for an invalid entity."""
     if not names:
-        raise ApiFailure(INVALID_REQUEST, "Invalid empty client quota entity")
-    for kind in hash_order(names):
+        raise ApiFailure(codes.INVALID_REQUEST, "Invalid empty client quota entity")
+    for kind in hash_order(names, _TABLE):
         if kind not in ENTITY_TYPES:
-            raise ApiFailure(INVALID_REQUEST, f"Unhandled client quota entity type: {kind}")
+            raise ApiFailure(codes.INVALID_REQUEST, f"Unhandled client quota entity type: {kind}")
         if names[kind] == "":
-            raise ApiFailure(INVALID_REQUEST, f"Empty {kind} not supported")
+            raise ApiFailure(codes.INVALID_REQUEST, f"Empty {kind} not supported")
     if IP not in names:
         return _OF_CLIENTS
     if len(names) > 1:
         text = "Invalid quota entity combination, IP entity shouldnot be combined with User or "
         text += "ClientId"
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)
     address = names[IP]
     if address is not None and not _is_address(address):
-        raise ApiFailure(INVALID_REQUEST, f"{address} is not a valid IP or resolvable host.")
+        raise ApiFailure(codes.INVALID_REQUEST, f"{address} is not a valid IP or resolvable host.")
     return _OF_ADDRESSES
 
 
@@ -56,17 +60,17 @@ def check_quota(types: Mapping[str, str], key: str, value: float) -> None:
     """Raise ApiFailure for a quota or a value that the entity cannot have."""
     kind = types.get(key)
     if kind is None:
-        raise ApiFailure(INVALID_REQUEST, f"Invalid configuration key {key}")
+        raise ApiFailure(codes.INVALID_REQUEST, f"Invalid configuration key {key}")
     if value <= 0:
-        raise ApiFailure(INVALID_REQUEST, f"Quota {key} must be greater than 0")
+        raise ApiFailure(codes.INVALID_REQUEST, f"Quota {key} must be greater than 0")
     if kind == "DOUBLE":
         return
     if value > float(_LARGEST[kind]):
         article = "an" if kind == "INT" else "a"
         text = f"Proposed value for {key} is too large for {article} {kind}."
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)
     if value % 1.0 > _ROUNDING:
-        raise ApiFailure(INVALID_REQUEST, f"{key} cannot be a fractional value.")
+        raise ApiFailure(codes.INVALID_REQUEST, f"{key} cannot be a fractional value.")
 
 
 def _is_address(text: str) -> bool:

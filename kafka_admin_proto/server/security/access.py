@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ssl import SSLContext
@@ -16,12 +15,14 @@ from kafka_admin_proto.protocol.connection import Limits, SaslServer, ScramCrede
 from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.service import LoginRules, Service
 from kafka_admin_proto.server.security.listeners import (
+    LISTENER_PREFIX,
     MECHANISMS,
     ListenerConfigs,
-    checked_listeners,
+    client_auth,
 )
 from kafka_admin_proto.server.security.subjects import NameRules
 from kafka_admin_proto.server.security.tls_connection import TlsConnection
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 #: ``connections.max.idle.ms`` counts instead. Kafka only closes connections that are silent.
 _LOGIN_S = 60.0
 _MECHANISMS = "sasl.enabled.mechanisms"
+#: What stands for the users in the config that a broker describes: the text itself never leaves.
+_LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required;"
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class _Listener:
 class Security:
     """The security of a cluster's listeners. Raises SettingsError for settings that cannot work.
 
-    ``protocols`` are the listeners' security protocols by name. ``configs`` are those that the
-    brokers have in addition to the user's.
+    ``configs`` are those that the brokers have in addition to the user's. ``on_disk``: a folder may
+    have further users.
     """
 
     def __init__(
@@ -65,17 +68,50 @@ class Security:
         configs: Mapping[str, str],
         release: str,
         limits: Limits | None,
+        *,
+        on_disk: bool,
     ) -> None:
-        self.protocols: dict[str, str] = checked_listeners(listeners)
-        with_sasl = any(each.startswith("SASL") for each in self.protocols.values())
+        with_sasl = any(each.startswith("SASL") for each in listeners.values())
         self.configs: dict[str, str] = {_MECHANISMS: MECHANISMS} if with_sasl else {}
         self._users = Users(users)
         texts = {**self.configs, **configs}
         self._listeners = {
-            name: _listener(protocol, ListenerConfigs(name, texts, release), limits or Limits())
-            for name, protocol in self.protocols.items()
+            name: _listener(
+                protocol,
+                client_auth(name, protocol, texts),
+                ListenerConfigs(name, texts, release),
+                limits or Limits(),
+            )
+            for name, protocol in listeners.items()
             if protocol != "PLAINTEXT"
         }
+        if users:
+            self.configs |= {
+                f"{LISTENER_PREFIX}{name.lower()}.plain.sasl.jaas.config": _LOGIN
+                for name, each in self._listeners.items()
+                if "PLAIN" in each.mechanisms
+            }
+        without_sasl = any(not each.startswith("SASL") for each in listeners.values())
+        self._check_users(users, may_be_made=on_disk or without_sasl)
+
+    def _check_users(self, users: Mapping[str, str], *, may_be_made: bool) -> None:
+        """Raise SettingsError for a listener where nobody can log in, and a user who never can.
+
+        ``may_be_made``: there may be other users, who are made over the wire and have SCRAM only.
+        """
+        for name, each in self._listeners.items():
+            has_scram = any(mechanism != "PLAIN" for mechanism in each.mechanisms)
+            if each.mechanisms and not users and not (may_be_made and has_scram):
+                raise SettingsError(
+                    f"nobody can log in at the listener {name}, which asks for SASL: give users"
+                )
+        if not any("PLAIN" in each.mechanisms for each in self._listeners.values()):
+            for name in users:
+                if not name.isascii():
+                    raise SettingsError(
+                        f"the user {name!r} can never log in: SCRAM has names in ASCII only, and "
+                        "no listener has PLAIN"
+                    )
 
     async def add_users(self, state: State) -> None:
         """Append the SCRAM credentials of the users that the cluster does not have."""
@@ -89,7 +125,7 @@ class Security:
         if found is None:
             return NodeConnection(service, node, listener)
         login = LoginRules(
-            sasl=self._sasl(found, views, node.id) if found.mechanisms else None,
+            sasl=self._sasl(found, views, node.id, service.clock) if found.mechanisms else None,
             limits=found.limits,
             login_s=found.login_s,
             failure_delay_s=found.failure_delay_s,
@@ -100,7 +136,7 @@ class Security:
         names = None if found.mechanisms else found.names
         return TlsConnection(found.tls, connection, service.buffer, names)
 
-    def _sasl(self, listener: _Listener, views: Views, node_id: int) -> SaslServer:
+    def _sasl(self, listener: _Listener, views: Views, node_id: int, clock: Clock) -> SaslServer:
         """The SASL server of a listener, with the SCRAM credentials in the view of the broker."""
 
         def scram(mechanism: str, number: int) -> ScramLookup | None:
@@ -122,11 +158,11 @@ class Security:
             scram_sha_256=scram("SCRAM-SHA-256", 1),
             scram_sha_512=scram("SCRAM-SHA-512", 2),
             session_lifetime_ms=listener.session_lifetime_ms,
-            clock=time.monotonic,
+            clock=clock.time_s,
         )
 
 
-def _listener(protocol: str, configs: ListenerConfigs, limits: Limits) -> _Listener:
+def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits) -> _Listener:
     with_sasl, with_tls = protocol.startswith("SASL"), protocol.endswith("SSL")
     mechanisms: tuple[str, ...] = ()
     if with_sasl:
@@ -139,11 +175,7 @@ def _listener(protocol: str, configs: ListenerConfigs, limits: Limits) -> _Liste
             )
     tls = None
     if with_tls:
-        # With SASL Kafka looks at the listener's own config only: SASL says who the client is.
-        asked = configs.own if with_sasl else configs.texts
-        tls = TlsSettings.from_properties(configs.texts).server_context(
-            asked.get("ssl.client.auth", "none")
-        )
+        tls = TlsSettings.from_properties(configs.texts).server_context(asks)
     idle_ms = configs.value("connections.max.idle.ms")
     frame_bytes = configs.value("sasl.server.max.receive.size")
     return _Listener(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server.configs.definitions import definitions
-from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
+from kafka_admin_proto.server.configs.values import parse
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS
 
 if TYPE_CHECKING:
@@ -16,6 +16,31 @@ if TYPE_CHECKING:
 #: The SASL mechanisms of a listener by default.
 MECHANISMS = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"
 _RESERVED = "CONTROLLER"
+LISTENER_PREFIX = "listener.name."
+_TLS, _SASL = ("SSL", "SASL_SSL"), ("SASL_PLAINTEXT", "SASL_SSL")
+_STORES = ("keystore.location", "keystore.type", "keystore.certificate.chain", "keystore.key",
+           "truststore.location", "truststore.type", "truststore.certificates", "key.password",
+           "enabled.protocols")  # fmt: skip
+#: Configs that listeners read → the security protocols of those that do.
+_READ_BY = {
+    **{f"ssl.{each}": _TLS for each in _STORES},
+    "ssl.client.auth": ("SSL",),  # and by a listener of SASL_SSL its own
+    "ssl.principal.mapping.rules": ("SSL",),
+    "sasl.enabled.mechanisms": _SASL,
+    "sasl.server.max.receive.size": _SASL,
+    "connections.max.reauth.ms": _SASL,
+    "connection.failed.authentication.delay.ms": _SASL,
+}
+
+#: Configs of certificates that clients show: without a listener that asks for one they do nothing.
+_OF_CLIENTS = (
+    "ssl.truststore.location",
+    "ssl.truststore.type",
+    "ssl.truststore.certificates",
+    "ssl.principal.mapping.rules",
+)
+#: Kafka's files have them, and PEM has no use for them.
+_FOR_OTHER_STORES = ("ssl.keystore.password", "ssl.truststore.password", "ssl.protocol")
 
 
 def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
@@ -39,25 +64,64 @@ def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def check_read(
+    name: str, own: str, protocols: Mapping[str, str], configs: Mapping[str, str]
+) -> None:
+    """Raise SettingsError for a config of TLS or SASL that none of these listeners reads.
+
+    ``own`` is its name without that of a listener; ``protocols`` are those of the listeners that
+    it is for, and ``configs`` are all configs.
+    """
+    readers = _TLS if own == "ssl.client.auth" and name != own else _READ_BY.get(own)
+    if readers is None:
+        if own.startswith(("ssl.", "sasl.")) and own not in _FOR_OTHER_STORES:
+            instead = "leave it out"
+            if own == "sasl.jaas.config":
+                instead = "give the users as users, or --users FILE"
+            raise SettingsError(f"the config {name} has no effect in this cluster; {instead}")
+        return
+    there = ", ".join(f"{each}:{protocol}" for each, protocol in protocols.items())
+    if not {*readers} & {*protocols.values()}:
+        raise SettingsError(
+            f"the config {name} has no effect: it is read by listeners with "
+            f"{' or '.join(readers)}, and there is {there}; leave it out, or give such a listener"
+        )
+    if own in _OF_CLIENTS and not any(
+        client_auth(each, protocol, configs) != "none" for each, protocol in protocols.items()
+    ):
+        raise SettingsError(
+            f"the config {name} has no effect: no listener of {there} asks clients for a "
+            "certificate; set its ssl.client.auth to required, or leave it out"
+        )
+
+
+def client_auth(listener: str, protocol: str, configs: Mapping[str, str]) -> str:
+    """Whether a listener asks clients for a certificate: none, requested or required.
+
+    With SASL Kafka looks at the listener's own config only: SASL says who the client is.
+    """
+    if protocol not in _TLS:
+        return "none"
+    own = configs.get(f"{LISTENER_PREFIX}{listener.lower()}.ssl.client.auth")
+    if own is None and protocol == "SSL":
+        own = configs.get("ssl.client.auth")
+    return "none" if own is None else own
+
+
 class ListenerConfigs:
     """The configs of a listener; ``listener.name.<name>.…`` take precedence."""
 
     def __init__(self, name: str, configs: Mapping[str, str], release: str) -> None:
-        prefix = f"listener.name.{name.lower()}."
-        self.own: dict[str, str] = {
+        prefix = f"{LISTENER_PREFIX}{name.lower()}."
+        own = {
             key.removeprefix(prefix): value
             for key, value in configs.items()
             if key.startswith(prefix)
         }
-        self.texts: Mapping[str, str] = {**configs, **self.own}
+        self.texts: Mapping[str, str] = {**configs, **own}
         self._release = release
 
     def value(self, name: str) -> Any:
-        """The value of a config. Raises SettingsError for a text that Kafka refuses."""
+        """The value of a config; its text is valid."""
         config = definitions(self._release).in_properties[name]
-        try:
-            value = parse(config, self.texts.get(name, config.default), self._release)
-            check(config, value)
-        except ConfigFailure as error:
-            raise SettingsError(str(error.message)) from None
-        return value
+        return parse(config, self.texts.get(name, config.default), self._release)

@@ -6,11 +6,8 @@ import hashlib
 import hmac
 
 from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
-from kafka_admin_proto.server.failures import (
-    UNACCEPTABLE_CREDENTIAL,
-    UNSUPPORTED_SASL_MECHANISM,
-    ApiFailure,
-)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
 
 #: Hash functions by the mechanism's number.
 MECHANISMS = {1: "sha256", 2: "sha512"}
@@ -21,17 +18,17 @@ _MAX_ITERATIONS = 16384
 def check_user(name: str, mechanism: int) -> None:
     """Raises ApiFailure for an empty user name or an unknown mechanism."""
     if not name:
-        raise ApiFailure(UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+        raise ApiFailure(codes.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if mechanism not in MECHANISMS:
-        raise ApiFailure(UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
+        raise ApiFailure(codes.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
 
 
 def check_iterations(iterations: int) -> None:
     """Raises ApiFailure for fewer or more iterations than Kafka accepts."""
     if iterations < _MIN_ITERATIONS:
-        raise ApiFailure(UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+        raise ApiFailure(codes.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if iterations > _MAX_ITERATIONS:
-        raise ApiFailure(UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+        raise ApiFailure(codes.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
 
 
 def credential(

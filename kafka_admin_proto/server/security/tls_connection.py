@@ -10,7 +10,7 @@ import asyncio
 import ssl
 from typing import TYPE_CHECKING, Any
 
-from kafka_admin_proto.server.network.paced_reads import ReadControl
+from kafka_admin_proto.gc_tuning import release_transport
 from kafka_admin_proto.server.security.subjects import NameRules, subject_of
 
 if TYPE_CHECKING:
@@ -44,11 +44,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._buffer = buffer
         self._names = names
         self._socket: asyncio.Transport | None = None
-        self._reading = ReadControl(inner.service.paced_reads)
         self._shaken = False
         self._paused = False
-        #: Whether the last bytes received end within a TLS record.
-        self._partial = False
 
     # The protocol of the socket.
 
@@ -56,12 +53,11 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         """Start to read; the handshake comes first."""
         assert isinstance(transport, asyncio.Transport)
         self._socket = transport
-        self._reading.begin(transport)
         self._inner.connection_made(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Pass the end of the socket on."""
-        self._reading.end()
+        release_transport(self._socket)
         self._socket = None
         self._reader.connection_lost(exc)
 
@@ -71,15 +67,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Decrypt these bytes of the client and pass them on."""
-        before = self._partial or self._inner.unfinished_bytes > 0
         self._received.write(self._buffer[:nbytes])
-        self._partial = True
         self._read()
-        after = self._partial or self._inner.unfinished_bytes > 0
-        if before or after or self._reading.small_pieces:
-            self._reading.count(nbytes, whole=not before and not after)
-            if not self._paused:
-                self._reading.resume()
 
     def eof_received(self) -> bool:
         """The client sends no more bytes: False lets asyncio close the socket."""
@@ -131,13 +120,14 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     def pause_reading(self) -> None:
         """Stop reading until ``resume_reading``."""
         self._paused = True
-        self._reading.pause()
+        if self._socket is not None:
+            self._socket.pause_reading()
 
     def resume_reading(self) -> None:
         """Read again, bytes that are received and not decrypted yet included."""
         self._paused = False
         if self._socket is not None:
-            self._reading.resume()
+            self._socket.resume_reading()
             asyncio.get_running_loop().call_soon(self._read)
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
@@ -162,7 +152,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         try:
             if not self._shaken:
                 self._tls.do_handshake()
-                self._shaken, self._partial = True, False
+                self._shaken = True
                 self._flush()
                 self._enter()
             while not self._paused and not self.is_closing():
@@ -170,7 +160,6 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
                 if not count:
                     self.close()
                     return
-                self._partial = False
                 if isinstance(self._reader, asyncio.BufferedProtocol):
                     self._reader.buffer_updated(count)
                 else:

@@ -76,7 +76,7 @@ def _record(
 def read_users(path: str | os.PathLike[str]) -> dict[str, str]:
     """Passwords by name from lines NAME:PASSWORD; empty lines and comments ("#") are left out.
 
-    Raises SettingsError, which does not quote the line, for a file that cannot be read.
+    Raises SettingsError, which does not quote the line, for a file that cannot be read or has none.
     """
     try:
         lines = Path(path).read_text("utf-8").split("\n")
@@ -96,4 +96,6 @@ def read_users(path: str | os.PathLike[str]) -> dict[str, str]:
         if name in found:
             raise SettingsError(f"{path}, line {number}: the user {name!r} is there already")
         found[name] = password
+    if not found:
+        raise SettingsError(f"{path} has no users; write lines NAME:PASSWORD, or leave it out")
     return found

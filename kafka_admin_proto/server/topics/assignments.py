@@ -11,15 +11,10 @@ from zlib import crc32
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.placement import place_new, place_with_fenced
-from kafka_admin_proto.server.failures import (
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REPLICATION_FACTOR,
-    ApiFailure,
-)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.state import State
 
-#: The most records that one request of a user may make.
-MOST_RECORDS = 10_000
 #: Different placements of topics of one shape on the same brokers.
 _SEEDS = 64
 #: Placements of more partitions are not cached.
@@ -85,7 +80,7 @@ def placement_brokers(state: State, factor: int) -> PlacementBrokers:
     for each in state.usable_brokers():
         (fenced if each.fenced else live)[each.id] = each.rack
     if not live:
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
+        raise ApiFailure(codes.INVALID_REPLICATION_FACTOR, "All brokers are currently fenced.")
     registered = len(live) + len(fenced)
     if factor > registered:
         cordoned = (
@@ -94,7 +89,7 @@ def placement_brokers(state: State, factor: int) -> PlacementBrokers:
             else " or some brokers have all their log directories cordoned"
         )
         raise ApiFailure(
-            INVALID_REPLICATION_FACTOR,
+            codes.INVALID_REPLICATION_FACTOR,
             f"The target replication factor of {factor} cannot be reached because only "
             f"{registered} broker(s) are registered{cordoned}.",
         )
@@ -114,27 +109,33 @@ def place(
     try:
         if len(live) < factor:
             placed = place_with_fenced(live, fenced, partitions, factor, seed=seed)
-        elif fixed or partitions > _KEPT_PARTITIONS:
+        elif len(fixed) + partitions > _KEPT_PARTITIONS:
             placed = place_new(live, partitions, factor, fixed=fixed, seed=seed)
         else:
-            placed = _placed(tuple(live.items()), partitions, factor, seed)
+            kept = tuple(map(tuple, fixed))
+            placed = _placed(tuple(live.items()), partitions, factor, kept, seed)
     except PlacementError as error:
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+        raise ApiFailure(codes.INVALID_REPLICATION_FACTOR, str(error)) from error
     return [(replicas, [each for each in replicas if each in live]) for replicas in placed]
 
 
 @lru_cache(maxsize=1024)
 def _placed(
-    brokers: tuple[tuple[int, str | None], ...], partitions: int, factor: int, seed: int
+    brokers: tuple[tuple[int, str | None], ...],
+    partitions: int,
+    factor: int,
+    fixed: tuple[tuple[int, ...], ...],
+    seed: int,
 ) -> list[list[int]]:
     """The placer's choice for a topic, kept for other topics of the same shape."""
-    return place_new(dict(brokers), partitions, factor, seed=seed)
+    return place_new(dict(brokers), partitions, factor, fixed=fixed, seed=seed)
 
 
 def partition_record(
     state: State, topic_id: UUID, number: int, replicas: Sequence[int], in_sync: Sequence[int]
 ) -> PartitionRecord:
     """The record of a new partition, led by the first replica that is in sync."""
+    brokers = state.cluster.brokers
     return PartitionRecord(
         partition_id=number,
         topic_id=topic_id,
@@ -144,7 +145,7 @@ def partition_record(
         leader_recovery_state=0,
         leader_epoch=0,
         partition_epoch=0,
-        directories=[directory_of(state, each) for each in replicas],
+        directories=[brokers[each].directories[0] for each in replicas],
     )
 
 
@@ -154,4 +155,4 @@ def directory_of(state: State, broker_id: int) -> UUID:
 
 
 def _invalid(message: str) -> ApiFailure:
-    return ApiFailure(INVALID_REPLICA_ASSIGNMENT, message)
+    return ApiFailure(codes.INVALID_REPLICA_ASSIGNMENT, message)

@@ -1,4 +1,4 @@
-"""Topics that a broker creates because a client asked for their metadata.
+"""Topics that a broker creates because a client asked for their metadata or their coordinator.
 
 As Kafka's ``AutoTopicCreationManager``: the partitions and the factor are in the configs of the
 broker that got the request, and the topics of its coordinators have configs of their own.
@@ -6,15 +6,31 @@ broker that got the request, and the topics of its coordinators have configs of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+import msgspec
+
+from kafka_admin_proto.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.topics.names import (
     CONSUMER_OFFSETS,
     SHARE_GROUP_STATE,
     TRANSACTION_STATE,
+    is_valid,
 )
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import Caller
+
+#: The version of CreateTopics in which brokers send it to the controller.
+_CREATION_VERSION = 7
+_CREATION_TIMEOUT_MS = 30_000
 
 _SHARE = "share.coordinator.state.topic"
 #: Topic → (how the names of its broker configs begin, config of the topic → text, or the end of the
@@ -49,6 +65,25 @@ _COORDINATORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
 }
+
+
+def created_topics(view: View, names: Iterable[str], caller: Caller) -> list[Message]:
+    """The records of topics that are created because a client requested them.
+
+    The broker asks for them, so that KIP-4's rules for requests of clients do not apply. There are
+    none of a topic that cannot be created.
+    """
+    from kafka_admin_proto.server.handlers.topics import create_topics  # slow to import
+
+    request = CreateTopicsRequest(
+        topics=[
+            creatable_topic(view, name, caller.node_id)
+            for name in dict.fromkeys(filter(is_valid, names))
+        ],
+        timeout_ms=_CREATION_TIMEOUT_MS,
+    )
+    asked = msgspec.structs.replace(caller, version=_CREATION_VERSION)
+    return create_topics.handle(view.controller_state, request, asked).records
 
 
 def creatable_topic(view: View, name: str, node_id: int) -> CreatableTopic:

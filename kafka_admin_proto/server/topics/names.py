@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kafka_admin_proto.server.failures import INVALID_TOPIC, ApiFailure
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
 
 LONGEST_NAME = 249
 CLUSTER_METADATA = "__cluster_metadata"
@@ -20,7 +21,16 @@ def check_topic_name(name: str) -> None:
     """Raises ApiFailure (INVALID_TOPIC_EXCEPTION) for a name that no topic may have."""
     fault = _fault(name)
     if fault is not None:
-        raise ApiFailure(INVALID_TOPIC, f"Topic name is invalid: {fault}")
+        raise ApiFailure(codes.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {fault}")
+
+
+def shortened(name: str) -> str:
+    """A name for an error text; its first characters if no topic can have a name that long.
+
+    Kafka's texts have all of it, in the row of each partition: an answer would be as long as the
+    name and the list of partitions multiplied.
+    """
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
 
 
 def is_valid(name: str) -> bool:

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.java import small_set_order
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topics.assignments import directory_of
 
@@ -110,7 +109,7 @@ def eligible_replicas(state: State) -> bool:
 def min_in_sync(state: State, topic: Topic) -> int:
     """``min.insync.replicas`` of a topic, at most its number of replicas."""
     wanted = int(_topic_value(state, topic.name, "min.insync.replicas") or 1)
-    first = topic.partitions[min(topic.partitions)]
+    first = next(iter(topic.partitions.values()))
     return min(wanted, len(first.replicas))
 
 
@@ -155,10 +154,8 @@ class _Target:
         if len(self.in_sync) >= least:
             self.eligible = []
             return
-        candidates = small_set_order([*self.eligible, *now.isr])
-        self.eligible = [
-            each for each in candidates if each not in self.in_sync and each != unclean_shutdown
-        ]
+        gone = {*self.in_sync, unclean_shutdown}
+        self.eligible = sorted({*self.eligible, *now.isr} - gone)
 
 
 class _LeaderElection:

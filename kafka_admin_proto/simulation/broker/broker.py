@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
 from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
 from kafka_admin_proto.messages.produce_request import ProduceRequest
 from kafka_admin_proto.messages.stop_replica_request import StopReplicaRequest
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker import control, offsets
 from kafka_admin_proto.simulation.broker.fetch import fetch
 from kafka_admin_proto.simulation.broker.follower import Follower
@@ -30,12 +31,9 @@ from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.disk import Disk
 from kafka_admin_proto.simulation.broker.storage.logs import Logs, Partition
 from kafka_admin_proto.simulation.node import NodeContext, Request
-from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION, Rules
+from kafka_admin_proto.simulation.rules import Rules
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
-
-REPLICA_NOT_AVAILABLE = 9
-LOG_DIR_NOT_FOUND = 57
 
 
 class Broker:
@@ -50,7 +48,8 @@ class Broker:
     ) -> None:
         self._disk = disk
         logs = Logs(context, disk, rules)
-        self._state = BrokerState(context, rules, logs, migration, on_follower=self._follow)
+        self._state = BrokerState(context, rules, logs, migration)
+        self._state.on_follower = lambda replica: Follower(self._state, replica).start()
 
     @property
     def broker_epoch(self) -> int:
@@ -99,6 +98,7 @@ class Broker:
         return {
             "broker_epoch": state.broker_epoch,
             "controller_epoch": state.controller_epoch,
+            "topics": sorted(state.metadata.partitions),
             "topic_ids": {
                 name: topic_id_to_text(topic_id)
                 for name, topic_id in sorted(state.metadata.topic_ids.items())
@@ -137,9 +137,6 @@ class Broker:
             "high_watermark": replica.log.high_watermark if replica.log else None,
         }
 
-    def _follow(self, replica: Replica) -> None:
-        Follower(self._state, replica).start()
-
     def _alter_log_dirs(self, body: AlterReplicaLogDirsRequest) -> Message:
         """Move partitions between log directories; the file goes along."""
         answer = AlterReplicaLogDirsResponse()
@@ -157,15 +154,15 @@ class Broker:
     def _move(self, partition: Partition, log_dir: str) -> int:
         state = self._state
         if log_dir not in self._disk.log_dirs:
-            return LOG_DIR_NOT_FOUND
+            return codes.LOG_DIR_NOT_FOUND
         log = state.logs.get(partition)
         if log is None or log.log_dir != log_dir:  # made again, it will be made there
             state.logs.prefer(partition, log_dir)
         replica = state.hosted(partition)
         if isinstance(replica, int):
-            unknown = replica == UNKNOWN_TOPIC_OR_PARTITION
-            return UNKNOWN_TOPIC_OR_PARTITION if unknown else REPLICA_NOT_AVAILABLE
+            unknown = replica == codes.UNKNOWN_TOPIC_OR_PARTITION
+            return codes.UNKNOWN_TOPIC_OR_PARTITION if unknown else codes.REPLICA_NOT_AVAILABLE
         if replica.log is None:
-            return REPLICA_NOT_AVAILABLE
+            return codes.REPLICA_NOT_AVAILABLE
         state.logs.move(partition, log_dir)
         return 0

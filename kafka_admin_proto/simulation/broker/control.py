@@ -30,16 +30,14 @@ from kafka_admin_proto.messages.stop_replica_response import (
     StopReplicaResponse,
 )
 from kafka_admin_proto.messages.update_metadata_response import UpdateMetadataResponse
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.scalars import ZERO_UUID
-from kafka_admin_proto.simulation.broker.metadata import PartitionUpdate, TopicUpdate
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.logs import Partition
-from kafka_admin_proto.simulation.rules import INCONSISTENT_TOPIC_ID
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
-UNKNOWN_SERVER_ERROR = -1
 #: The type of a LeaderAndIsr or UpdateMetadata that has all that the receiver should know.
 FULL = 2
 #: Leader epochs of a StopReplica that are not compared.
@@ -56,7 +54,7 @@ def leader_and_isr(broker: BrokerState, body: LeaderAndIsrRequest, version: int)
     if body.type == FULL and _reconciles(broker, body):
         strays = _strays(broker, body)
         if strays is None:
-            return _refused(body, version, UNKNOWN_SERVER_ERROR)
+            return _refused(body, version, codes.UNKNOWN_SERVER_ERROR)
         for partition in strays:
             broker.context.note("stale partition", folder=f"{partition[0]}-{partition[1]}")
             broker.replicas.pop(partition, None)
@@ -109,21 +107,20 @@ def update_metadata(broker: BrokerState, body: Any) -> Message:
     error = broker.stale(body.controller_epoch, body.broker_epoch)
     if error:
         return UpdateMetadataResponse(error_code=error)
-    topics = [
-        TopicUpdate(
-            topic.topic_name,
-            topic.topic_id,
-            tuple(
-                PartitionUpdate(state.partition_index, state.leader, state.leader_epoch)
-                for state in topic.partition_states
-            ),
-        )
-        for topic in body.topic_states
-    ]
-    full = broker.rules.full_update_forgets == "migration" and broker.migration
+    topics = body.topic_states
+    rules, metadata = broker.rules, broker.metadata
+    epochs = body.controller_epoch, body.broker_epoch
+    if rules.full_update_forgets == "first" and epochs != broker.metadata_epochs:
+        metadata.forget_topics()
+    full = rules.full_update_forgets == "migration" and broker.migration
     if full and body.is_kraft_controller and body.type == FULL:
-        topics = [*broker.metadata.deletions_before(topics), *topics]
-    broker.metadata.update(topics, {each.id for each in body.live_brokers})
+        topics = [*metadata.deletions_before(topics), *topics]
+    metadata.update(
+        topics,
+        {each.id for each in body.live_brokers},
+        unknown_deletion_keeps_id=rules.unknown_deletion_keeps_id,
+    )
+    broker.metadata_epochs = epochs
     broker.controller_epoch = max(body.controller_epoch, broker.controller_epoch)
     return UpdateMetadataResponse()
 
@@ -179,7 +176,7 @@ def _apply(
     known = replica.topic_id(broker.logs)
     if given is not None and known not in (None, given):
         if rules.unequal_id == "refuse":
-            return INCONSISTENT_TOPIC_ID
+            return codes.INCONSISTENT_TOPIC_ID
         if rules.unequal_id == "replace":
             broker.context.note(
                 "another id: the log goes to the deleting folder",

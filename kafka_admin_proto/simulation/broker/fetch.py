@@ -10,21 +10,17 @@ from kafka_admin_proto.messages.fetch_response import (
     FetchResponse,
     PartitionData,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, next_epoch
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.sessions import FetchedPartition, Key, Session
 from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.log import Log
-from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.values import Message
 
-OFFSET_OUT_OF_RANGE = 1
-NOT_LEADER_OR_FOLLOWER = 6
-FETCH_SESSION_ID_NOT_FOUND = 70
-INVALID_FETCH_SESSION_EPOCH = 71
 #: The first version with topic ids, and the first in which consumers may read from followers.
 _IDS_SINCE, _FOLLOWERS_SINCE = 13, 11
-_FINAL_EPOCH, _INITIAL_EPOCH = -1, 0
 
 
 def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
@@ -32,21 +28,21 @@ def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
     by_id = version >= _IDS_SINCE
     asked = {each.key: each for each in _requested_partitions(broker, body, by_id=by_id)}
     sessions = broker.sessions.sessions
-    if body.session_epoch in (_FINAL_EPOCH, _INITIAL_EPOCH):
+    if body.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         sessions.pop(body.session_id, None)
         found = _read_all(broker, body, version, asked.values())
         session_id = 0
-        if body.session_epoch == _INITIAL_EPOCH:
+        if body.session_epoch == INITIAL_EPOCH:
             for each, data in found:
-                each.remember(data)
+                each.answered.remember(data)
             kept = Session(uses_ids=by_id, partitions={each.key: each for each, _ in found})
             session_id = broker.sessions.add(kept)
         return FetchResponse(session_id=session_id, responses=_rows(found, by_id=by_id))
     session = sessions.get(body.session_id)
     if session is None:
-        return FetchResponse(error_code=FETCH_SESSION_ID_NOT_FOUND)
+        return FetchResponse(error_code=codes.FETCH_SESSION_ID_NOT_FOUND)
     if session.epoch != body.session_epoch:
-        return FetchResponse(error_code=INVALID_FETCH_SESSION_EPOCH)
+        return FetchResponse(error_code=codes.INVALID_FETCH_SESSION_EPOCH)
     if session.uses_ids != by_id:
         return FetchResponse(error_code=broker.rules.fetch_session_of_other_kind)
     _update(session, asked, _forgotten(body, by_id=by_id))
@@ -54,12 +50,12 @@ def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
         del sessions[body.session_id]
         found = _read_all(broker, body, version, asked.values())
         return FetchResponse(responses=_rows(found, by_id=by_id))
-    session.next_epoch()
+    session.epoch = next_epoch(session.epoch)
     for each in session.partitions.values():
         if each.topic is None:
             each.topic = _name_of(broker, each)
     found = _read_all(broker, body, version, session.partitions.values())
-    changed = [(each, data) for each, data in found if each.changed(data)]
+    changed = [(each, data) for each, data in found if each.answered.differs(data)]
     for each, data in changed:
         if data.records:  # it moves to the end of the next answer
             session.partitions[each.key] = session.partitions.pop(each.key)
@@ -116,7 +112,7 @@ def _read(
     if by_metadata and each.topic is None:
         return _error(wanted.partition, rules.fetch_of_unknown_id)
     if by_metadata and (each.topic or "", wanted.partition) not in broker.metadata:
-        return _error(wanted.partition, UNKNOWN_TOPIC_OR_PARTITION)
+        return _error(wanted.partition, codes.UNKNOWN_TOPIC_OR_PARTITION)
     follower = max(body.replica_id, body.replica_state.replica_id)
     found = _log(broker, each, follower, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE)
     if isinstance(found, int):
@@ -146,9 +142,9 @@ def _log(
     if isinstance(log, int):
         return log
     if follower >= 0 and follower not in replica.replicas:
-        return NOT_LEADER_OR_FOLLOWER
+        return codes.NOT_LEADER_OR_FOLLOWER
     if not 0 <= wanted.fetch_offset <= log.end_offset:
-        return OFFSET_OUT_OF_RANGE
+        return codes.OFFSET_OUT_OF_RANGE
     if follower >= 0:
         replica.fetched[follower] = wanted.fetch_offset
         replica.advance()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from kafka_admin_proto.messages.update_metadata_request import (
+    UpdateMetadataPartitionState,
+    UpdateMetadataTopicState,
+)
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.storage.logs import Partition
 
@@ -12,30 +16,12 @@ from kafka_admin_proto.simulation.broker.storage.logs import Partition
 LEADER_DURING_DELETE = -2
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionUpdate:
-    """A partition as an UpdateMetadata has it."""
-
-    index: int
-    leader: int
-    leader_epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class TopicUpdate:
-    """A topic as an UpdateMetadata has it; the zero id takes a known id away."""
-
-    name: str
-    topic_id: UUID
-    partitions: tuple[PartitionUpdate, ...]
-
-
 @dataclass(slots=True)
 class MetadataCache:
     """Topics, their ids, and the live brokers."""
 
     topic_ids: dict[str, UUID] = field(default_factory=dict)
-    partitions: dict[str, dict[int, PartitionUpdate]] = field(default_factory=dict)
+    partitions: dict[str, dict[int, UpdateMetadataPartitionState]] = field(default_factory=dict)
     live_brokers: set[int] = field(default_factory=set)
 
     def __contains__(self, partition: Partition) -> bool:
@@ -47,23 +33,43 @@ class MetadataCache:
         names = [name for name, known in self.topic_ids.items() if known == topic_id]
         return names[-1] if names else None
 
-    def update(self, topics: list[TopicUpdate], live_brokers: set[int]) -> None:
-        """Take in topics; those that are not named stay as they are. Live brokers are all."""
+    def forget_topics(self) -> None:
+        """Before an update that has all topics."""
+        self.topic_ids.clear()
+        self.partitions.clear()
+
+    def update(
+        self,
+        topics: list[UpdateMetadataTopicState],
+        live_brokers: set[int],
+        *,
+        unknown_deletion_keeps_id: bool,
+    ) -> None:
+        """Take in topics; those that are not named stay as they are. Live brokers are all.
+
+        The zero id takes a known id away.
+        """
         for topic in topics:
             if topic.topic_id == ZERO_UUID:
-                self.topic_ids.pop(topic.name, None)
+                self.topic_ids.pop(topic.topic_name, None)
         for topic in topics:
             if topic.topic_id != ZERO_UUID:
-                self.topic_ids[topic.name] = topic.topic_id
+                self.topic_ids[topic.topic_name] = topic.topic_id
         for topic in topics:
-            for partition in topic.partitions:
+            name = topic.topic_name
+            for partition in topic.partition_states:
                 if partition.leader == LEADER_DURING_DELETE:
-                    self._remove(topic.name, partition.index)
+                    self._remove(name, partition.partition_index)
                 else:
-                    self.partitions.setdefault(topic.name, {})[partition.index] = partition
+                    known = self.partitions.setdefault(name, {})
+                    known[partition.partition_index] = partition
+            if name not in self.partitions and not unknown_deletion_keeps_id:
+                self.topic_ids.pop(name, None)
         self.live_brokers = live_brokers
 
-    def deletions_before(self, topics: list[TopicUpdate]) -> list[TopicUpdate]:
+    def deletions_before(
+        self, topics: list[UpdateMetadataTopicState]
+    ) -> list[UpdateMetadataTopicState]:
         """The topics that a KRaft controller's full update leaves out, as deletions to apply first.
 
         As shipped: topics by their ids, and of topics that stay the new partitions.
@@ -77,10 +83,14 @@ class MetadataCache:
             if topic_id not in new:
                 gone = list(known)
             else:
-                gone = [p.index for p in new[topic_id].partitions if p.index not in known]
+                stated = [each.partition_index for each in new[topic_id].partition_states]
+                gone = [index for index in stated if index not in known]
             if gone:
-                rows = tuple(PartitionUpdate(each, LEADER_DURING_DELETE, 0) for each in gone)
-                found.append(TopicUpdate(name, topic_id, rows))
+                rows = [
+                    UpdateMetadataPartitionState(partition_index=each, leader=LEADER_DURING_DELETE)
+                    for each in gone
+                ]
+                found.append(UpdateMetadataTopicState(name, topic_id, rows))
         return found
 
     def _remove(self, topic: str, index: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -21,13 +22,12 @@ from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
 from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
 from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
 from kafka_admin_proto.messages.offset_for_leader_epoch_response import OffsetForLeaderEpochResponse
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.log import UNDEFINED
 from kafka_admin_proto.values import Message
 
-OFFSET_NOT_AVAILABLE = 78
-UNSUPPORTED_VERSION = 35
 #: Timestamps that stand for an end of the log.
 LATEST, EARLIEST = -1, -2
 #: Replica ids of a ListOffsets that is no broker's: a consumer, and one that any replica answers.
@@ -53,39 +53,44 @@ _ROWS: dict[type[Message], tuple[Any, Any, Any]] = {
 
 def list_offsets(broker: BrokerState, body: ListOffsetsRequest | ListByIdRequest) -> Message:
     """Offsets of partitions. By id, a stale replica does not answer for a new topic of its name."""
-    response_class, topic_row, partition_row = _ROWS[type(body)]
-    topics = []
-    for topic in body.topics:
-        rows = []
-        for asked in topic.partitions:
-            replica = _hosted(broker, topic, asked.partition_index)
-            code, offset, epoch = _offset(replica, asked, body.replica_id)
-            rows.append(
-                partition_row(
-                    partition_index=asked.partition_index,
-                    error_code=code,
-                    timestamp=UNDEFINED,
-                    offset=offset,
-                    leader_epoch=epoch,
-                )
-            )
-        topics.append(topic_row(_name_or_id(topic), rows))
-    response: Message = response_class(topics=topics)
-    return response
+
+    def row(asked: Any, replica: Replica | int, make: Any) -> Any:
+        code, offset, epoch = _offset(replica, asked, body.replica_id)
+        return make(
+            partition_index=asked.partition_index, error_code=code, timestamp=UNDEFINED,
+            offset=offset, leader_epoch=epoch,
+        )  # fmt: skip
+
+    return _answer(broker, body, row, "partition_index")
 
 
 def offset_for_leader_epoch(
     broker: BrokerState, body: OffsetForLeaderEpochRequest | EpochsByIdRequest
 ) -> Message:
     """The end offset of a leader epoch in each partition."""
+
+    def row(asked: Any, replica: Replica | int, make: Any) -> Any:
+        code, epoch, end = _end(replica, asked)
+        return make(code, asked.partition, epoch, end)
+
+    return _answer(broker, body, row, "partition")
+
+
+def _answer(
+    broker: BrokerState, body: Any, row: Callable[[Any, Replica | int, Any], Any], number: str
+) -> Message:
+    """The response, with the ``row`` of each partition, whose field ``number`` says which it is."""
     response_class, topic_row, partition_row = _ROWS[type(body)]
     topics = []
     for topic in body.topics:
+        key = _name_or_id(topic)
         rows = []
         for asked in topic.partitions:
-            code, epoch, end = _end(_hosted(broker, topic, asked.partition), asked)
-            rows.append(partition_row(code, asked.partition, epoch, end))
-        topics.append(topic_row(_name_or_id(topic), rows))
+            index = getattr(asked, number)
+            by_id = isinstance(key, UUID)
+            replica = broker.hosted_by_id(key, index) if by_id else broker.hosted((key, index))
+            rows.append(row(asked, replica, partition_row))
+        topics.append(topic_row(key, rows))
     response: Message = response_class(topics=topics)
     return response
 
@@ -96,14 +101,6 @@ def _name_or_id(topic: Any) -> Any:
         if hasattr(topic, key):
             return getattr(topic, key)
     raise TypeError(f"{type(topic).__name__} names no topic")
-
-
-def _hosted(broker: BrokerState, topic: Any, number: int) -> Replica | int:
-    """The replica of a partition that a request asks about, or the error code."""
-    key = _name_or_id(topic)
-    return (
-        broker.hosted_by_id(key, number) if isinstance(key, UUID) else broker.hosted((key, number))
-    )
 
 
 def _offset(replica: Replica | int, asked: Any, replica_id: int) -> tuple[int, int, int]:
@@ -117,11 +114,11 @@ def _offset(replica: Replica | int, asked: Any, replica_id: int) -> tuple[int, i
         epochs = [epoch for epoch, start in log.epochs if start <= 0]
         return 0, 0, epochs[0] if epochs else UNDEFINED
     if asked.timestamp != LATEST:
-        return UNSUPPORTED_VERSION, UNDEFINED, UNDEFINED
+        return codes.UNSUPPORTED_VERSION, UNDEFINED, UNDEFINED
     if replica_id != _CONSUMER:
         return 0, log.end_offset, replica.leader_epoch
     if replica.is_leader and replica.epoch_start > log.high_watermark:
-        return OFFSET_NOT_AVAILABLE, UNDEFINED, UNDEFINED
+        return codes.OFFSET_NOT_AVAILABLE, UNDEFINED, UNDEFINED
     return 0, log.high_watermark, replica.leader_epoch
 
 

@@ -8,11 +8,11 @@ from kafka_admin_proto.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import ANY_EPOCH, Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState
 from kafka_admin_proto.simulation.broker.storage.logs import Partition
-from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.values import Message
 
 
@@ -34,7 +34,7 @@ def produce(broker: BrokerState, body: ProduceRequest) -> Message | None:
 
 def _by_name(broker: BrokerState, partition: Partition) -> Replica | int:
     if partition not in broker.metadata:
-        return UNKNOWN_TOPIC_OR_PARTITION
+        return codes.UNKNOWN_TOPIC_OR_PARTITION
     return broker.hosted(partition)
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.storage.log import Log
 from kafka_admin_proto.simulation.broker.storage.logs import Logs, Partition
 
-#: Error codes that replicas answer with.
-NOT_LEADER_OR_FOLLOWER = 6
-FENCED_LEADER_EPOCH = 74
-UNKNOWN_LEADER_EPOCH = 75
 #: A leader epoch that is not compared.
 ANY_EPOCH = -1
 
@@ -51,11 +48,11 @@ class Replica:
     def log_or_error(self, epoch: int, *, leader_only: bool) -> Log | int:
         """The log for a request with this current leader epoch, or why it is not to be had."""
         if epoch != ANY_EPOCH and self.leader_epoch > epoch:
-            return FENCED_LEADER_EPOCH
+            return codes.FENCED_LEADER_EPOCH
         if epoch != ANY_EPOCH and self.leader_epoch < epoch:
-            return UNKNOWN_LEADER_EPOCH
+            return codes.UNKNOWN_LEADER_EPOCH
         if self.log is None or (leader_only and not self.is_leader):
-            return NOT_LEADER_OR_FOLLOWER
+            return codes.NOT_LEADER_OR_FOLLOWER
         return self.log
 
     def advance(self) -> None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from kafka_admin_proto.messages.fetch_request import FetchPartition
-from kafka_admin_proto.messages.fetch_response import PartitionData
+from kafka_admin_proto.protocol.fetch_sessions import LastAnswer
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 
 #: A session keeps this many before others: Kafka's max.incremental.fetch.session.cache.slots.
 _SESSIONS = 1000
-_LARGEST_EPOCH = (1 << 31) - 1
 
 #: The key of a partition in a session: the topic's id, or its name in requests without ids.
 Key = tuple[UUID, str, int]
@@ -24,27 +23,12 @@ class FetchedPartition:
     topic: str | None
     topic_id: UUID
     partition: FetchPartition
-    #: The values in the last response; -1 at first and after an error.
-    high_watermark: int = -1
-    log_start_offset: int = -1
+    answered: LastAnswer = field(default_factory=LastAnswer)
 
     @property
     def key(self) -> Key:
         name = "" if self.topic_id != ZERO_UUID else self.topic or ""
         return self.topic_id, name, self.partition.partition
-
-    def changed(self, found: PartitionData) -> bool:
-        """Whether an incremental response has to have the partition; remembers what it has."""
-        must = bool(found.records) or found.error_code != 0
-        must = must or self.high_watermark != found.high_watermark
-        must = must or self.log_start_offset != found.log_start_offset
-        self.remember(found)
-        return must
-
-    def remember(self, found: PartitionData) -> None:
-        """Keep what the response says; after an error the next answer counts as changed."""
-        self.high_watermark = -1 if found.error_code else found.high_watermark
-        self.log_start_offset = found.log_start_offset
 
 
 @dataclass(slots=True)
@@ -54,9 +38,6 @@ class Session:
     uses_ids: bool
     epoch: int = 1
     partitions: dict[Key, FetchedPartition] = field(default_factory=dict)
-
-    def next_epoch(self) -> None:
-        self.epoch = 1 if self.epoch == _LARGEST_EPOCH else self.epoch + 1
 
 
 @dataclass(slots=True)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.metadata import MetadataCache
-from kafka_admin_proto.simulation.broker.replica import NOT_LEADER_OR_FOLLOWER, Replica
+from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.sessions import SessionCache
 from kafka_admin_proto.simulation.broker.storage.logs import Logs, Partition
 from kafka_admin_proto.simulation.node import NodeContext
-from kafka_admin_proto.simulation.rules import UNKNOWN_TOPIC_OR_PARTITION, Rules
+from kafka_admin_proto.simulation.rules import Rules
 
 UNKNOWN_BROKER_EPOCH = -1
 
@@ -27,6 +28,8 @@ class BrokerState:
     migration: bool
     broker_epoch: int = UNKNOWN_BROKER_EPOCH
     controller_epoch: int = 0
+    #: The epochs of controller and broker in the last UpdateMetadata that was taken in.
+    metadata_epochs: tuple[int, int] | None = None
     #: Whether a LeaderAndIsr has come, since when high watermarks are written.
     checkpointing: bool = False
     metadata: MetadataCache = field(default_factory=MetadataCache)
@@ -55,7 +58,7 @@ class BrokerState:
         if replica is not None:
             return replica
         known = partition in self.metadata
-        return NOT_LEADER_OR_FOLLOWER if known else UNKNOWN_TOPIC_OR_PARTITION
+        return codes.NOT_LEADER_OR_FOLLOWER if known else codes.UNKNOWN_TOPIC_OR_PARTITION
 
     def hosted_by_id(self, topic_id: UUID, index: int) -> Replica | int:
         """The replica whose log has the id, or the error: the text's way."""
@@ -68,4 +71,4 @@ class BrokerState:
         if (name, index) in self.replicas:
             return self.rules.fetch_of_unequal_id
         known = (name, index) in self.metadata
-        return NOT_LEADER_OR_FOLLOWER if known else UNKNOWN_TOPIC_OR_PARTITION
+        return codes.NOT_LEADER_OR_FOLLOWER if known else codes.UNKNOWN_TOPIC_OR_PARTITION

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.controller.cluster import (
     BROKERS_PATH,
     CONTROLLER_EPOCH_PATH,
@@ -25,13 +26,7 @@ from kafka_admin_proto.simulation.controller.topics import (
 from kafka_admin_proto.simulation.node import NodeContext
 from kafka_admin_proto.simulation.world.store import Session, StoreError
 
-NONE = 0
-UNKNOWN_TOPIC_OR_PARTITION = 3
-REQUEST_TIMED_OUT = 7
-TOPIC_ALREADY_EXISTS = 36
-INVALID_REPLICATION_FACTOR = 38
-NOT_CONTROLLER = 41
-UNKNOWN_TOPIC_ID = 100
+_T = TypeVar("_T")
 
 
 class Controller:
@@ -75,7 +70,7 @@ class Controller:
             queue.close()
         self._queues.clear()
         self._context.note("controller resigned", epoch=self.epoch)
-        self.deletions.resign(NOT_CONTROLLER)
+        self.deletions.resign(codes.NOT_CONTROLLER)
         self._resigned()
 
     def create_topic(
@@ -85,14 +80,8 @@ class Controller:
 
         The code is NOT_CONTROLLER when the term turns out to be over.
         """
-        result: tuple[int, Topic | None] = (NOT_CONTROLLER, None)
-
-        def create() -> None:
-            nonlocal result
-            result = self._create(name, assignment, partitions, factor)
-
-        self._while_active(create)
-        return result
+        made = self._while_active(lambda: self._create(name, assignment, partitions, factor))
+        return made or (codes.NOT_CONTROLLER, None)
 
     def delete_topic(
         self,
@@ -102,10 +91,16 @@ class Controller:
         answer: Callable[[int], None],
     ) -> None:
         """Delete a topic by name or id; ``answer`` gets the error code, at once or later."""
-        answered = _FirstAnswer(answer)
-        self._while_active(lambda: self._delete(name, topic_id, timeout_ms, answered))
+        codes_given: list[int] = []
+
+        def answer_once(code: int) -> None:
+            codes_given.append(code)
+            if len(codes_given) == 1:
+                answer(code)
+
+        self._while_active(lambda: self._delete(name, topic_id, timeout_ms, answer_once))
         if not self.active:
-            answered(NOT_CONTROLLER)
+            answer_once(codes.NOT_CONTROLLER)
 
     def state(self) -> dict[str, Any]:
         """The controller's state, as values of JSON."""
@@ -130,14 +125,14 @@ class Controller:
         """Whether no request and no deletion is waiting."""
         return not self.deletions.pending and all(each.idle for each in self._queues.values())
 
-    def _while_active(self, call: Callable[[], None]) -> None:
+    def _while_active(self, call: Callable[[], _T]) -> _T | None:
         """Call if the term lasts. A StoreError means that there is another controller: resign."""
-        if not self.active:
-            return
-        try:
-            call()
-        except StoreError:
-            self.resign()
+        if self.active:
+            try:
+                return call()
+            except StoreError:
+                self.resign()
+        return None
 
     def _start(self) -> None:
         self._context.note("became controller", epoch=self.epoch)
@@ -154,6 +149,8 @@ class Controller:
             else:
                 self._session.delete(f"{DELETIONS_PATH}/{name}", check=self._check)
         self._brokers_changed()
+        for deletion in self.deletions.pending:
+            self._send_deletion(deletion.topic)
         self.deletions.run()
 
     def _brokers_changed(self) -> None:
@@ -178,10 +175,13 @@ class Controller:
         self.deletions.run()
 
     def _send_full_requests(self, broker: int) -> None:
-        """Send a broker that starts, or has a new controller, all metadata and a FULL request."""
+        """Send a broker that starts, or has a new controller, all metadata and a FULL request.
+
+        Topics whose deletion is staged are no part of the metadata.
+        """
         queue = self._queues[broker]
-        everything = [(topic, list(topic.partitions)) for topic in self.topics.values()]
-        self._update(queue, everything)
+        known = [each for each in self.topics.values() if not self.deletions.staged(each.name)]
+        self._update(queue, [(topic, list(topic.partitions)) for topic in known])
         self._full(queue, broker)
 
     def _full(self, queue: BrokerQueue, broker: int) -> None:
@@ -237,10 +237,10 @@ class Controller:
         self, name: str, assignment: dict[int, list[int]] | None, partitions: int, factor: int
     ) -> tuple[int, Topic | None]:
         if name in self.topics:
-            return TOPIC_ALREADY_EXISTS, None
+            return codes.TOPIC_ALREADY_EXISTS, None
         if assignment is None:
             if not 0 < factor <= len(self._live):
-                return INVALID_REPLICATION_FACTOR, None
+                return codes.INVALID_REPLICATION_FACTOR, None
             draw = self._context.random.sample
             assignment = {number: draw(self._live, factor) for number in range(partitions)}
         topic_id = new_topic_id(self._context.random) if self._config.topic_ids else None
@@ -253,7 +253,7 @@ class Controller:
         self.topics[name] = topic
         self._context.note("topic created", topic=name, topic_id=topic.text_id)
         self._send_changes([(topic, list(topic.partitions))], self._live)
-        return NONE, topic
+        return codes.NONE, topic
 
     def _delete(
         self,
@@ -268,12 +268,12 @@ class Controller:
         else:
             topic = self.topics.get(name)
         if topic is None:
-            answer(UNKNOWN_TOPIC_ID if name is None else UNKNOWN_TOPIC_OR_PARTITION)
+            answer(codes.UNKNOWN_TOPIC_ID if name is None else codes.UNKNOWN_TOPIC_OR_PARTITION)
         elif (staged := self.deletions.staged(topic.name)) is not None:
             self._wait(staged, timeout_ms, answer)
         elif self._config.topic_ids and self._config.rules.deletion_answered == "at_once":
             self._delete_at_once(topic)
-            answer(NONE)
+            answer(codes.NONE)
         else:
             self._session.create(f"{DELETIONS_PATH}/{topic.name}", b"", check=self._check)
             self._context.note("deletion staged", topic=topic.name, topic_id=topic.text_id)
@@ -300,7 +300,7 @@ class Controller:
 
     def _wait(self, deletion: Deletion, timeout_ms: int, answer: Callable[[int], None]) -> None:
         deletion.waiting.append(answer)
-        self._context.call_later(timeout_ms, lambda: answer(REQUEST_TIMED_OUT))
+        self._context.call_later(timeout_ms, lambda: answer(codes.REQUEST_TIMED_OUT))
 
     def _finish_staged(self, topic: Topic) -> bool:
         """The old format: the znodes go when the replicas have gone. False if the term is over."""
@@ -311,18 +311,6 @@ class Controller:
         self._store.delete(topic.name)
         self._session.delete(f"{DELETIONS_PATH}/{topic.name}", check=self._check)
         self.topics.pop(topic.name, None)
-
-
-class _FirstAnswer:
-    """Answers a client once: later answers are dropped."""
-
-    def __init__(self, answer: Callable[[int], None]) -> None:
-        self._answer: Callable[[int], None] | None = answer
-
-    def __call__(self, error_code: int) -> None:
-        answer, self._answer = self._answer, None
-        if answer is not None:
-            answer(error_code)
 
 
 def controller_data(node_id: int, now_ms: int) -> bytes:

@@ -13,14 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.controller.cluster import ClusterConfig
 from kafka_admin_proto.simulation.controller.messages import RequestBuilder, stopped
 from kafka_admin_proto.simulation.controller.sending import FindQueue
 from kafka_admin_proto.simulation.controller.topics import Topic
 from kafka_admin_proto.simulation.node import NodeContext
 from kafka_admin_proto.values import Message
-
-NONE = 0
 
 
 @dataclass(slots=True)
@@ -40,26 +39,19 @@ class Deletion:
     waiting: list[Callable[[int], None]] = field(default_factory=list)
 
 
+@dataclass(slots=True, eq=False)
 class Deletions:
     """All deletions of one controller's term."""
 
-    def __init__(
-        self,
-        context: NodeContext,
-        config: ClusterConfig,
-        builder: RequestBuilder,
-        find_queue: FindQueue,
-        finish_staged: Callable[[Topic], bool],
-    ) -> None:
-        self._context = context
-        self._config = config
-        self._builder = builder
-        self._find_queue = find_queue
-        self._finish_staged = finish_staged
-        self._by_topic: dict[tuple[str, str], Deletion] = {}
-        self._retry_is_set = False
-        #: How many deletions were given up.
-        self.given_up: int = 0
+    _context: NodeContext
+    _config: ClusterConfig
+    _builder: RequestBuilder
+    _find_queue: FindQueue
+    _finish_staged: Callable[[Topic], bool]
+    #: How many deletions were given up.
+    given_up: int = 0
+    _by_topic: dict[tuple[str, str], Deletion] = field(default_factory=dict)
+    _retry_is_set: bool = False
 
     def add(self, topic: Topic, *, staged: bool) -> Deletion:
         """Begin a deletion; ``run`` sends its first requests."""
@@ -116,7 +108,7 @@ class Deletions:
             return
         errors = stopped(body, deletion.topic)
         numbers = deletion.remaining.get(broker, [])
-        left = [number for number in numbers if errors.get(number) != NONE]
+        left = [number for number in numbers if errors.get(number) != codes.NONE]
         if left:
             deletion.remaining[broker] = left
             self._retry_later()
@@ -132,7 +124,7 @@ class Deletions:
             return
         del self._by_topic[topic.name, topic.text_id]
         self._context.note("deletion finalized", topic=topic.name, topic_id=topic.text_id)
-        self._answer(deletion, NONE)
+        self._answer(deletion, codes.NONE)
 
     def _answer(self, deletion: Deletion, error_code: int) -> None:
         waiting, deletion.waiting = deletion.waiting, []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.messages import kip_516
@@ -41,14 +41,6 @@ Built = tuple[Message, int]
 _HOST, _FIRST_PORT, _LISTENER = "broker", 9092, "PLAINTEXT"
 
 
-#: A partition of UpdateMetadata, as shipped or of the draft.
-_State = TypeVar(
-    "_State",
-    UpdateMetadataPartitionState,
-    kip_516.UpdateMetadataRequest.UpdateMetadataPartitionState,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class RequestBuilder:
     """Builds the requests of one controller, in its epoch and protocol version."""
@@ -75,9 +67,7 @@ class RequestBuilder:
             for topic, numbers in parts
         ]
         body = LeaderAndIsrRequest(
-            controller_id=self.controller_id,
-            controller_epoch=self.controller_epoch,
-            broker_epoch=broker_epoch,
+            **self._epochs(broker_epoch),
             type=kind,
             topic_states=states,
             live_leaders=[
@@ -96,75 +86,69 @@ class RequestBuilder:
         self, broker_epoch: int, parts: Iterable[Part], live: Iterable[int], *, deleted: bool
     ) -> Built:
         """UpdateMetadata: v7 with ids, v6 without; ``deleted`` has -2 for each leader."""
-        if self.topic_ids and self.dialect == "kip-516":
-            return self._draft_update_metadata(broker_epoch, parts, live, deleted), 7
+        request: Any = UpdateMetadataRequest
+        topic_state: Any = UpdateMetadataTopicState
+        partition_state: Any = UpdateMetadataPartitionState
+        if self._by_draft:
+            request = kip_516.UpdateMetadataRequest
+            topic_state = request.TopicState
+            partition_state = request.UpdateMetadataPartitionState
         states = [
-            UpdateMetadataTopicState(
+            topic_state(
                 topic_name=topic.name,
                 topic_id=(topic.topic_id if self.topic_ids else None) or ZERO_TOPIC_ID,
-                partition_states=self._partition_states(
-                    UpdateMetadataPartitionState, topic, numbers, deleted
-                ),
+                partition_states=[
+                    partition_state(
+                        partition_index=number,
+                        controller_epoch=self.controller_epoch,
+                        leader=DURING_DELETE if deleted else topic.partitions[number].leader,
+                        leader_epoch=topic.partitions[number].leader_epoch,
+                        isr=topic.partitions[number].isr,
+                        zk_version=topic.partitions[number].partition_epoch,
+                        replicas=topic.partitions[number].replicas,
+                    )
+                    for number in numbers
+                ],
             )
             for topic, numbers in parts
         ]
-        brokers = [
-            UpdateMetadataBroker(
-                id=each,
-                endpoints=[
-                    UpdateMetadataEndpoint(port=_FIRST_PORT, host=_host(each), listener=_LISTENER)
-                ],
-                rack=None,
-            )
-            for each in live
-        ]
-        body = UpdateMetadataRequest(
-            controller_id=self.controller_id,
-            controller_epoch=self.controller_epoch,
-            broker_epoch=broker_epoch,
-            topic_states=states,
-            live_brokers=brokers,
+        brokers = map(_draft_broker if self._by_draft else _broker, live)
+        body = request(
+            **self._epochs(broker_epoch), topic_states=states, live_brokers=list(brokers)
         )
         return body, 7 if self.topic_ids else 6
 
     def stop_replica(self, broker_epoch: int, topic: Topic, numbers: Iterable[int]) -> Built:
         """StopReplica that deletes: the draft's v4 by id, or v3 by name."""
-        if self.topic_ids and self.dialect == "kip-516":
-            state = kip_516.StopReplicaRequest.TopicState(
-                topic_id=topic.topic_id or ZERO_TOPIC_ID,
-                partition_states=[
-                    kip_516.StopReplicaRequest.PartitionState(
-                        partition_index=number, leader_epoch=DURING_DELETE, delete_partition=True
-                    )
-                    for number in numbers
-                ],
+        request: Any = StopReplicaRequest
+        partition_state: Any = StopReplicaPartitionState
+        if self._by_draft:
+            request = kip_516.StopReplicaRequest
+            partition_state = request.PartitionState
+        states = [
+            partition_state(
+                partition_index=number, leader_epoch=DURING_DELETE, delete_partition=True
             )
-            draft = kip_516.StopReplicaRequest(
-                controller_id=self.controller_id,
-                controller_epoch=self.controller_epoch,
-                broker_epoch=broker_epoch,
-                topic_states=[state],
-            )
-            return draft, 4
-        shipped = StopReplicaRequest(
-            controller_id=self.controller_id,
-            controller_epoch=self.controller_epoch,
-            broker_epoch=broker_epoch,
-            topic_states=[
-                StopReplicaTopicState(
-                    topic_name=topic.name,
-                    partition_states=[
-                        StopReplicaPartitionState(
-                            partition_index=number,
-                            leader_epoch=DURING_DELETE,
-                            delete_partition=True,
-                        )
-                        for number in numbers
-                    ],
-                )
-            ],
-        )
-        return shipped, 3
+            for number in numbers
+        ]
+        state: Any = StopReplicaTopicState(topic_name=topic.name, partition_states=states)
+        if self._by_draft:
+            state = request.TopicState(topic.topic_id or ZERO_TOPIC_ID, states)
+        body = request(**self._epochs(broker_epoch), topic_states=[state])
+        return body, 4 if self._by_draft else 3
+
+    @property
+    def _by_draft(self) -> bool:
+        """Whether UpdateMetadata and StopReplica are the draft's."""
+        return self.topic_ids and self.dialect == "kip-516"
+
+    def _epochs(self, broker_epoch: int) -> dict[str, Any]:
+        """The first fields of each request."""
+        return {
+            "controller_id": self.controller_id,
+            "controller_epoch": self.controller_epoch,
+            "broker_epoch": broker_epoch,
+        }
 
     def _leader(self, number: int, partition: Partition) -> LeaderAndIsrPartitionState:
         return LeaderAndIsrPartitionState(
@@ -178,54 +162,18 @@ class RequestBuilder:
             is_new=partition.leader_epoch == 0,
         )
 
-    def _partition_states(
-        self, state: type[_State], topic: Topic, numbers: Iterable[int], deleted: bool
-    ) -> list[_State]:
-        """The partitions of a topic for UpdateMetadata, with that class for each."""
-        return [
-            state(
-                partition_index=number,
-                controller_epoch=self.controller_epoch,
-                leader=DURING_DELETE if deleted else topic.partitions[number].leader,
-                leader_epoch=topic.partitions[number].leader_epoch,
-                isr=topic.partitions[number].isr,
-                zk_version=topic.partitions[number].partition_epoch,
-                replicas=topic.partitions[number].replicas,
-            )
-            for number in numbers
-        ]
 
-    def _draft_update_metadata(
-        self, broker_epoch: int, parts: Iterable[Part], live: Iterable[int], deleted: bool
-    ) -> Message:
-        draft = kip_516.UpdateMetadataRequest
-        states = [
-            draft.TopicState(
-                topic_name=topic.name,
-                topic_id=topic.topic_id or ZERO_TOPIC_ID,
-                partition_states=self._partition_states(
-                    draft.UpdateMetadataPartitionState, topic, numbers, deleted
-                ),
-            )
-            for topic, numbers in parts
-        ]
-        return draft(
-            controller_id=self.controller_id,
-            controller_epoch=self.controller_epoch,
-            broker_epoch=broker_epoch,
-            topic_states=states,
-            live_brokers=[
-                draft.LiveBroker(
-                    id=each,
-                    v0_host=_host(each),
-                    v0_port=_FIRST_PORT,
-                    endpoints=[
-                        draft.Endpoint(port=_FIRST_PORT, host=_host(each), listener=_LISTENER)
-                    ],
-                )
-                for each in live
-            ],
-        )
+def _draft_broker(broker: int) -> Any:
+    draft = kip_516.UpdateMetadataRequest
+    endpoint = draft.Endpoint(port=_FIRST_PORT, host=_host(broker), listener=_LISTENER)
+    return draft.LiveBroker(
+        id=broker, v0_host=_host(broker), v0_port=_FIRST_PORT, endpoints=[endpoint]
+    )
+
+
+def _broker(broker: int) -> UpdateMetadataBroker:
+    endpoint = UpdateMetadataEndpoint(port=_FIRST_PORT, host=_host(broker), listener=_LISTENER)
+    return UpdateMetadataBroker(id=broker, endpoints=[endpoint], rack=None)
 
 
 def stopped(body: Message | None, topic: Topic) -> Mapping[int, int]:

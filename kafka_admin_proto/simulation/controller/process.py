@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
-from uuid import UUID
 
 from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
@@ -16,17 +15,14 @@ from kafka_admin_proto.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.controller.cluster import (
     BROKERS_PATH,
     CONTROLLER_EPOCH_PATH,
     CONTROLLER_PATH,
     ClusterConfig,
 )
-from kafka_admin_proto.simulation.controller.controller import (
-    NOT_CONTROLLER,
-    Controller,
-    controller_data,
-)
+from kafka_admin_proto.simulation.controller.controller import Controller, controller_data
 from kafka_admin_proto.simulation.node import ConnectionRefused, Node, NodeContext, Request
 from kafka_admin_proto.simulation.world.store import NodeExistsError, Session, Store, StoreError
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
@@ -140,7 +136,7 @@ class BrokerProcess:
     def _create(self, body: CreateTopicsRequest) -> Message:
         results = []
         for topic in body.topics:
-            error, made = NOT_CONTROLLER, None
+            error, made = codes.NOT_CONTROLLER, None
             if self.controller is not None:
                 rows = {each.partition_index: list(each.broker_ids) for each in topic.assignments}
                 error, made = self.controller.create_topic(
@@ -166,17 +162,9 @@ class BrokerProcess:
                 self._context.respond(request, DeleteTopicsResponse(responses=rows))
 
         for number, (name, topic_id) in enumerate(wanted):
-            self._delete_one(name, topic_id, body.timeout_ms, _numbered(answer, number))
+            if self.controller is None:
+                answer(number, codes.NOT_CONTROLLER)
+            else:
+                answered = partial(answer, number)
+                self.controller.delete_topic(name, topic_id, body.timeout_ms, answered)
         return None
-
-    def _delete_one(
-        self, name: str | None, topic_id: UUID, timeout_ms: int, answer: Callable[[int], None]
-    ) -> None:
-        if self.controller is None:
-            answer(NOT_CONTROLLER)
-        else:
-            self.controller.delete_topic(name, topic_id, timeout_ms, answer)
-
-
-def _numbered(answer: Callable[[int, int], None], number: int) -> Callable[[int], None]:
-    return lambda error: answer(number, error)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_admin_proto.counts import counted, with_commas
 from kafka_admin_proto.render.sequence import Diagram, SequenceRow, sequence_page, sequence_svg
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.simulation.output.bodies import body_json, errors_in, leaves
@@ -37,7 +38,7 @@ def svg_picture(trace: Trace, title: str) -> str:
 
 
 def diagram(trace: Trace, title: str, about: list[str]) -> Diagram:
-    """The diagram: a message stands where it arrives, a lost one where it is lost."""
+    """The diagram: a message is in the row of its arrival, a lost one in that of its loss."""
     rows = _Rows(trace)
     found = list(rows.rows())
     colours = list(rows.colours)
@@ -49,6 +50,7 @@ def diagram(trace: Trace, title: str, about: list[str]) -> Diagram:
         columns=[trace.names[node] for node in rows.columns],
         colours=colours,
         rows=found,
+        start_up=rows.start_up,
     )
 
 
@@ -60,6 +62,8 @@ class _Rows:
         self.columns: dict[int, int] = {node: at for at, node in enumerate(sorted(trace.names))}
         #: Api → its colour, in the order in which they appear.
         self.colours: dict[str, int] = {}
+        #: How many of the first rows show the nodes' start.
+        self.start_up = 0
         self._up: set[int] = set()
         #: When a frame was sent: client, correlation id and whether it is the response.
         self._sent: dict[tuple[int, int, bool], int] = {}
@@ -75,6 +79,7 @@ class _Rows:
             row = self._row(event)
             if row is None:
                 continue
+            self.start_up += event.number < self._trace.start_up
             if waiting is not None:
                 yield self._with_states(waiting, states)
                 states = {}
@@ -130,11 +135,11 @@ class _Rows:
         fields = [(path, _text(value)) for path, value in leaves(body)]
         if len(fields) > _MOST_FIELDS:
             more = len(fields) - _MOST_FIELDS
-            fields[_MOST_FIELDS:] = [("…", f"{more:,} more fields")]
+            fields[_MOST_FIELDS:] = [("…", with_commas(more, "more fields"))]
         facts = [
             ("sent", f"{sent_ms} ms"),
             ("arrived" if arrived else "lost", f"{event.at_ms} ms"),
-            ("size", f"{len(event.frame or b'')} bytes"),
+            ("size", counted(len(event.frame or b""), "bytes")),
             ("correlation id", str(event.correlation_id)),
         ]
         return SequenceRow(

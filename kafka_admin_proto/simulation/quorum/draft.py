@@ -6,7 +6,7 @@ Fetch is the shipped version 13, which has topic ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.messages import fetch_request as fetch
@@ -17,12 +17,8 @@ from kafka_admin_proto.messages.kip_516 import end_quorum_epoch_request as end
 from kafka_admin_proto.messages.kip_516 import end_quorum_epoch_response as ended
 from kafka_admin_proto.messages.kip_516 import vote_request as vote
 from kafka_admin_proto.messages.kip_516 import vote_response as voted
-from kafka_admin_proto.simulation.quorum.state import (
-    INCONSISTENT_CLUSTER_ID,
-    LogEnd,
-    QuorumState,
-    VoteQuestion,
-)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.simulation.quorum.state import LogEnd, QuorumState, VoteQuestion
 from kafka_admin_proto.values import Message
 
 CLUSTER_ID = "simulated"
@@ -89,28 +85,28 @@ def is_of_another_cluster(request: VoterRequest) -> bool:
     return request.cluster_id != CLUSTER_ID
 
 
+#: Request → the classes of its response, and of the response's topic and partition.
+_RESPONSES: dict[type[Message], tuple[Any, Any, Any]] = {
+    vote.VoteRequest: (voted.VoteResponse, voted.Topic, voted.Partition),
+    begin.BeginQuorumEpochRequest: (begun.BeginQuorumEpochResponse, begun.Topic, begun.Partition),
+    end.EndQuorumEpochRequest: (ended.EndQuorumEpochResponse, ended.Topic, ended.Partition),
+}
+
+
 def refusal(request: VoterRequest) -> Message:
     """The response to a request of another cluster."""
-    if isinstance(request, vote.VoteRequest):
-        return voted.VoteResponse(INCONSISTENT_CLUSTER_ID)
-    if isinstance(request, begin.BeginQuorumEpochRequest):
-        return begun.BeginQuorumEpochResponse(INCONSISTENT_CLUSTER_ID)
-    return ended.EndQuorumEpochResponse(INCONSISTENT_CLUSTER_ID)
+    found: Message = _RESPONSES[type(request)][0](codes.INCONSISTENT_CLUSTER_ID)
+    return found
 
 
 def response(
-    request: VoterRequest, state: QuorumState, error_code: int, *, granted: bool = False
+    request: VoterRequest, state: QuorumState, error_code: int, **of_vote: bool
 ) -> Message:
     """The response with the voter's epoch and leader, whatever the code is."""
-    topic_id = topic_id_of(request)
-    known = (0, error_code, state.leader_id, state.epoch)
-    if isinstance(request, vote.VoteRequest):
-        return voted.VoteResponse(
-            0, [voted.Topic(topic_id, [voted.Partition(*known, vote_granted=granted)])]
-        )
-    if isinstance(request, begin.BeginQuorumEpochRequest):
-        return begun.BeginQuorumEpochResponse(0, [begun.Topic(topic_id, [begun.Partition(*known)])])
-    return ended.EndQuorumEpochResponse(0, [ended.Topic(topic_id, [ended.Partition(*known)])])
+    message, topic, partition = _RESPONSES[type(request)]
+    row = partition(0, error_code, state.leader_id, state.epoch, **of_vote)
+    found: Message = message(0, [topic(topic_id_of(request), [row])])
+    return found
 
 
 def answer_of(body: Message) -> Answer | None:

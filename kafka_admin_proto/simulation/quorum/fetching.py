@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Protocol
 from uuid import UUID
 from zlib import crc32
 
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest
 from kafka_admin_proto.messages.fetch_response import EpochEndOffset, FetchResponse, PartitionData
-from kafka_admin_proto.simulation.node import Request
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.simulation.node import NodeContext, Request
 from kafka_admin_proto.simulation.quorum import draft
-from kafka_admin_proto.simulation.quorum.folder import MetadataLog
+from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataLog
 from kafka_admin_proto.simulation.quorum.followers import Followers
-from kafka_admin_proto.simulation.quorum.state import (
-    FENCED_LEADER_EPOCH,
-    INCONSISTENT_TOPIC_ID,
-    NONE,
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_LEADER_EPOCH,
-    UNKNOWN_TOPIC_ID,
-    LogEnd,
-)
+from kafka_admin_proto.simulation.quorum.state import LogEnd, QuorumState
 from kafka_admin_proto.simulation.quorum.times import FETCH_TIMEOUT_MS, FETCH_WAIT_MS, RETRY_MS
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 from kafka_admin_proto.values import Message
 
-if TYPE_CHECKING:
-    from kafka_admin_proto.simulation.quorum.voter import Voter
+
+class Member(Protocol):
+    """The voter or observer whose log this is, with the members that fetching takes of it."""
+
+    context: NodeContext
+    folder: MetadataFolder
+    voters: Sequence[int]
+    quorum: QuorumState
+    term: int
+
+    @property
+    def topic_id(self) -> UUID: ...
+    @property
+    def is_voter(self) -> bool: ...
+    def new_topic_id(self) -> UUID: ...
+    def apply_role(self) -> None: ...
+    def run_for_election(self) -> None: ...
+    def learn(self, code: int, epoch: int, leader_id: int) -> bool: ...
+    def wait(self, delay_ms: int, call: Callable[[], None]) -> None: ...
 
 
 class Fetching:
     """The log of a voter or observer, and the Fetch requests about it, both ways."""
 
-    def __init__(self, voter: Voter) -> None:
+    def __init__(self, voter: Member) -> None:
         self._voter = voter
         self._context = voter.context
         self.log: MetadataLog = MetadataLog(voter.folder)
@@ -45,9 +56,9 @@ class Fetching:
         """The code for an id of the metadata topic: the sentinel is always understood."""
         known = {METADATA_TOPIC_ID, self._voter.topic_id, self.log.assigned_topic_id}
         if topic_id in known:
-            return NONE
+            return codes.NONE
         unknown = self._voter.topic_id == METADATA_TOPIC_ID
-        return UNKNOWN_TOPIC_ID if unknown else INCONSISTENT_TOPIC_ID
+        return codes.UNKNOWN_TOPIC_ID if unknown else codes.INCONSISTENT_TOPIC_ID
 
     # ---- the follower
 
@@ -98,9 +109,9 @@ class Fetching:
             if term == self._voter.term:  # else the new role has begun to fetch, or does not
                 self._retry()
             return
-        if code == UNKNOWN_TOPIC_ID and topic_id != METADATA_TOPIC_ID:
+        if code == codes.UNKNOWN_TOPIC_ID and topic_id != METADATA_TOPIC_ID:
             self._fetch(node_id, METADATA_TOPIC_ID)
-        elif code != NONE:
+        elif code != codes.NONE:
             self._retry()
         else:
             self._apply_fetched(partition)
@@ -172,7 +183,7 @@ class Fetching:
         for node_id in self._followers.waiting():
             request = self._followers.take(node_id)
             assert request is not None
-            self._context.respond(request, self._refuse(request, NOT_LEADER_OR_FOLLOWER))
+            self._context.respond(request, self._refuse(request, codes.NOT_LEADER_OR_FOLLOWER))
         self._followers = None
 
     def answer(self, request: Request) -> Message | None:
@@ -180,7 +191,7 @@ class Fetching:
         assert isinstance(request.body, FetchRequest)
         ((partition,),) = (topic.partitions for topic in request.body.topics)
         code = self._check(request.body, partition)
-        if code != NONE:
+        if code != codes.NONE:
             return self._refuse(request, code)
         followers = self._followers
         assert followers is not None
@@ -200,10 +211,10 @@ class Fetching:
         if code := self.knows(body.topics[0].topic_id):
             return code
         if partition.current_leader_epoch < quorum.epoch:
-            return FENCED_LEADER_EPOCH
+            return codes.FENCED_LEADER_EPOCH
         if partition.current_leader_epoch > quorum.epoch:
-            return UNKNOWN_LEADER_EPOCH
-        return NONE if quorum.role == "leader" else NOT_LEADER_OR_FOLLOWER
+            return codes.UNKNOWN_LEADER_EPOCH
+        return codes.NONE if quorum.role == "leader" else codes.NOT_LEADER_OR_FOLLOWER
 
     def _end(self, request: Request) -> None:
         """A Fetch has waited long enough."""

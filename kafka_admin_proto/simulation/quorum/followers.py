@@ -105,10 +105,10 @@ class Followers:
 
 
 def successor_backoff_ms(position: int, count: int, most_ms: int) -> int:
-    """How long the successor at that position of so many waits before it runs for election.
+    """The milliseconds that a successor waits before it runs for election.
 
-    The first does not wait; who is not among them waits longest. Kafka's
-    ``strictExponentialElectionBackoffMs``.
+    ``position`` is its place among ``count`` successors: the first does not wait, and a voter that
+    is not among them waits longest. Kafka's ``strictExponentialElectionBackoffMs``.
     """
     if position == 0:
         return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.simulation.quorum.voter import Voter
 from kafka_admin_proto.simulation.world.trace import Trace
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID, topic_id_to_text
@@ -46,14 +47,14 @@ def violations(trace: Trace) -> Iterator[str]:
         if "known_topic_id" in fields:
             known.add(fields["known_topic_id"])
     if len(known) > 1:
-        yield f"the metadata topic has {len(known)} ids"
+        yield f"the metadata topic has {counted(len(known), 'ids')}"
 
 
 def unsettled(nodes: Sequence[Voter]) -> Iterator[str]:
     """Sentences about what nodes still wait for though the network is quiet and all are up."""
     leaders = [each for each in nodes if each.quorum.role == "leader"]
     if len(leaders) != 1:
-        yield f"{len(leaders)} nodes lead"
+        yield f"{counted(len(leaders), 'nodes')} lead"
         return
     (leader,) = leaders
     for node in nodes:

@@ -10,18 +10,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 from uuid import UUID
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.scalars import ZERO_UUID
-
-#: Kafka's error codes that a voter answers with.
-NONE = 0
-NOT_LEADER_OR_FOLLOWER = 6
-INVALID_REQUEST = 42
-FENCED_LEADER_EPOCH = 74
-UNKNOWN_LEADER_EPOCH = 75
-UNKNOWN_TOPIC_ID = 100
-INCONSISTENT_TOPIC_ID = 103
-INCONSISTENT_CLUSTER_ID = 104
-INVALID_VOTER_KEY = 125
 
 #: Stands for no node where a leader or a candidate would be.
 NOBODY = -1
@@ -98,19 +88,19 @@ class QuorumState:
         """
         newest = asked.epoch if asked.pre_vote else asked.epoch - 1
         if asked.end.offset < 0 or not 0 <= asked.end.epoch <= newest:
-            return INVALID_REQUEST, False
+            return codes.INVALID_REQUEST, False
         if code := self._check(asked.candidate_id, asked.epoch):
             return code, False
         if asked.epoch > self.epoch:
             self.become_unattached(asked.epoch)
         if not key_fits:
-            return INVALID_VOTER_KEY, False
+            return codes.INVALID_VOTER_KEY, False
         granted = self.may_grant(asked, self.is_up_to_date(asked.end, end))
         if granted and not asked.pre_vote and self.voted_id == NOBODY:
             if asked.candidate_id == self.node_id:
                 raise InconsistentLeaderError(f"node {self.node_id} asks itself for its vote")
             self.become_voted(asked.candidate_id, asked.directory_id)
-        return NONE, granted
+        return codes.NONE, granted
 
     def begin_epoch(self, leader_id: int, epoch: int, *, key_fits: bool = True) -> int:
         """A leader says that its epoch has begun.
@@ -120,7 +110,7 @@ class QuorumState:
         if code := self._check(leader_id, epoch):
             return code
         self.learn(epoch, leader_id)
-        return NONE if key_fits else INVALID_VOTER_KEY
+        return codes.NONE if key_fits else codes.INVALID_VOTER_KEY
 
     def end_epoch(self, leader_id: int, epoch: int) -> int:
         """A leader resigns. Raises InconsistentLeaderError as ``begin_epoch`` does."""
@@ -151,8 +141,8 @@ class QuorumState:
 
     def _check(self, node_id: int, epoch: int) -> int:
         if self.is_stale(epoch):
-            return FENCED_LEADER_EPOCH
-        return INVALID_REQUEST if node_id < 0 else NONE
+            return codes.FENCED_LEADER_EPOCH
+        return codes.INVALID_REQUEST if node_id < 0 else codes.NONE
 
     def is_stale(self, epoch: int) -> bool:
         """Whether a message of that epoch is refused."""
@@ -185,10 +175,6 @@ class QuorumState:
         """Give the vote of this epoch away."""
         self.voted_id, self.voted_directory_id = candidate_id, directory_id
         self._save(self.saved())
-
-    def become_prospective(self) -> None:
-        """Ask whether the others would vote for this node, which keeps its epoch (KIP-996)."""
-        self.role = "prospective"
 
     def become_candidate(self) -> None:
         """Enter the next epoch and vote for oneself."""

@@ -18,20 +18,13 @@ from kafka_admin_proto.messages.kip_516.begin_quorum_epoch_request import (
 )
 from kafka_admin_proto.messages.kip_516.end_quorum_epoch_request import EndQuorumEpochRequest
 from kafka_admin_proto.messages.kip_516.vote_request import VoteRequest
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.node import Cancel, NodeContext, Request
 from kafka_admin_proto.simulation.quorum import draft
 from kafka_admin_proto.simulation.quorum.fetching import Fetching
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder
 from kafka_admin_proto.simulation.quorum.followers import successor_backoff_ms
-from kafka_admin_proto.simulation.quorum.state import (
-    FENCED_LEADER_EPOCH,
-    NOBODY,
-    NONE,
-    NOT_LEADER_OR_FOLLOWER,
-    UNKNOWN_TOPIC_ID,
-    QuorumState,
-    VoteQuestion,
-)
+from kafka_admin_proto.simulation.quorum.state import NOBODY, QuorumState, VoteQuestion
 from kafka_admin_proto.simulation.quorum.times import (
     BACKOFF_BASE_MS,
     BACKOFF_MAX_MS,
@@ -125,7 +118,7 @@ class Voter:
     def _answer(self, body: draft.VoterRequest) -> Message:
         if isinstance(body, VoteRequest):
             code, granted = self.quorum.vote(draft.question_of(body), self.fetching.log.end)
-            return draft.response(body, self.quorum, code, granted=granted)
+            return draft.response(body, self.quorum, code, vote_granted=granted)
         (partition,) = body.topics[0].partitions
         if isinstance(body, EndQuorumEpochRequest):
             code = self.quorum.end_epoch(partition.leader_id, partition.leader_epoch)
@@ -324,7 +317,7 @@ class Voter:
             answer = draft.answer_of(body)
             if answer is None or self.learn(answer.error_code, answer.epoch, answer.leader_id):
                 return
-            if answer.error_code == UNKNOWN_TOPIC_ID:
+            if answer.error_code == codes.UNKNOWN_TOPIC_ID:
                 send(METADATA_TOPIC_ID)
             else:
                 then(node_id, answer)
@@ -335,11 +328,14 @@ class Voter:
         """Take epoch and leader out of a response; True where the response has nothing else."""
         if epoch < self.quorum.epoch:
             return True
-        stale = epoch > self.quorum.epoch or code in (FENCED_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER)
+        stale = epoch > self.quorum.epoch or code in (
+            codes.FENCED_LEADER_EPOCH,
+            codes.NOT_LEADER_OR_FOLLOWER,
+        )
         if stale or (leader_id != NOBODY and self.quorum.leader_id == NOBODY):
             self.quorum.learn(epoch, leader_id)
             self.apply_role()
-            return stale or code != NONE or self.quorum.role == "follower"
+            return stale or code != codes.NONE or self.quorum.role == "follower"
         return False
 
     # ---- time

@@ -14,10 +14,11 @@ from kafka_admin_proto.simulation.scenarios.election import election
 from kafka_admin_proto.simulation.scenarios.schedule import random_schedule
 from kafka_admin_proto.simulation.world.world import World
 
-__all__ = ["SCENARIOS"]
+__all__ = ["SCENARIOS", "WITHOUT_RULES"]
 
-#: Name → the run of a seed with a limit on its steps; its trace has the states of the nodes.
-SCENARIOS: Mapping[str, Callable[[int, int], World]] = {
+#: Name → the run of a seed with a limit on its steps, and with rules; its trace has the states of
+#: the nodes.
+SCENARIOS: Mapping[str, Callable[..., World]] = {
     "stale-read": stale_read,
     "stale-state": stale_state,
     "delete": delete,
@@ -25,3 +26,5 @@ SCENARIOS: Mapping[str, Callable[[int, int], World]] = {
     "election": election,
     "random": random_schedule,
 }
+#: Scenarios that take no rules: voters have no rules in the table.
+WITHOUT_RULES = ("election",)

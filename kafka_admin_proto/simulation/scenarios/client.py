@@ -49,7 +49,6 @@ class Call:
     sent_ms: int
     #: None until it has ended.
     error_code: int | None = None
-    ended_ms: int = -1
     #: Of a Fetch: the records' values.
     values: list[str] = field(default_factory=list)
 
@@ -93,34 +92,26 @@ class Client:
             name=name, num_partitions=-1, replication_factor=-1, assignments=rows
         )
         body = CreateTopicsRequest(topics=[topic])
-        call = self._call("CreateTopics", name, None)
+        call = Call("CreateTopics", name, None, self._context.now_ms)
 
-        def ended(answer: Message | None) -> None:
-            if isinstance(answer, CreateTopicsResponse):
-                result = answer.topics[0]
-                call.topic_id = result.topic_id if result.topic_id.int else None
-                self._end(call, result.error_code, on_end)
-            else:
-                self._end(call, LOST, on_end)
+        def read(answer: CreateTopicsResponse) -> int:
+            result = answer.topics[0]
+            call.topic_id = result.topic_id if result.topic_id.int else None
+            return result.error_code
 
-        self._context.send(node, body, CREATE_VERSION, ended)
-        return call
+        return self._send(node, call, body, CREATE_VERSION, on_end, read)
 
     def delete_topic(
         self, node: int, name: str, timeout_ms: int, on_end: OnEnd | None = None
     ) -> Call:
         """Ask a node, the controller if all is well, to delete a topic."""
         body = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=timeout_ms)
-        call = self._call("DeleteTopics", name, None)
+        call = Call("DeleteTopics", name, None, self._context.now_ms)
 
-        def ended(answer: Message | None) -> None:
-            if isinstance(answer, DeleteTopicsResponse):
-                self._end(call, answer.responses[0].error_code, on_end)
-            else:
-                self._end(call, LOST, on_end)
+        def read(answer: DeleteTopicsResponse) -> int:
+            return answer.responses[0].error_code
 
-        self._context.send(node, body, DELETE_VERSION, ended)
-        return call
+        return self._send(node, call, body, DELETE_VERSION, on_end, read)
 
     def produce(
         self,
@@ -140,18 +131,13 @@ class Client:
         else:
             topic.topic_id = topic_id
         body = ProduceRequest(acks=1, timeout_ms=_PRODUCE_TIMEOUT_MS, topic_data=[topic])
-        call = self._call("Produce", name, topic_id)
+        call = Call("Produce", name, topic_id, self._context.now_ms)
 
-        def ended(answer: Message | None) -> None:
-            if isinstance(answer, ProduceResponse):
-                code = answer.responses[0].partition_responses[0].error_code
-                self._end(call, code, on_end)
-            else:
-                self._end(call, LOST, on_end)
+        def read(answer: ProduceResponse) -> int:
+            return answer.responses[0].partition_responses[0].error_code
 
         version = PRODUCE_BY_NAME if topic_id is None else PRODUCE_BY_ID
-        self._context.send(node, body, version, ended)
-        return call
+        return self._send(node, call, body, version, on_end, read)
 
     def fetch(
         self, node: int, name: str, topic_id: UUID, partition: int, on_end: OnEnd | None = None
@@ -160,30 +146,35 @@ class Client:
         wanted = FetchPartition(partition=partition, partition_max_bytes=_MAX_BYTES)
         topic = FetchTopic(topic_id=topic_id, partitions=[wanted])
         body = FetchRequest(max_bytes=_MAX_BYTES, topics=[topic])
-        call = self._call("Fetch", name, topic_id)
+        call = Call("Fetch", name, topic_id, self._context.now_ms)
+
+        def read(answer: FetchResponse) -> int:
+            if answer.error_code or not answer.responses:
+                return answer.error_code
+            found = answer.responses[0].partitions[0]
+            batches = read_batches(found.records or b"")
+            values = [each.value or b"" for batch in batches for each in batch.records]
+            call.values = [value.decode() for value in values]
+            return found.error_code
+
+        return self._send(node, call, body, FETCH_BY_ID, on_end, read)
+
+    def _send(
+        self,
+        node: int,
+        call: Call,
+        body: Message,
+        version: int,
+        on_end: OnEnd | None,
+        read: Callable[[Any], int],
+    ) -> Call:
+        """Send a request; ``read`` has the error code of the answer, and fills in the call."""
+        self.calls.append(call)
 
         def ended(answer: Message | None) -> None:
-            if not isinstance(answer, FetchResponse):
-                self._end(call, LOST, on_end)
-            elif answer.error_code or not answer.responses:
-                self._end(call, answer.error_code, on_end)
-            else:
-                found = answer.responses[0].partitions[0]
-                batches = read_batches(found.records or b"")
-                values = [each.value or b"" for batch in batches for each in batch.records]
-                call.values = [value.decode() for value in values]
-                self._end(call, found.error_code, on_end)
+            call.error_code = LOST if answer is None else read(answer)
+            if on_end is not None:
+                on_end(call)
 
-        self._context.send(node, body, FETCH_BY_ID, ended)
+        self._context.send(node, body, version, ended)
         return call
-
-    def _call(self, what: str, name: str, topic_id: UUID | None) -> Call:
-        call = Call(what, name, topic_id, self._context.now_ms)
-        self.calls.append(call)
-        return call
-
-    def _end(self, call: Call, error_code: int, on_end: OnEnd | None) -> None:
-        call.error_code = error_code
-        call.ended_ms = self._context.now_ms
-        if on_end is not None:
-            on_end(call)

@@ -45,6 +45,10 @@ class Cluster:
         log_dirs: tuple[str, ...] = ("d1",),
     ) -> None:
         self.world: World = World(seed, dialect=rules.dialect, record_states=record_states)
+        by_text = rules.dialect == "kip-516"
+        self.world.step(
+            f"The rules are {'those of the text' if by_text else 'those that Kafka shipped'}"
+        )
         self.config: ClusterConfig = ClusterConfig(rules=rules, topic_ids=topic_ids)
         self.disks: dict[int, Disk] = {each: Disk(log_dirs) for each in brokers}
         #: The controller's epoch when the protocol was bumped; None before.
@@ -53,6 +57,7 @@ class Cluster:
             self.world.add(broker, f"broker {broker}", self._maker(broker))
         self.world.add(CLIENT, "client", Client)
         self.world.run_until(self.is_ready, _STARTUP_MS)
+        self.world.trace.start_up = len(self.world.trace.events)
 
     @property
     def brokers(self) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.storage.disk import Folder
 from kafka_admin_proto.simulation.controller.cluster import DELETIONS_PATH, TOPICS_PATH
 from kafka_admin_proto.simulation.controller.topics import RESERVED_IDS
@@ -16,8 +17,6 @@ from kafka_admin_proto.simulation.world.frames import read_request_frame
 from kafka_admin_proto.simulation.world.trace import TraceEvent
 from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
 
-NONE = 0
-REQUEST_TIMED_OUT = 7
 _IDS_SINCE = {"LeaderAndIsr": 5, "StopReplica": 4, "UpdateMetadata": 7}
 
 
@@ -49,7 +48,6 @@ class Invariants:
     cluster: Cluster
     broken: list[str] = field(default_factory=list)
     _events_seen: int = 0
-    _calls_seen: int = 0
     #: Replicas of live topics that were on a disk.
     _hosted: set[Hosted] = field(default_factory=set)
     #: Live folders without an id, and the transaction of the topic they were first seen under.
@@ -89,9 +87,9 @@ class Invariants:
     def deletion_answered(self, call: Call, made: int | None) -> None:
         """A deletion has ended; ``made`` is the topic's transaction when it was asked for."""
         at_once = self.cluster.config.topic_ids and self.cluster.bumped_at_epoch is None
-        if call.error_code == REQUEST_TIMED_OUT and at_once:
+        if call.error_code == codes.REQUEST_TIMED_OUT and at_once:
             self._break(f"the deletion of {call.topic} was not answered at once")
-        if call.error_code == NONE and made is not None:
+        if call.error_code == codes.NONE and made is not None:
             topic = self.live_topics().get(call.topic)
             if topic is not None and topic.made == made:
                 self._break(f"the deletion of {call.topic} was answered, and its name is taken")
@@ -123,6 +121,7 @@ class Invariants:
         for topic in topics.values():
             if topic.staged:
                 self._break(f"the staged deletion of {topic.name} waits for ever")
+        self._check_metadata(topics)
         wanted = {
             (broker, topic.name, partition, topic.topic_id)
             for topic in topics.values()
@@ -138,6 +137,21 @@ class Invariants:
             self._break(f"folder {name}-{partition} of {topic_id} on broker {broker} is nobody's")
         for broker, name, partition, topic_id in sorted(wanted - found, key=str):
             self._break(f"{name}-{partition} of {topic_id} is not on broker {broker}")
+
+    def _check_metadata(self, topics: dict[str, LiveTopic]) -> None:
+        """Every broker knows the store's topics by their ids, and no others."""
+        stored = {
+            name: topic_id_to_text(topic.topic_id) if topic.topic_id else None
+            for name, topic in topics.items()
+        }
+        for broker in self.cluster.brokers:
+            state = self.cluster.process(broker).broker.state()
+            ids = state["topic_ids"]
+            known = {name: ids.get(name) for name in (*state["topics"], *ids)}
+            for name, topic_id in sorted(known.items() - stored.items(), key=str):
+                self._break(f"broker {broker} knows {name} of {topic_id}, which the store lacks")
+            for name, topic_id in sorted(stored.items() - known.items(), key=str):
+                self._break(f"broker {broker} does not know {name} of {topic_id}")
 
     def _check_ids(self, topics: dict[str, LiveTopic]) -> None:
         """No reserved id, none twice, and each for good."""

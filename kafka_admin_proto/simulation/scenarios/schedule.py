@@ -122,13 +122,8 @@ class Schedule:
 
     def lose_api(self, api: str) -> None:
         """Lose every request of one api from here on."""
-        self.cluster.world.network.loses = lambda node, peer, lost, kind: (
-            (lost, kind)
-            == (
-                api,
-                "request",
-            )
-        )
+        lost = (api, "request")
+        self.cluster.world.network.loses = lambda node, peer, *sent: sent == lost
 
     def expire(self, broker: int, heard_after_ms: int) -> None:
         """End a broker's session in the store; until it hears of it, it may act as controller."""
@@ -230,6 +225,6 @@ def run_schedule(
     return schedule
 
 
-def random_schedule(seed: int, steps: int) -> World:
+def random_schedule(seed: int, steps: int, rules: Rules = TEXT) -> World:
     """The world of a random schedule, with its nodes' states."""
-    return run_schedule(seed, steps, record_states=True).cluster.world
+    return run_schedule(seed, steps, rules=rules, record_states=True).cluster.world

@@ -39,7 +39,7 @@ def response_frame(body: Message, version: int, correlation_id: int, dialect: st
 def read_request_frame(data: bytes, dialect: str) -> tuple[RequestHeader, Message]:
     """Header and body of a whole frame; raises DecodeError."""
     api_key, version = _KEY_AND_VERSION(data, _SIZE_BYTES)
-    header_codec, body_codec = _request_codecs(api_key, version, dialect)
+    header_codec, body_codec = _codecs(api_key, version, "request", dialect)
     header, offset = header_codec.decode_from(data, _SIZE_BYTES)
     return header, body_codec.decode_at(data, offset)
 
@@ -48,7 +48,7 @@ def read_response_frame(
     data: bytes, api_key: int, version: int, dialect: str
 ) -> tuple[ResponseHeader, Message]:
     """The same of the response to a request of that api key and version."""
-    header_codec, body_codec = _response_codecs(api_key, version, dialect)
+    header_codec, body_codec = _codecs(api_key, version, "response", dialect)
     header, offset = header_codec.decode_from(data, _SIZE_BYTES)
     return header, body_codec.decode_at(data, offset)
 
@@ -66,18 +66,14 @@ def _check(
 
 
 @lru_cache(maxsize=256)
-def _request_codecs(
-    api_key: int, version: int, dialect: str
-) -> tuple[Codec[RequestHeader], Codec[Any]]:
-    name, found = message_of(api_key, version, "request", dialect) or ("", "")
-    header_version = request_header_version(api_key, version, dialect)
-    return codec(RequestHeader, header_version), codec(name, version, dialect=found)
-
-
-@lru_cache(maxsize=256)
-def _response_codecs(
-    api_key: int, version: int, dialect: str
-) -> tuple[Codec[ResponseHeader], Codec[Any]]:
-    name, found = message_of(api_key, version, "response", dialect) or ("", "")
-    header_version = response_header_version(api_key, version, dialect)
-    return codec(ResponseHeader, header_version), codec(name, version, dialect=found)
+def _codecs(
+    api_key: int, version: int, kind: Literal["request", "response"], dialect: str
+) -> tuple[Codec[Any], Codec[Any]]:
+    """The codecs of header and body."""
+    name, found = message_of(api_key, version, kind, dialect) or ("", "")
+    header: Codec[Any]
+    if kind == "request":
+        header = codec(RequestHeader, request_header_version(api_key, version, dialect))
+    else:
+        header = codec(ResponseHeader, response_header_version(api_key, version, dialect))
+    return header, codec(name, version, dialect=found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kafka_admin_proto.simulation.node import ConnectionRefused, Node, OnResponse, Request
 from kafka_admin_proto.simulation.world.frames import (
@@ -36,8 +36,9 @@ class Peer:
         self.name: str = name
         self.alive: bool = True
         self.node: Node | None = None
-        #: Called after each of the node's calls has run.
-        self.after_call: Callable[[], None] = _nothing
+
+    def after_call(self) -> None:
+        """Called after each of the node's calls has run."""
 
 
 class Network:
@@ -128,6 +129,16 @@ class _Pending:
         self.call = call
 
 
+class _Frame(NamedTuple):
+    """A frame on its way from the first of ``ends`` to the second."""
+
+    ends: tuple[int, int]
+    kind: Literal["request", "response"]
+    pending: _Pending
+    number: int
+    data: bytes
+
+
 class Connection:
     """From the node that opened it to another: requests go there, responses come back."""
 
@@ -150,8 +161,8 @@ class Connection:
         dialect = self._network.trace.dialect
         data = request_frame(body, version, number, self.source.name, dialect)
         pending = self._pending[number] = _Pending(body, version, call)
-        ends = (self.source.node_id, self.to)
-        self._send(ends, "request", pending, number, data, lambda: self._arrived(number, data))
+        frame = _Frame((self.source.node_id, self.to), "request", pending, number, data)
+        self._send(frame, self._arrived)
 
     def respond(self, request: Request, body: Message) -> None:
         """Encode the response to a request that waits for one, and send it."""
@@ -160,8 +171,8 @@ class Connection:
         if pending is None:
             return
         data = response_frame(body, pending.version, number, self._network.trace.dialect)
-        ends = (self.to, self.source.node_id)
-        self._send(ends, "response", pending, number, data, lambda: self._answered(number, data))
+        frame = _Frame((self.to, self.source.node_id), "response", pending, number, data)
+        self._send(frame, self._answered)
 
     def break_off(self) -> None:
         """What is under way is lost; the sender hears of it a moment later."""
@@ -170,7 +181,7 @@ class Connection:
         self.open = False
         self._network.closed(self)
         if self._pending:
-            self._network.scheduler.call_later(BROKEN_AFTER_MS, self._tell_broken)
+            self._network.scheduler.call_later(BROKEN_AFTER_MS, self._notify_broken)
 
     def forget(self) -> None:
         """The sender has crashed: requests in flight still arrive, and their responses are
@@ -179,21 +190,14 @@ class Connection:
         self._pending.clear()
         self._network.closed(self)
 
-    def _send(
-        self,
-        ends: tuple[int, int],
-        kind: Literal["request", "response"],
-        pending: _Pending,
-        number: int,
-        data: bytes,
-        arrive: Callable[[], None],
-    ) -> None:
-        network = self._network
-        self._note("send", ends, kind, pending, number, data)
+    def _send(self, frame: _Frame, arrive: Callable[[_Frame], None]) -> None:
+        network, kind = self._network, frame.kind
+        self._note("send", frame)
         lost = network.loss > 0 and network.random.random() < network.loss
-        lost = lost or (network.loses is not None and network.loses(*ends, pending.api, kind))
-        if lost or not network.is_up(*ends):
-            self._note("lose", ends, kind, pending, number, data)
+        api = frame.pending.api
+        lost = lost or (network.loses is not None and network.loses(*frame.ends, api, kind))
+        if lost or not network.is_up(*frame.ends):
+            self._note("lose", frame)
             self.break_off()
             return
         arrival_ms = network.scheduler.now_ms + network.random.randint(*network.delay_ms)
@@ -202,42 +206,35 @@ class Connection:
 
         def deliver() -> None:
             if not self.open or self.target is None or not self.target.alive:
-                self._note("lose", ends, kind, pending, number, data)
+                self._note("lose", frame)
                 return
-            self._note("receive", (ends[1], ends[0]), kind, pending, number, data)
+            self._note("receive", frame)
             network.delivered += 1
-            arrive()
+            arrive(frame)
 
         network.scheduler.call_at(arrival_ms, deliver)
 
-    def _note(
-        self,
-        event: Literal["send", "receive", "lose"],
-        ends: tuple[int, int],
-        kind: Literal["request", "response"],
-        pending: _Pending,
-        number: int,
-        data: bytes,
-    ) -> None:
-        trace = self._network.trace
-        trace.add(
+    def _note(self, event: Literal["send", "receive", "lose"], frame: _Frame) -> None:
+        """Put the frame into the trace of its sender, or of its receiver where it arrives."""
+        node, peer = reversed(frame.ends) if event == "receive" else frame.ends
+        self._network.trace.add(
             self._network.scheduler.now_ms,
             event,
-            ends[0],
-            peer=ends[1],
-            api=pending.api,
-            type=kind,
-            version=pending.version,
-            correlation_id=number,
-            frame=data,
+            node,
+            peer=peer,
+            api=frame.pending.api,
+            type=frame.kind,
+            version=frame.pending.version,
+            correlation_id=frame.number,
+            frame=frame.data,
         )
 
-    def _arrived(self, number: int, data: bytes) -> None:
+    def _arrived(self, frame: _Frame) -> None:
         """A request is there: the node handles what its frame says."""
         peer = self.target
         assert peer is not None, "a frame arrives at a node that is up"
         assert peer.node is not None, "a node gets requests once it has been made"
-        header, body = read_request_frame(data, self._network.trace.dialect)
+        header, body = read_request_frame(frame.data, self._network.trace.dialect)
         request = Request(
             source=self.source.node_id,
             version=header.request_api_version,
@@ -254,28 +251,25 @@ class Connection:
             peer.after_call()
         if answer is not None:
             self.respond(request, answer)
-        else:
-            self._network.scheduler.call_later(REQUEST_TIMEOUT_MS, lambda: self._timed_out(number))
+            return
 
-    def _answered(self, number: int, data: bytes) -> None:
-        pending = self._pending.pop(number, None)
+        def time_out() -> None:
+            if frame.number in self._pending:
+                self.break_off()
+
+        self._network.scheduler.call_later(REQUEST_TIMEOUT_MS, time_out)
+
+    def _answered(self, frame: _Frame) -> None:
+        pending = self._pending.pop(frame.number, None)
         if pending is None:
             return
         dialect = self._network.trace.dialect
-        _, body = read_response_frame(data, pending.api_key, pending.version, dialect)
+        _, body = read_response_frame(frame.data, pending.api_key, pending.version, dialect)
         pending.call(body)
         self.source.after_call()
 
-    def _timed_out(self, number: int) -> None:
-        if number in self._pending:
-            self.break_off()
-
-    def _tell_broken(self) -> None:
+    def _notify_broken(self) -> None:
         while self._pending and self.source.alive:
             number = next(iter(self._pending))
             self._pending.pop(number).call(None)
             self.source.after_call()
-
-
-def _nothing() -> None:
-    pass

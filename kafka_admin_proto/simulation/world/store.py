@@ -100,7 +100,7 @@ class Store:
         return self._zxid
 
     def changed(self, node: int, what: str, path: str) -> None:
-        """Put a change into the trace, and tell the watches of the path."""
+        """Put a change into the trace, and call the watches of the path a moment later."""
         text = f"{what} {path}"
         znode = self.znodes.get(path)
         fields = {} if znode is None else {"data": znode.data.decode()}
@@ -108,14 +108,14 @@ class Store:
         for session in self.sessions:
             for start in session.watches or ():
                 if path == start or path.startswith(start + "/"):
-                    self._tell(session, start)
+                    self._call_watch(session, start)
 
-    def _tell(self, session: Session, start: str) -> None:
-        def tell() -> None:
+    def _call_watch(self, session: Session, start: str) -> None:
+        def call() -> None:
             if session.watches is not None and not session.expired:
                 session.watches[start](start)
 
-        self.scheduler.call_later(WATCH_DELAY_MS, tell)
+        self.scheduler.call_later(WATCH_DELAY_MS, call)
 
 
 class Session:
@@ -204,9 +204,9 @@ class Session:
             del znodes[path]
             self._store.next_zxid()
             self._store.changed(self.node, "delete", path)
-        self._store.scheduler.call_later(heard_after_ms, self._tell_expired)
+        self._store.scheduler.call_later(heard_after_ms, self._notify_expired)
 
-    def _tell_expired(self) -> None:
+    def _notify_expired(self) -> None:
         self._store.sessions.remove(self)
         if self.on_expired is not None:
             self.on_expired()

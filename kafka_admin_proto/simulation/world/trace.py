@@ -56,6 +56,8 @@ class Trace:
     #: Node → what it is called: "broker 1", "client".
     names: dict[int, str] = field(default_factory=dict)
     events: list[TraceEvent] = field(default_factory=list)
+    #: How many of the first events are nodes that start, before the scenario begins.
+    start_up: int = 0
 
     def add(self, at_ms: int, kind: EventKind, node: int = NO_NODE, **rest: Any) -> None:
         """Append an event; ``rest`` are its other fields."""

@@ -54,14 +54,12 @@ class World:
         """Begin a node's next life."""
         if node_id in self._lives:
             raise ValueError(f"{self.trace.names[node_id]} is up already")
-        peer = Peer(node_id, self.trace.names[node_id])
         self._lives_begun += 1
-        life = Life(self, peer, self._lives_begun)
-        peer.after_call = life.after_call
+        life = Life(self, node_id, self._lives_begun)
         self.trace.add(self.now_ms, "start", node_id)
         self._lives[node_id] = life
-        self.network.peers[node_id] = peer
-        node = peer.node = self._make[node_id](life)
+        self.network.peers[node_id] = life
+        node = life.node = self._make[node_id](life)
         node.start()
         life.after_call()
 
@@ -69,7 +67,7 @@ class World:
         """End a node's life: what it had in memory is gone, its session ends after a while."""
         life = self._lives.pop(node_id)
         self.trace.add(self.now_ms, "crash", node_id)
-        self.network.crashed(life.peer)
+        self.network.crashed(life)
         self.store.node_crashed(node_id)
         self._last_states.pop(node_id, None)
 
@@ -79,7 +77,7 @@ class World:
 
     def node(self, node_id: int) -> Node:
         """The node in its present life; KeyError while it is down."""
-        node = self._lives[node_id].peer.node
+        node = self._lives[node_id].node
         assert node is not None, "a life has its node from the start"
         return node
 
@@ -101,55 +99,46 @@ class World:
                 return condition()
         return True
 
-    def note_state(self, peer: Peer) -> None:
+    def note_state(self, life: Life) -> None:
         """Put a node's state into the trace if it is another than the last one there."""
-        if not self._record_states or not peer.alive or peer.node is None:
+        if not self._record_states or not life.alive or life.node is None:
             return
-        state = peer.node.state()
-        if state != self._last_states.get(peer.node_id):
-            self._last_states[peer.node_id] = state
-            self.trace.add(self.now_ms, "state", peer.node_id, fields=state)
+        state = life.node.state()
+        if state != self._last_states.get(life.node_id):
+            self._last_states[life.node_id] = state
+            self.trace.add(self.now_ms, "state", life.node_id, fields=state)
 
 
-class Life:
+class Life(Peer):
     """What a node is given from its start to its crash: see ``NodeContext``."""
 
-    def __init__(self, world: World, peer: Peer, number: int) -> None:
-        self.peer: Peer = peer
+    def __init__(self, world: World, node_id: int, number: int) -> None:
+        super().__init__(node_id, world.trace.names[node_id])
+        self.random: Random = Random(f"{world.seed}/{node_id}/{number}")
         self._world = world
-        self._random = Random(f"{world.seed}/{peer.node_id}/{number}")
-
-    @property
-    def node_id(self) -> int:
-        return self.peer.node_id
 
     @property
     def now_ms(self) -> int:
         return self._world.scheduler.now_ms
 
-    @property
-    def random(self) -> Random:
-        return self._random
-
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> Cancel:
         def call_alive() -> None:
-            if self.peer.alive:
+            if self.alive:
                 call()
                 self.after_call()
 
         return self._world.scheduler.call_later(delay_ms, call_alive)
 
     def send(self, node_id: int, body: Message, version: int, on_response: OnResponse) -> None:
-        if self.peer.alive:
-            self._world.network.send(self.peer, node_id, body, version, on_response)
+        if self.alive:
+            self._world.network.send(self, node_id, body, version, on_response)
 
     def respond(self, request: Request, body: Message) -> None:
-        if self.peer.alive:
-            self._world.network.respond(self.peer, request, body)
+        if self.alive:
+            self._world.network.respond(self, request, body)
 
     def note(self, text: str, **fields: Any) -> None:
         self._world.trace.add(self.now_ms, "note", self.node_id, text=text, fields=fields)
 
     def after_call(self) -> None:
-        """Called by the world after each of the node's calls has run."""
-        self._world.note_state(self.peer)
+        self._world.note_state(self)

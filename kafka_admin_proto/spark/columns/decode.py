@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_admin_proto.capture.record import FETCH_KEY
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import (
     KafkaAdminProtoError,
     UnknownMessageError,
     UnsupportedVersionError,
 )
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.render.field_scan import has_invalid_utf8
 from kafka_admin_proto.render.fields import secret_spans
 from kafka_admin_proto.schema.catalog import catalog
@@ -35,7 +35,7 @@ Mode = Literal["PERMISSIVE", "FAILFAST"]
 PIECE = 16 << 20
 #: Replaces each secret byte in ``raw``.
 _STAR = ord("*")
-ODD_TEXT = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
+INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ class _Piece:
             for row in good:
                 body = self.bodies[row] or b""
                 if not body.isascii() and has_invalid_utf8(message, message.decode(body)):
-                    self.errors[row], self.raw[row] = ODD_TEXT, self._raw(message, row)
+                    self.errors[row], self.raw[row] = INVALID_UTF8, self._raw(message, row)
         return found.values, good
 
     def _raw(self, message: Codec[Any] | None, row: int) -> bytes:
@@ -208,4 +208,4 @@ class _Piece:
 
 
 def _is_fetch_response(spec: MessageSpec) -> bool:
-    return spec.type == "response" and spec.api_key == FETCH_KEY
+    return spec.type == "response" and spec.api_key == api_keys.FETCH

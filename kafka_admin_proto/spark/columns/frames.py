@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, FrameError
 from kafka_admin_proto.protocol.payloads import read_request
 from kafka_admin_proto.records.batches.batches import read_records
@@ -90,7 +91,8 @@ def _header(payload: bytes, prefix: bool) -> dict[str, Any]:
         size = int.from_bytes(payload[:start], "big", signed=True)
         if size != len(payload) - start:
             error = FrameError(
-                f"the size in front says {size}, and {len(payload) - start} bytes follow",
+                f"the size in front says {size}, with {counted(len(payload) - start, 'bytes')} "
+                "behind it",
                 offset=0,
                 expected="the size of what follows",
             )
@@ -130,18 +132,13 @@ def records_array(
 
 
 class _Records:
-    """The records of some rows, as columns."""
+    """The records of some rows, each with the values of `RECORD_TYPE`."""
 
     def __init__(self, show_secrets: bool) -> None:
         self.show_secrets = show_secrets
         self.size = 0
         self.counts: list[int | None] = []
-        self.records: list[Record] = []
-        self.facts: list[tuple[Any, ...]] = []
-        self.keys: list[bytes | None] = []
-        self.values: list[bytes | None] = []
-        self.headers: list[list[dict[str, Any]] | None] = []
-        self.errors: list[str | None] = []
+        self.records: list[tuple[Any, ...]] = []
 
     def add(self, data: bytes | None, mode: Mode, limit: int) -> None:
         """Read the batches of a row."""
@@ -171,64 +168,39 @@ class _Records:
             self._fault(
                 (place.offset_in_data, place.size, *nothing),
                 f"batches[{len(found.batches)}] at byte {read}: cut short after "
-                f"{found.partial_bytes} bytes, as brokers do with the last one of a Fetch",
+                f"{counted(found.partial_bytes, 'bytes')}, as brokers do with the last one of a "
+                "Fetch",
             )
         self.counts.append(len(self.records) - before)
 
     def _record(self, record: Record, facts: tuple[Any, ...]) -> None:
         hidden = None if self.show_secrets else why_hidden(record, None)
-        self.records.append(record)
-        self.facts.append(facts)
-        if hidden is None:
-            self.keys.append(record.key)
-            self.values.append(record.value)
-        else:
-            self.keys.append(None if record.key is None else MASK_BYTES)
-            self.values.append(None if record.value is None else MASK_BYTES)
+        key, value = record.key, record.value
         headers = []
-        for name, value in record.headers:
-            shown = value if hidden is None or value is None else MASK_BYTES
+        for name, of_header in record.headers:
+            shown = of_header if hidden is None or of_header is None else MASK_BYTES
             headers.append({"key": replace_invalid_utf8(name), "value": shown})
-            self.size += len(name) + len(value or b"")
-        self.headers.append(headers)
-        self.errors.append(hidden)
-        self.size += len(record.key or b"") + len(record.value or b"") + 64
+            self.size += len(name) + len(of_header or b"")
+        self.size += len(key or b"") + len(value or b"") + 64
+        if hidden is not None:
+            key = None if key is None else MASK_BYTES
+            value = None if value is None else MASK_BYTES
+        times = _as_long(record.offset), _as_long(record.timestamp)
+        self.records.append((*times, key, value, headers, *facts, hidden))
 
     def _fault(self, facts: tuple[Any, ...], error: str) -> None:
         """Add an element for a fault, which has no record."""
-        self.records.append(_NO_RECORD)
-        self.facts.append(facts)
-        self.keys.append(None)
-        self.values.append(None)
-        self.headers.append(None)
-        self.errors.append(error)
+        self.records.append((None, None, None, None, None, *facts, error))
 
     def result(self) -> pa.ListArray:
-        count = len(self.records)
-        facts = list(zip(*self.facts, strict=True)) or [()] * len(_BATCH_FACTS)
-        no_record = [record is _NO_RECORD for record in self.records]
-        offsets = [r.offset for r in self.records]
-        timestamps = [r.timestamp for r in self.records]
-        columns = [
-            pa.array(_none_where(no_record, offsets), pa.int64()),
-            pa.array(_none_where(no_record, timestamps), pa.int64()),
-            pa.array(self.keys, pa.binary()),
-            pa.array(self.values, pa.binary()),
-            pa.array(self.headers, _HEADERS_TYPE),
-            *(pa.array(f, t) for f, t in zip(facts, _BATCH_FACTS.values(), strict=True)),
-            pa.array(self.errors, pa.string()),
+        columns = list(zip(*self.records, strict=True)) or [()] * RECORD_TYPE.num_fields
+        arrays = [
+            pa.array(values, field.type) for values, field in zip(columns, RECORD_TYPE, strict=True)
         ]
-        elements = struct_array(count, RECORD_TYPE, columns)
+        elements = struct_array(len(self.records), RECORD_TYPE, arrays)
         lengths = [length or 0 for length in self.counts]
         nulls = [length is None for length in self.counts]
         return list_array(lengths, nulls, elements, RECORDS_TYPE)
-
-
-_NO_RECORD = Record(offset=-1)
-
-
-def _none_where(flags: list[bool], values: list[int]) -> list[int | None]:
-    return [None if flag else _as_long(each) for flag, each in zip(flags, values, strict=True)]
 
 
 def _as_long(value: int) -> int:

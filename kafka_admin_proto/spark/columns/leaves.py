@@ -190,8 +190,8 @@ class Text(Listed):
 
     def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
         if isinstance(self.wire_type, String):
-            found, odd = arrays.texts(self.values)
-            shown.invalid_utf8 |= odd
+            found, invalid = arrays.texts(self.values)
+            shown.invalid_utf8 |= invalid
             return found
         found = pa.array(self.values, pa.binary())
         if hidden is not None and isinstance(self.wire_type, Records):

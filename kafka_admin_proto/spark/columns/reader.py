@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from kafka_admin_proto.wire.emit.compiled import compile_function
 from kafka_admin_proto.wire.emit.emitters import ReadEmitter
 
 
-class Columns:
+class Columns(NamedTuple):
     """The result of reading some rows.
 
     ``values`` has a struct for each row that could be read, in order; ``rows`` are the indices of
@@ -30,13 +30,10 @@ class Columns:
     was not UTF-8.
     """
 
-    def __init__(
-        self, values: pa.StructArray, rows: list[int], errors: dict[int, DecodeError], odd: bool
-    ) -> None:
-        self.values = values
-        self.rows = rows
-        self.errors = errors
-        self.invalid_utf8 = odd
+    values: pa.StructArray
+    rows: list[int]
+    errors: dict[int, DecodeError]
+    invalid_utf8: bool
 
 
 def read_columns(

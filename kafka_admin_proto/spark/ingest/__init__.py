@@ -1,1 +1,1 @@
-"""Captures, request logs and metadata segments on disk or in a store, as rows of packets."""
+"""The data source of captures, and the exchange of their packets by flow."""

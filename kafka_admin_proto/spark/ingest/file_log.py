@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Mapping, Sequence
+import time
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from kafka_admin_proto.spark.ingest.files import Fingerprint, Part
+from kafka_admin_proto.kept_files import read_kept_json, write_whole
+from kafka_admin_proto.tables.ingest.files import Fingerprint, Part
+from kafka_admin_proto.tables.ingest.unopened import Unopened, find_unopened
 
 #: Batches after which a snapshot of all seen files replaces the batches before it.
 _BATCHES_PER_SNAPSHOT = 100
 #: Microseconds for which a file that has vanished is remembered: its disk may be mounted again.
 SEEN_FILE_RETENTION_US = 7 * 86_400_000_000
+#: Bytes of a file of the log: a snapshot has some 150 for each file that was seen.
+_MOST_BYTES = 1 << 30
 _NAME = re.compile(r"(\d{10})(\.seen)?\.json")
 
 
@@ -28,7 +33,8 @@ class SeenFile(msgspec.Struct, array_like=True):
     """A file that a batch has taken: its change time and size when it was listed, and its
     fingerprint. A file without packets is ``empty``.
 
-    Times are microseconds since 1970. ``gone`` is when the file was first found missing, or 0.
+    Times are microseconds since 1970. ``gone`` is when the file was first found missing, or 0;
+    ``unopened`` is when the tasks of the batch could not open it, or 0. A later batch takes it.
     """
 
     changed: int
@@ -36,6 +42,7 @@ class SeenFile(msgspec.Struct, array_like=True):
     fingerprint: Fingerprint | None = None
     empty: bool = False
     gone: int = 0
+    unopened: int = 0
 
 
 class _Batch(msgspec.Struct, omit_defaults=True):
@@ -53,16 +60,16 @@ class FileLog:
 
     def seen(self, number: int) -> Mapping[str, SeenFile]:
         """The files that batches 1 to ``number`` have taken, by name; empty for batch 0."""
-        if self._number != number:
+        if not 0 <= self._number <= number:
             snapshots = (n for n, is_snapshot in self._log_files() if is_snapshot and n <= number)
-            snapshot = max(snapshots, default=0)
+            self._number = max(snapshots, default=0)
             self._seen = {}
-            if snapshot:
-                data = self._file(snapshot, ".seen").read_bytes()
-                self._seen = msgspec.json.decode(data, type=dict[str, SeenFile])
-            for each in range(snapshot + 1, number + 1):
-                self._seen.update(self._batch(each).files)
-            self._number = number
+            if self._number:
+                file = self._file(self._number, ".seen")
+                self._seen = read_kept_json(file, dict[str, SeenFile], _MOST_BYTES)
+        for each in range(self._number + 1, number + 1):
+            self._seen.update(self._batch(each).files)
+        self._number = number
         return self._seen
 
     def parts(self, number: int) -> Sequence[Part]:
@@ -83,19 +90,37 @@ class FileLog:
         ``now``, in microseconds since 1970.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        seen = dict(self.seen(number - 1))
+        seen = self.seen(number - 1)
         if number % _BATCHES_PER_SNAPSHOT == 0:
-            seen = _retained(seen, existing, now)
-            self._write(self._file(number - 1, ".seen"), seen)
+            self._seen = _retained(seen, existing, now)
+            self._write(self._file(number - 1, ".seen"), self._seen)
             for each, _ in self._log_files():
                 if each < number - 1:
                     self._file(each).unlink(missing_ok=True)
                     self._file(each, ".seen").unlink(missing_ok=True)
         self._write(self._file(number), _Batch(parts, files))
-        self._seen, self._number = seen | dict(files), number
+
+    def put_back(self, problems: Iterable[tuple[str, str]]) -> Unopened:
+        """What the problems of the last batch say of files that its tasks could not open.
+
+        Those of which nothing was opened are no longer taken: a later batch tries them again. A
+        file of which some parts were read is not, as its packets would be there twice.
+        """
+        number = max(n for n, is_snapshot in self._log_files() if not is_snapshot)
+        batch = self._batch(number)
+        unopened = find_unopened(problems, [part.file for part in batch.parts])
+        if unopened.whole:
+            now, seen = time.time_ns() // 1000, self.seen(number - 1)
+            files = dict(batch.files)
+            for name in unopened.whole:
+                # What was read of an earlier file of this name is not read again.
+                before = seen.get(name) or SeenFile(files[name].changed, files[name].size)
+                files[name] = msgspec.structs.replace(before, unopened=now)
+            self._write(self._file(number), _Batch(batch.parts, files))
+        return unopened
 
     def _batch(self, number: int) -> _Batch:
-        return msgspec.json.decode(self._file(number).read_bytes(), type=_Batch)
+        return read_kept_json(self._file(number), _Batch, _MOST_BYTES)
 
     def _file(self, number: int, kind: str = "") -> Path:
         return self._folder / f"{number:010d}{kind}.json"
@@ -108,12 +133,7 @@ class FileLog:
         return [(int(each[1]), each[2] is not None) for each in matches if each]
 
     def _write(self, file: Path, value: object) -> None:
-        new = file.with_name(f".{file.name}")
-        with new.open("wb") as to:
-            to.write(msgspec.json.encode(value))
-            to.flush()
-            os.fsync(to.fileno())
-        new.replace(file)
+        write_whole(file, msgspec.json.encode(value), file.with_name(f".{file.name}"))
 
 
 def _retained(

@@ -5,8 +5,9 @@
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
 option ``splitSize`` is the number of bytes of a large file that one task reads. With the option
 ``rows`` set to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor
-rows are left out. A schema given by the user must be a subset of the whole one; the other columns
-are not built. A filter on ``ts`` is applied while files are read. For streams see `stream_reader`.
+rows are left out. A file that a task cannot open fails the task. A schema given by the user must be
+a subset of the whole one; the other columns are not built. A filter on ``ts`` is applied while
+files are read. For streams see `stream_reader`.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from kafka_admin_proto.spark.ingest.chunks import CHUNKS, pack
 from kafka_admin_proto.spark.ingest.file_log import FileLog
-from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE, list_files, plan
-from kafka_admin_proto.spark.ingest.packets import PACKETS, Times, packet_rows, read_part
 from kafka_admin_proto.spark.ingest.stream_reader import (
     MAX_FILES_PER_BATCH,
     MIN_FILE_AGE_S,
     FileTask,
     StreamReader,
 )
+from kafka_admin_proto.tables.ingest.chunks import CHUNKS, pack
+from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE, list_files, plan, require_open
+from kafka_admin_proto.tables.ingest.packets import PACKETS, Times, packet_rows, read_part
 
 _FILTERING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -150,6 +151,7 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)
+        require_open(partition.part)
         if self._as_chunks:
             return pack(packet_rows(partition.part))
         return read_part(partition.part, self._columns, self._times)

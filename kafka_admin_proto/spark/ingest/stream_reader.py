@@ -2,7 +2,8 @@
 
 Each file is read once, however old it is when it appears. A file that takes the name of an earlier
 one is a new file. Bytes appended to a file after it was read are not read; they are reported as a
-problem. Offsets stay small, because the files are kept in a log beside the checkpoint (the option
+problem. A file that no task of its batch could open is read by a later one (`FileLog.put_back`).
+Offsets stay small, because the files are kept in a log beside the checkpoint (the option
 ``fileLog`` names its folder, see `file_log`).
 """
 
@@ -22,9 +23,10 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from kafka_admin_proto.spark.ingest.chunks import pack
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.spark.ingest.file_log import FileLog, SeenFile
-from kafka_admin_proto.spark.ingest.files import (
+from kafka_admin_proto.tables.ingest.chunks import pack
+from kafka_admin_proto.tables.ingest.files import (
     FileProbe,
     ListedFile,
     Part,
@@ -33,7 +35,7 @@ from kafka_admin_proto.spark.ingest.files import (
     probe_files,
     starts_as,
 )
-from kafka_admin_proto.spark.ingest.packets import packet_rows, read_part
+from kafka_admin_proto.tables.ingest.packets import packet_rows, read_part
 
 #: Files that one batch reads at most.
 MAX_FILES_PER_BATCH = 64
@@ -96,17 +98,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         listing = self._list() if self._last_listing is None else self._last_listing
         seen = self._log.seen(start["batch"])
+        # What could not be opened comes last: it would keep new files waiting again and again.
         fresh = sorted(
-            (each.changed, each)
+            (_is_unopened(each, seen), each.changed, each)
             for each in listing.files.values()
-            if self._is_old_enough(each, listing.now) and _is_new_or_changed(each, seen)
+            if self._is_old_enough(each, listing.now) and _is_to_read(each, seen, listing.now)
         )
         max_files = len(fresh)
         if not isinstance(limit, ReadAllAvailable):
             max_files = limit.max_files if isinstance(limit, ReadMaxFiles) else self._max_files
         # If all files of a group are being written to just now, take the next group.
         for first in range(0, len(fresh), max(max_files, 1)):
-            group = [each for _, each in fresh[first : first + max_files]]
+            group = [each for _, _, each in fresh[first : first + max_files]]
             probes, files = self._probe(group, seen)
             if files:
                 break
@@ -166,9 +169,21 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return Listing(time.time_ns() // 1000, files)
 
 
-def _is_new_or_changed(file: ListedFile, seen: Mapping[str, SeenFile]) -> bool:
+def _is_to_read(file: ListedFile, seen: Mapping[str, SeenFile], listed: int) -> bool:
+    """Whether a file is new or has changed, or could not be opened before it was listed now.
+
+    A stream that ends when all is read has one listing, and so opens a file once in each run.
+    """
     before = seen.get(file.name)
-    return before is None or (before.changed, before.size) != (file.changed, file.size)
+    if before is None:
+        return True
+    if before.unopened:
+        return before.unopened < listed
+    return (before.changed, before.size) != (file.changed, file.size)
+
+
+def _is_unopened(file: ListedFile, seen: Mapping[str, SeenFile]) -> bool:
+    return file.name in seen and seen[file.name].unopened > 0
 
 
 def _start_time(probe: FileProbe, file: SeenFile, now: int) -> int:
@@ -189,7 +204,8 @@ def _is_replaced(name: str, before: SeenFile) -> bool:
 def _changed_after_read(probe: FileProbe, before: int, now: int) -> FileProbe:
     """A probe that has no packets, and reports that the file's size changed after it was read."""
     problem = (
-        f"changed after it was read, from {before} to {now} bytes: what was added is not read. "
+        f"changed after it was read, from {before} to {counted(now, 'bytes')}: what was added "
+        "is not read. "
         "Move files here when they are finished"
     )
     return msgspec.structs.replace(

@@ -10,13 +10,16 @@ number of the batch, and must replace what it wrote for the same number before.
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+from pyarrow import dataset
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -24,16 +27,26 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.spark.ingest.chunks import CHUNKS
+from kafka_admin_proto.kept_files import read_kept_json, refuse_links, write_whole
+from kafka_admin_proto.spark.cluster import require_version
+from kafka_admin_proto.spark.ingest.file_log import FileLog
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.paths import to_read, to_write
-from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
-from kafka_admin_proto.spark.tables.schemas import DECODED, STREAMED
+from kafka_admin_proto.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
+from kafka_admin_proto.tables.frame_columns import DECODED, STREAMED
+from kafka_admin_proto.tables.ingest.chunks import CHUNKS
+from kafka_admin_proto.tables.ingest.files import absolute
+from kafka_admin_proto.tables.ingest.unopened import UNOPENED, Unopened
+from kafka_admin_proto.version import __version__
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Seconds, in the time of the captures, after which a connection without packets is considered
 #: closed. Brokers close idle connections after ten minutes (connections.max.idle.ms).
 CONNECTION_TIMEOUT_S = 3600
-_ENDED = "ended"
+_ENDED, _FILES = "ended", "files"
+#: Digits of a batch's number: Spark's are 64 bits long.
+_MOST_DIGITS = 19
+_BATCH_FOLDER = re.compile(r"batch=(\d+)", re.ASCII)
 #: Makes Spark put a file ``_SUCCESS`` into a complete folder, whatever a cluster's default is.
 _MARKED = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "true"}
 
@@ -42,6 +55,12 @@ Sink = Callable[[DataFrame, int], None]
 
 def no_callback(number: int) -> None:
     """Called before a batch is decoded: does nothing."""
+
+
+def warn_unopened(unopened: Unopened) -> None:
+    """Called with the files of each batch: warns of those that could not be opened."""
+    for problem in unopened.problems.values():
+        warnings.warn(problem, RuntimeWarning, stacklevel=2)
 
 
 class StreamEndedError(KafkaAdminProtoError):
@@ -55,7 +74,8 @@ class _Batches(msgspec.Struct, frozen=True):
     sink: Sink
     decode_options: DecodeOptions
     timeout_s: int
-    begin: Callable[[int], None]
+    begin: Callable[[int], None] = no_callback
+    unopened: Callable[[Unopened], None] = warn_unopened
 
     def take(self, packets: DataFrame, number: int) -> None:
         """Decode batch ``number`` and hand it to the sink.
@@ -67,7 +87,9 @@ class _Batches(msgspec.Struct, frozen=True):
             first = packets.select(F.unix_micros("watermark")).head()
             watermark = 0 if first is None else first[0]
             self._decode(packets, number, StreamTime(watermark, self.timeout_s * 1_000_000))
-        self._hand_out(packets.sparkSession, number)
+        unopened = FileLog(self.checkpoint / _FILES).put_back(self._problems(number))
+        self.unopened(unopened)
+        self._hand_out(packets.sparkSession, number, unopened.whole)
 
     def end(self, spark: SparkSession) -> None:
         """Close all connections; their last frames make up a last batch."""
@@ -77,8 +99,7 @@ class _Batches(msgspec.Struct, frozen=True):
             last = last_batch(self.checkpoint)
             if last is None:
                 new = self.checkpoint / f".{_ENDED}"
-                new.write_text(str(number + 1))
-                new.replace(self.checkpoint / _ENDED)
+                write_whole(self.checkpoint / _ENDED, str(number + 1).encode(), new)
             else:
                 number = last - 1
             if not self._is_decoded(number + 1):
@@ -95,7 +116,9 @@ class _Batches(msgspec.Struct, frozen=True):
             if old < number - 1:
                 shutil.rmtree(self._folder(old))
         decoded = by_flow(rows).mapInArrow(
-            partial(_decode, decode_options=self.decode_options, stream=stream),
+            partial(
+                _decode, decode_options=self.decode_options, stream=stream, version=__version__
+            ),
             from_arrow_schema(STREAMED),
         )
         writer = decoded.write.mode("overwrite").options(**_MARKED)
@@ -105,10 +128,24 @@ class _Batches(msgspec.Struct, frozen=True):
         """Whether the folder of a batch is complete."""
         return (self._folder(number) / "_SUCCESS").exists()
 
-    def _hand_out(self, spark: SparkSession, number: int) -> None:
-        """Give the frames of a decoded batch to the sink."""
-        staged = self._staged(spark, number)
-        self.sink(staged.where("state IS NULL").select(*DECODED.names), number)
+    def _problems(self, number: int) -> Iterator[tuple[str, str]]:
+        """The capture and the problem of each row of a decoded batch that has one."""
+        found = dataset.dataset(self._folder(number), schema=STREAMED, format="parquet")
+        has_problem = dataset.field("problem").is_valid()
+        for rows in found.to_batches(columns=["capture", "problem"], filter=has_problem):
+            yield from zip(rows["capture"].to_pylist(), rows["problem"].to_pylist(), strict=True)
+
+    def _hand_out(self, spark: SparkSession, number: int, unopened: Collection[str] = ()) -> None:
+        """Give the frames of a decoded batch to the sink, without those of unopened files.
+
+        A later batch reads these files, so that they are no problem of the captures.
+        """
+        rows = self._staged(spark, number).where("state IS NULL")
+        if unopened:
+            captures = list(map(replace_invalid_utf8, unopened))
+            is_unopened = F.col("capture").isin(captures) & F.col("problem").contains(UNOPENED)
+            rows = rows.where(~F.coalesce(is_unopened, F.lit(False)))
+        self.sink(rows.select(*DECODED.names), number)
 
     def _staged(self, spark: SparkSession, number: int) -> DataFrame:
         """The decoded rows of batch ``number``."""
@@ -135,8 +172,8 @@ class _Batches(msgspec.Struct, frozen=True):
         return self.checkpoint / "flows" / f"batch={number}"
 
     def _numbers(self) -> list[int]:
-        folders = (self.checkpoint / "flows").glob("batch=*")
-        return [int(folder.name.partition("=")[2]) for folder in folders]
+        names = (each.name for each in (self.checkpoint / "flows").glob("batch=*"))
+        return [int(found[1]) for found in map(_BATCH_FOLDER.fullmatch, names) if found]
 
 
 def stream_frames(
@@ -148,6 +185,7 @@ def stream_frames(
     timeout_s: int = CONNECTION_TIMEOUT_S,
     every: str | None = None,
     begin: Callable[[int], None] = no_callback,
+    unopened: Callable[[Unopened], None] = warn_unopened,
     **options: str,
 ) -> StreamingQuery:
     """Start a stream that calls ``sink(frames, number)`` for each batch; columns are `DECODED`.
@@ -155,10 +193,14 @@ def stream_frames(
     ``every`` is the time between batches ("1 minute"). Without it, the stream reads all files that
     exist now, and stops until it is started again. ``checkpoint`` is a folder for this stream
     alone, on a file system that driver and workers share. ``begin`` is called with the number of a
-    batch before it is decoded. ``options`` are those of the data source. Raises StreamEndedError if
-    ``end_stream`` was called before.
+    batch before it is decoded. ``unopened`` is called with the files of each decoded batch and
+    those that could not be opened, which a later batch reads. ``options`` are those of the data
+    source. Raises StreamEndedError if ``end_stream`` was called before, and KeptFileError for links
+    in the checkpoint.
     """
-    folder = Path(checkpoint)
+    folder = Path(checkpoint).absolute()
+    refuse_links(folder)
+    paths = tuple(map(absolute, paths))
     if (folder / _ENDED).exists():
         raise StreamEndedError(f"the stream in {folder} has ended; start one in a new folder")
     packets = spark.readStream.format("kafka_capture").options(**options)
@@ -166,8 +208,8 @@ def stream_frames(
         packets = packets.option("paths", msgspec.json.encode(paths).decode())
     else:
         packets = packets.option("path", paths[0])
-    batches = _Batches(folder, sink, decode_options, timeout_s, begin)
-    packets = packets.option("rows", "chunks").option("fileLog", str(folder.absolute() / "files"))
+    batches = _Batches(folder, sink, decode_options, timeout_s, begin, unopened)
+    packets = packets.option("rows", "chunks").option("fileLog", str(folder / _FILES))
     writer = packets.load().writeStream.foreachBatch(batches.take)
     writer = writer.option("checkpointLocation", to_write(folder / "query"))
     if every is None:
@@ -178,10 +220,12 @@ def stream_frames(
 def last_batch(checkpoint: Path) -> int | None:
     """The number of the last batch, once ``end_stream`` has begun; None before.
 
-    If ``end_stream`` was killed, the batch is still to be handed out.
+    If ``end_stream`` was killed, the batch is still to be handed out. Raises KeptFileError.
     """
-    ended = checkpoint / _ENDED
-    return int(ended.read_text()) if ended.exists() else None
+    try:
+        return read_kept_json(checkpoint / _ENDED, int, _MOST_DIGITS)
+    except FileNotFoundError:
+        return None
 
 
 def end_stream(
@@ -191,11 +235,16 @@ def end_stream(
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
 ) -> None:
     """End a stopped stream: close its connections and hand out their last frames."""
-    batches = _Batches(Path(checkpoint), sink, decode_options, CONNECTION_TIMEOUT_S, no_callback)
+    refuse_links(Path(checkpoint))
+    batches = _Batches(Path(checkpoint), sink, decode_options, CONNECTION_TIMEOUT_S)
     batches.end(spark)
 
 
 def _decode(
-    batches: Iterable[pa.RecordBatch], decode_options: DecodeOptions, stream: StreamTime
+    batches: Iterable[pa.RecordBatch],
+    decode_options: DecodeOptions,
+    stream: StreamTime,
+    version: str,
 ) -> Iterator[pa.RecordBatch]:
+    require_version(version)
     return decode_stream(batches, decode_options, stream)

@@ -9,28 +9,42 @@ are written when its response comes, or when its connection has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from threading import Event
 
 import msgspec
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.connection.topic_names import MAX_TOPICS
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.spark.ingest.files import SPLIT_SIZE
+from kafka_admin_proto.kept_files import read_kept_json, write_whole
 from kafka_admin_proto.spark.ingest.stream_reader import MIN_FILE_AGE_S
-from kafka_admin_proto.spark.sinks.sink import TableSink
-from kafka_admin_proto.spark.sinks.workspace import STAGING, write_whole
-from kafka_admin_proto.spark.stream.batches import end_stream, last_batch, stream_frames
-from kafka_admin_proto.spark.tables.files.staging import stage_rows, write_frames
-from kafka_admin_proto.spark.tables.files.write import clients_of, committed_rows, log_names
-from kafka_admin_proto.spark.tables.pipeline import no_progress, write_others
-from kafka_admin_proto.spark.tables.topic_names import KNOWN_TOPICS, earliest
+from kafka_admin_proto.spark.runner import SparkRunner
+from kafka_admin_proto.spark.stream.batches import (
+    end_stream,
+    last_batch,
+    stream_frames,
+    warn_unopened,
+)
+from kafka_admin_proto.tables.files.staging import Staged, stage, together, write_frames
+from kafka_admin_proto.tables.files.write import clients_of, committed_rows, log_names
+from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE
+from kafka_admin_proto.tables.ingest.unopened import Unopened
+from kafka_admin_proto.tables.pipeline import no_progress, write_others
+from kafka_admin_proto.tables.sinks.data_files import Location
+from kafka_admin_proto.tables.sinks.sink import TableSink
+from kafka_admin_proto.tables.sinks.workspace import STAGING
+from kafka_admin_proto.tables.topic_names import KNOWN_TOPICS, earliest
 
 #: The file in the checkpoint that keeps the topic names that a stream has learned.
 _TOPICS = "topics.json"
+#: Twice `MAX_TOPICS` names of 249 bytes, with their ids, are 60 MB.
+_MOST_TOPICS_BYTES = 256 << 20
 #: Seconds between two looks whether a stream is to stop.
 _PAUSE_S = 1
 
@@ -47,6 +61,7 @@ def run_stream(
     min_file_age_s: int = MIN_FILE_AGE_S,
     retain: timedelta | None = None,
     step: Callable[[str], None] = no_progress,
+    unopened: Callable[[Unopened], None] = warn_unopened,
     stop: Event | None = None,
 ) -> bool:
     """Take the files that appear below ``paths`` into the tables, until the query is stopped.
@@ -55,9 +70,11 @@ def run_stream(
     now are read. ``end`` says that no more files will come, and takes the last frames of open
     connections. The stream's progress is kept in the sink's workspace. A file is read when it has
     not changed for ``min_file_age_s`` seconds. Rows older than ``retain`` are deleted. ``step`` is
-    called with the name of each step, and with "" when the stream begins to wait. When ``stop`` is
-    set, the query is stopped when the batch that is being made is whole, and the result is False.
+    called with the name of each step, and with "" when the stream begins to wait. ``unopened`` is
+    that of `stream_frames`. When ``stop`` is set, the query is stopped when the batch that is being
+    made is whole, and the result is False.
     """
+    paths = listed(paths, "paths")
     tables = StreamTables(sink, retain, step)
     take = tables.publish_batch
     sink.claim()
@@ -68,7 +85,7 @@ def run_stream(
         query = stream_frames(
             spark, *paths, checkpoint=checkpoint, sink=take, begin=tables.begin_batch,
             decode_options=decode_options, every=every, splitSize=str(split_size),
-            minFileAge=str(min_file_age_s),
+            minFileAge=str(min_file_age_s), unopened=unopened,
         )  # fmt: skip
         try:
             while not query.awaitTermination(_PAUSE_S):
@@ -119,21 +136,34 @@ class StreamTables:
             self.in_batch = False
             return
         file = sink.workspace.checkpoint() / _TOPICS
-        topics = _Topics()
-        if file.exists():
-            topics = msgspec.json.decode(file.read_bytes(), type=_Topics)
-        staged = stage_rows(rows, sink.workspace.staging / "decoded", sink.location)
+        try:
+            topics = read_kept_json(file, _Topics, _MOST_TOPICS_BYTES)
+        except FileNotFoundError:
+            topics = _Topics()
+        staged = _stage_rows(rows, sink.workspace.staging / "decoded", sink.location)
         topics.of_frames = earliest([topics.of_frames, staged.topics])
         for topic_id, name in log_names(staged).items():
             if len(topics.of_log) < MAX_TOPICS:
                 topics.of_log.setdefault(topic_id, name)
         # A batch that is tried again gives the same names, so they may be written before its rows.
         write_whole(file, msgspec.json.encode(topics), sink.workspace.path / f"{STAGING}{_TOPICS}")
-        context = rows.sparkSession.sparkContext
-        frames = write_frames(context, staged, topics.of_frames, sink.location)
+        runner = SparkRunner(rows.sparkSession.sparkContext)
+        frames = write_frames(runner, staged, topics.of_frames, sink.location)
         others = write_others(staged, topics.of_frames, topics.of_log, sink, appended=True)
         clients = clients_of(staged.of("clients"), partial(committed_rows, sink, "clients"))
         sink.append({"frames": frames, **others}, {"clients": clients}, number)
         sink.maintain(number, self._retain)
         self._step("")
         self.in_batch = False
+
+
+def _stage_rows(rows: DataFrame, folder: Path, location: Location) -> Staged:
+    """Stage the rows of each task, in the columns of `DECODED`, in a folder that workers share."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        staged = msgspec.msgpack.encode(stage(batches, str(folder), location))
+        yield pa.RecordBatch.from_pydict({"staged": [staged]})
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = rows.mapInArrow(run, "staged binary").collect()
+    return together([msgspec.msgpack.decode(task.staged, type=Staged) for task in tasks])

@@ -230,6 +230,16 @@ class WriteEmitter(_Emitter):
         """
         self._run.append((code, value))
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Write what is emitted inside to a list of its own, which ``parts`` is until then."""
+        outer = self.fresh("o")
+        self.line(f"{outer}, parts = parts, []")
+        self.line("w = parts.append")
+        yield
+        self.line(f"parts = {outer}")
+        self.line("w = parts.append")
+
     def take_run(self) -> Run:
         """What was noted and not written yet; the caller writes it."""
         run, self._run = self._run, []

@@ -12,7 +12,7 @@ from kafka_admin_proto.wire.varint import uvarint_at
 
 #: Arrays with at most this many numbers get a precompiled struct each when first needed.
 _SHORT = 128
-#: So many combinations of counts are kept for a place in a message.
+#: The most combinations of counts that are kept for a place in a message.
 _MOST_PACKERS = 1024
 #: The first few int16, by value.
 SHORT_LENGTHS = tuple(value.to_bytes(2, "big") for value in range(256))
@@ -20,6 +20,10 @@ SHORT_LENGTHS = tuple(value.to_bytes(2, "big") for value in range(256))
 
 class Fallback(Exception):
     """The emitted code met what it does not read or write; the tree reads or writes it instead."""
+
+
+class ValueChanged(Fallback):
+    """A list changed while the compiled engine wrote it; the tree writes a copy."""
 
 
 def nullable_length(b: bytes, p: int) -> int:
@@ -53,7 +57,7 @@ class Readers(dict[int, Callable[[bytes, int], Any]]):
 
 
 class Packers(dict[Any, Callable[..., bytes]]):
-    """Counts, as they are on the wire → what packs a run with lists of so many numbers.
+    """Counts, as they are on the wire → what packs a run with lists of as many numbers.
 
     ``codes`` are those of the run, "*i" for a list; the key is one count, or a tuple of several.
     Of a list alone it is the number of its items.
@@ -92,7 +96,7 @@ def read_many(b: bytes, p: int, readers: Readers, size: int, nullable: bool) -> 
 
 
 def read_uuids(b: bytes, p: int, count: int) -> list[UUID]:
-    """So many uuids from ``p`` on."""
+    """The ``count`` uuids from ``p`` on."""
     end = p + 16 * count
     if end > len(b):
         raise Fallback
@@ -104,14 +108,28 @@ def as_bytes(value: Any) -> bytes | memoryview:
     if isinstance(value, memoryview) and value.c_contiguous and value.nbytes == len(value):
         return value
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
+        return plain_bytes(value)
     raise Fallback
 
 
+def plain_bytes(value: bytes | bytearray | memoryview) -> bytes:
+    """The bytes that are in the object, without the methods that a subclass has of its own.
+
+    Raises ValueError for a released memoryview.
+    """
+    return value if type(value) is bytes else bytes(memoryview(value))
+
+
 def as_list(value: Any) -> list[Any]:
-    """The list of what the tree takes for an array."""
-    if isinstance(value, (list, tuple)):
-        return list(value)
+    """A list of what the tree takes for an array; raises Fallback for anything else.
+
+    It is a copy, so that count and items agree while an item's own methods, or another thread,
+    change the array. A subclass counts for the items in it, whatever its own methods say.
+    """
+    if isinstance(value, list):
+        return [*list.__iter__(value)]
+    if isinstance(value, tuple):
+        return [*tuple.__iter__(value)]
     raise Fallback
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import IO, Any
 
 from construct import Container
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError
 from kafka_admin_proto.wire.emit.emitters import Count, JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.runtime import as_list
 from kafka_admin_proto.wire.nodes import ArrayNode
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.stream import read_exactly, remaining
-from kafka_admin_proto.wire.types.base import WireType, cannot_encode, wrong_json
+from kafka_admin_proto.wire.types.base import WireType, cannot_encode, with_article, wrong_json
+from kafka_admin_proto.wire.types.fixed import Number
 from kafka_admin_proto.wire.varint import MAX_UVARINT, encode_uvarint, read_uvarint
 
 
@@ -71,7 +75,8 @@ class Array(WireType):
         least = count * max(self.element.min_size, 1)
         if least > (left := remaining(stream)):
             raise DecodeError(
-                f"array of {count} items needs at least {least} bytes, {left} left",
+                f"array of {counted(count, 'items')} needs at least {counted(least, 'bytes')}, "
+                f"{left} left",
                 path=path,
                 offset=start,
                 expected=self.describe(),
@@ -79,20 +84,27 @@ class Array(WireType):
         return count
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
+        items: list[Any] = []
         if obj is None and self.nullable:
             count = -1
         elif not isinstance(obj, (list, tuple)):
             expected = "a list" + (" or None" if self.nullable else "")
+            if isinstance(obj, Iterator):
+                fault = f"expected {expected}, got {with_article(type(obj).__name__)}, which "
+                raise EncodeError(f"{fault}can be read once only; make a list of it", path=path)
             raise cannot_encode(path, obj, expected, secret=self.holds_secrets)
         else:
-            count = len(obj)
+            items = as_list(obj)
+            count = len(items)
         if count >= MAX_UVARINT:
-            raise EncodeError(f"{count} items are too many for an array", path=path, value=count)
+            raise EncodeError(
+                f"{counted(count, 'items')} are too many for an array", path=path, value=count
+            )
         if self.compact:
             stream.write(encode_uvarint(count + 1))
         else:
             stream.write(count.to_bytes(4, "big", signed=True))
-        for index, value in enumerate(obj or ()):
+        for index, value in enumerate(items):
             self.element._build(value, stream, context, f"{path}[{index}]")
         return obj
 
@@ -124,6 +136,10 @@ class Array(WireType):
     def _emit_count(self, e: WriteEmitter, items: str, count: Count) -> None:
         with e.block(f"if type({items}) is not list:"):
             e.line(f"{items} = as_list({items})")
+        if not isinstance(self.element, Number):  # those are written in one call
+            # An item's own methods, or another thread, may change the list meanwhile.
+            with e.block("else:"):
+                e.line(f"{items} = {items}.copy()")
         e.line(f"{count.local} = len({items}){' + 1' * self.compact}")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:

@@ -166,8 +166,9 @@ def shown(value: Any, *, secret: bool = False) -> str:
         return f"{with_article(type(value).__name__)} that may hold a secret and is not shown"
     try:
         text = repr(value)
-    except ValueError:  # Python refuses to print integers of thousands of digits
-        text = f"a huge {type(value).__name__}"
+    except Exception:  # an object's own; and Python prints no integers of thousands of digits
+        name = type(value).__name__
+        text = f"a huge {name}" if isinstance(value, int) else f"{with_article(name)} without repr"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

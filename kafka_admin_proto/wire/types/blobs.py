@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+from os import SEEK_CUR
 from typing import IO, Any, ClassVar
 
 from construct import Container
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.runtime import plain_bytes
 from kafka_admin_proto.wire.nodes import BlobNode
-from kafka_admin_proto.wire.options import JsonOptions
+from kafka_admin_proto.wire.options import VIEWS, JsonOptions
 from kafka_admin_proto.wire.stream import read_exactly, remaining
 from kafka_admin_proto.wire.types.base import cannot_encode, is_misplaced_secret, shown, wrong_json
 from kafka_admin_proto.wire.types.scalar import ScalarType
@@ -51,14 +54,24 @@ class Blob(ScalarType):
             self.element, self.prefix_size, self.max_length, self.compact, self.nullable
         )
 
-    def _unpack(self, data: bytes) -> Any:
-        return data
+    def _take(self, stream: IO[bytes], length: int, context: Container) -> Any:
+        """The value that the next ``length`` bytes are, all of which are there."""
+        whole: memoryview | None = context.get(VIEWS)
+        if whole is None:
+            return stream.read(length)
+        end = stream.seek(length, SEEK_CUR)
+        return whole[end - length : end]
 
     def _pack(self, obj: Any, path: str) -> bytes:
         if not isinstance(obj, (bytes, bytearray, memoryview)):
             expected = "bytes" + (" or None" if self.nullable else "")
             raise cannot_encode(path, obj, expected, secret=self.is_unquoted)
-        return bytes(obj)
+        try:
+            return plain_bytes(obj)
+        except ValueError:
+            raise cannot_encode(
+                path, obj, "a memoryview that is not released", secret=self.is_unquoted
+            ) from None
 
     def _parse(self, stream: IO[bytes], context: Container, path: str) -> Any:
         start = stream.tell()
@@ -85,12 +98,12 @@ class Blob(ScalarType):
         left = remaining(stream)
         if length > left:
             raise DecodeError(
-                f"{self.element} needs {length} byte{'s' * (length != 1)}, {left} left",
+                f"{self.element} needs {counted(length, 'bytes')}, {left} left",
                 path=path,
                 offset=start,
                 expected=self.describe(),
             )
-        return self._unpack(stream.read(length))
+        return self._take(stream, length, context)
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
         if obj is None:
@@ -102,7 +115,8 @@ class Blob(ScalarType):
             length = len(data)
         if length > self.max_length:
             raise EncodeError(
-                f"{self.element} of {length} bytes is over the {self.max_length} possible",
+                f"{self.element} of {counted(length, 'bytes')} is over the {self.max_length} "
+                "possible",
                 path=path,
                 value=None if self.is_unquoted else obj,
             )
@@ -212,14 +226,15 @@ class String(Blob, elements=("string",)):
     prefix_size = 2
     max_length = MAX_STRING
 
-    def _unpack(self, data: bytes) -> str:
-        return data.decode("utf-8", "surrogateescape")
+    def _take(self, stream: IO[bytes], length: int, context: Container) -> str:
+        return stream.read(length).decode("utf-8", "surrogateescape")
 
     def _pack(self, obj: Any, path: str) -> bytes:
         if not isinstance(obj, str):
             raise cannot_encode(path, obj, "a str" + (" or None" if self.nullable else ""))
         try:
-            return obj.encode("utf-8", "surrogateescape")
+            # Not a subclass's own method: its text is what it is, to the compiled engine too.
+            return str.encode(obj, "utf-8", "surrogateescape")
         except UnicodeEncodeError:
             fault = f"expected text that has a UTF-8 form, got {shown(obj)}"
             raise EncodeError(fault, path=path, value=obj) from None
@@ -228,16 +243,17 @@ class String(Blob, elements=("string",)):
         return f"b[{where}].decode()"
 
     def _emit_bytes(self, e: WriteEmitter, data: str, value: str) -> None:
-        e.line(f"{data} = {value}.encode()")
+        e.line(f"{data} = {e.named('encoded', str.encode)}({value})")
 
     def to_json(self, value: Any, options: JsonOptions) -> Any:
-        if value is None or value.isascii():
+        if value is None or str.isascii(value):
             return value
         return replace_invalid_utf8(value)
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
         replace = e.named("replace_invalid_utf8", replace_invalid_utf8)
-        return f"{value} if {value} is None or {value}.isascii() else {replace}({value})"
+        is_ascii = e.named("is_ascii", str.isascii)
+        return f"{value} if {value} is None or {is_ascii}({value}) else {replace}({value})"
 
     def from_json(self, obj: Any, path: str) -> Any:
         if obj is None and self.nullable:
@@ -270,6 +286,6 @@ def _base64_text(data: bytes | memoryview) -> str:
 def replace_invalid_utf8(text: str) -> str:
     """The text with U+FFFD where its bytes were not UTF-8, fit for any text output."""
     try:
-        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return str.encode(text, "utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:  # surrogates that no bytes stand behind: a value built by hand
-        return text.encode("utf-8", "replace").decode("utf-8")
+        return str.encode(text, "utf-8", "replace").decode("utf-8")

@@ -99,11 +99,14 @@ class StructType(WireType):
 
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
         if not isinstance(obj, self.value_class):
-            raise self._wrong_value(path, obj)
+            raise self.wrong_value(path, obj)
         prefix = f"{path}." if path else ""
         for member in self.absent:
+            if member.ignorable or context.get(LENIENT):
+                member.build(obj, BytesIO(), context, prefix + member.attribute)
+                continue
             value = getattr(obj, member.attribute)
-            if not (member.ignorable or member.is_default(value) or context.get(LENIENT)):
+            if not member.is_default(value):
                 secret = member.holds_secrets or is_misplaced_secret(value)
                 raise EncodeError(
                     "this version does not have the field, and its value "
@@ -124,8 +127,17 @@ class StructType(WireType):
             )
         return obj
 
-    def _wrong_value(self, path: str, value: Any) -> EncodeError:
-        expected = with_article(self.value_class.__name__)
+    def wrong_value(self, path: str, value: Any) -> EncodeError:
+        """The error for a value that is not an instance of the value class."""
+        mine = self.value_class
+        expected = with_article(mine.__name__)
+        if type(value).__name__ == mine.__name__:  # of another dialect, or of other definitions
+            fault = (
+                f"expected {expected} of {_origin(mine)}, got one of {_origin(type(value))}; "
+                "take the codec of the value's own class, codec(type(value), version), or make the "
+                "value with the codec's value_class"
+            )
+            return EncodeError(fault, path=path)
         if isinstance(value, type):
             fault = f"expected {expected}, got {shown(value)}; make a value of it"
             return EncodeError(fault, path=path, value=value)
@@ -136,7 +148,8 @@ class StructType(WireType):
 
     @cached_property
     def _node(self) -> StructNode | None:
-        if any(wire_type.node() is None for wire_type in self.children()):
+        types = (*self.children(), *(member.absent_type for member in self.absent))
+        if any(wire_type is not None and wire_type.node() is None for wire_type in types):
             return None
         return StructNode(
             self.value_class,
@@ -186,9 +199,7 @@ class StructType(WireType):
         with e.block(f"if type({value}) is not {value_class}:"):
             e.line(f"check({value}, {value_class})")
         for member in self.absent:
-            if not member.ignorable:
-                with e.block(f"if {value}.{member.attribute} != {e.default(member.default)}:"):
-                    e.line("raise Fallback")
+            self._emit_absent(e, member, f"{value}.{member.attribute}")
         for member, wire_type in self.written:
             wire_type.emit_write(e, f"{value}.{member.attribute}")
         if self.tagged is not None:
@@ -197,9 +208,30 @@ class StructType(WireType):
             with e.block(f"if {value}.{TaggedFields.ATTRIBUTE}:"):
                 e.line("raise Fallback")
 
+    def _emit_absent(self, e: WriteEmitter, member: Member, value: str) -> None:
+        """Refuse what is lost, or of a wrong type; an ignorable value is written to nowhere."""
+        if not member.ignorable:
+            with e.block(f"if not {value} == {e.default(member.default)}:"):
+                e.line("raise Fallback")
+            return
+        assert member.absent_type is not None
+        default = member.default()
+        # Any value may be looked at, and most are defaults: what is fast is enough.
+        differs = f"{value} or type({value}) is not list"
+        if default != []:
+            constant = e.constant("D", default, (type(default), str(default)))
+            differs = f"{value} is not {constant}"
+        with e.block(f"if {differs}:"):
+            noted = e.take_run()
+            with e.apart():
+                member.absent_type.emit_write(e, value)
+                e.flush()
+            for code, each in noted:
+                e.fixed(code, each)
+
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if not isinstance(value, self.value_class):
-            raise self._wrong_value("", value)
+            raise self.wrong_value("", value)
         if options.mask and self.holds_records and is_metadata_topic(value):
             options = msgspec.structs.replace(options, mask_records=True)
         result: dict[str, Any] = {}
@@ -212,7 +244,7 @@ class StructType(WireType):
                 continue
             are_records = item is not None and isinstance(wire_type, Records)
             if options.record_sizes and are_records:
-                result[f"{member.json}SizeInBytes"] = len(item)
+                result[f"{member.json}SizeInBytes"] = memoryview(item).nbytes
             elif (options.mask_records and are_records) or (
                 options.mask and item is not None and member.is_secret(value)
             ):
@@ -243,7 +275,7 @@ class StructType(WireType):
         return f"{super().emit_json(e, value)} if {' or '.join(rare)} else {display}"
 
     def _json_item(self, e: JsonEmitter, member: Member, wire_type: WireType, owner: str) -> str:
-        """What stands in the dict display for a field."""
+        """The item of the dict display for a field."""
         value = f"{owner}.{member.attribute}"
         shown = wire_type.emit_json(e, value)
         if e.options.mask and member.sensitive:
@@ -253,7 +285,8 @@ class StructType(WireType):
             shown = f"{MASK!r} if {secret} else {shown}"
         item = f"{member.json!r}: {shown}"
         if e.options.record_sizes and isinstance(wire_type, Records):
-            size = f"{{'{member.json}SizeInBytes': len({value})}}"
+            view = e.named("memoryview", memoryview)
+            size = f"{{'{member.json}SizeInBytes': {view}({value}).nbytes}}"
             item = f"**({{{item}}} if {value} is None else {size})"
         if member.tag is not None:
             item = f"**(nothing if {value} == {e.default(member.default)} else {{{item}}})"
@@ -339,8 +372,12 @@ class MessageType(StructType):
         except (EncodeError, AttributeError, TypeError, ValueError, OverflowError):
             pass
         # Here, not inside the handler: the first exception may have the value in it.
+        raise self.json_error(value)
+
+    def json_error(self, value: Any) -> EncodeError:
+        """The error of a value that has no JSON form; for a field at fault it is raised here."""
         self._build(value, BytesIO(), Container({LENIENT: True}), "")
-        raise EncodeError("the value has no JSON form", message=self.title)
+        return EncodeError("the value has no JSON form", message=self.title)
 
     def from_json(self, obj: Any, path: str) -> Any:
         before = AMONG_SECRETS.set(self.secret_tags)
@@ -355,3 +392,9 @@ class MessageType(StructType):
     def _title_in(self, path: str) -> str:
         outer = path.removeprefix("(parsing)").removeprefix("(building)").removeprefix(" -> ")
         return f"{outer}: {self.title}" if outer else self.title
+
+
+def _origin(value_class: type) -> str:
+    """Which definitions a class is of: the dialect of a message's, the module of another one."""
+    dialect = getattr(value_class, "dialect", None)
+    return value_class.__module__ if dialect is None else f"the dialect {dialect}"

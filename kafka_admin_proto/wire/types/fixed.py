@@ -90,7 +90,7 @@ class Number(FixedType):
                 call = f"many(b, p - 1, {readers}, {size}, {count.nullable})"
                 e.line(f"{target}, p = {call}")
             return
-        with e.block(f"if {local} > 0:"):  # struct itself sees whether so many are there
+        with e.block(f"if {local} > 0:"):  # struct itself sees whether all of them are there
             e.line(f"{target} = [*{readers}[{local}](b, p)]")
             e.line(f"p += {local} * {size}")
         with e.block(f"elif {local} == 0:"):
@@ -192,7 +192,10 @@ class Uuid(FixedType, elements=("uuid",)):
     def _build(self, obj: Any, stream: IO[bytes], context: Container, path: str) -> Any:
         if not isinstance(obj, UUID):
             raise cannot_encode(path, obj, "a uuid.UUID")
-        stream.write(obj.bytes)
+        try:
+            stream.write(obj.int.to_bytes(16, "big"))
+        except (AttributeError, OverflowError, TypeError):  # a subclass, or one without its number
+            raise cannot_encode(path, obj, "a uuid.UUID of 128 bits") from None
         return obj
 
     def emit_read(self, e: ReadEmitter, target: str) -> None:

@@ -19,9 +19,11 @@ class Member(msgspec.Struct, frozen=True):
     """A field of a struct at one version.
 
     ``slot`` is its place among the value class's fields, ``tag`` its tag where it is tagged.
-    ``wire_type`` is None where the version does not have the field. ``default`` makes the value
-    of an absent field. ``named_by`` is the attribute whose text decides whether it is a secret.
+    ``wire_type`` is None where the version does not have the field; ``absent_type`` then is what
+    a value has to fit, although it is not written. ``default`` makes the value of an absent field.
+    ``named_by`` is the attribute whose text decides whether it is a secret.
     ``holds_secrets``: it is a credential, may be one by its name, or has one inside.
+    ``entity_type`` is what it names, as the definitions say it ("topicName").
     """
 
     slot: int
@@ -35,6 +37,8 @@ class Member(msgspec.Struct, frozen=True):
     sensitive: bool = False
     named_by: str = ""
     holds_secrets: bool = False
+    absent_type: WireType | None = None
+    entity_type: str = ""
 
     def is_default(self, value: Any) -> bool:
         """Whether a tagged field stays unwritten, or an absent one loses nothing."""
@@ -48,8 +52,9 @@ class Member(msgspec.Struct, frozen=True):
     def node(self) -> FieldNode:
         """What the field is to the compiled engine, which knows its type."""
         node = None if self.wire_type is None else self.wire_type.node()
+        absent = None if self.absent_type is None else self.absent_type.node()
         return FieldNode(
-            self.attribute, self.json, node, self.default,
+            self.attribute, self.json, node, absent, self.default,
             self.ignorable, self.tag, self.sensitive, self.named_by,
         )  # fmt: skip
 
@@ -69,9 +74,10 @@ class Member(msgspec.Struct, frozen=True):
 
     def build(self, owner: Any, stream: IO[bytes], context: Container, path: str) -> None:
         """Write the field of ``owner``; an EncodeError about a secret says nothing of its value."""
-        assert self.wire_type is not None
+        wire_type = self.absent_type if self.wire_type is None else self.wire_type
+        assert wire_type is not None
         try:
-            self.wire_type._build(getattr(owner, self.attribute), stream, context, path)
+            wire_type._build(getattr(owner, self.attribute), stream, context, path)
         except EncodeError as error:
             if self.is_secret(owner):
                 error.forget_value()

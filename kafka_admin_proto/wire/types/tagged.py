@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 from io import BytesIO
+from operator import index
 from typing import IO, Any, ClassVar
 
 from construct import Container
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError, JsonError
 from kafka_admin_proto.wire.emit.emitters import ReadEmitter, WriteEmitter
+from kafka_admin_proto.wire.emit.runtime import as_list, plain_bytes
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.stream import note, remaining
@@ -27,7 +30,7 @@ UnknownTags = tuple[tuple[int, bytes], ...]
 
 
 class TagHeader(WireType):
-    """What stands in front of tagged fields: their count, or a field's tag and size."""
+    """The bytes in front of tagged fields: their count, or a field's tag and size."""
 
     label = "TAGGED_FIELDS"
 
@@ -73,7 +76,8 @@ class TaggedFields:
         count = read_uvarint(stream, context, path, "number of tagged fields")
         if 2 * count > (left := remaining(stream)):
             raise DecodeError(
-                f"{count} tagged fields need at least {2 * count} bytes, {left} left",
+                f"a list of {counted(count, 'tagged fields')} needs at least "
+                f"{counted(2 * count, 'bytes')}, {left} left",
                 path=path,
                 offset=start,
                 expected="the number of tagged fields",
@@ -114,7 +118,12 @@ class TaggedFields:
         value = member.parse(stream, context, path, secret=secret)
         taken = stream.tell() - start
         if taken != size:
-            note(context, path, start, f"tagged field of {taken} bytes says it has {size}")
+            note(
+                context,
+                path,
+                start,
+                f"tagged field of {counted(taken, 'bytes')} says it has {size}",
+            )
         if member.is_default(value):
             note(context, path, start, "a tagged field that is written at its default")
         values[member.slot] = value
@@ -132,7 +141,7 @@ class TaggedFields:
             )
         if size > (left := remaining(stream)):
             raise DecodeError(
-                f"tag {tag} needs {size} bytes, {left} left",
+                f"tag {tag} needs {counted(size, 'bytes')}, {left} left",
                 path=path,
                 offset=start,
                 expected="the bytes of a tagged field",
@@ -165,28 +174,32 @@ class TaggedFields:
         stream.write(section_of(fields, unknown))
 
     def _checked(self, unknown: UnknownTags, path: str) -> UnknownTags:
+        """The pairs as they are written, of plain types: subclasses count for what is in them."""
         value = None if self.secret else unknown
         pairs = "pairs of a tag and its bytes"
         if not isinstance(unknown, (tuple, list)):
             raise cannot_encode(path, unknown, pairs, secret=self.secret)
-        for item in unknown:
-            if not isinstance(item, tuple) or len(item) != 2:
+        checked = []
+        for item in as_list(unknown):
+            if not isinstance(item, tuple) or tuple.__len__(item) != 2:
                 raise cannot_encode(path, item, pairs, secret=self.secret)
-            tag, data = item
-            if not isinstance(tag, int) or tag is True or not 0 <= tag <= MAX_UVARINT:
+            tag, data = tuple.__iter__(item)
+            number = index(tag) if isinstance(tag, int) else -1
+            if tag is True or not 0 <= number <= MAX_UVARINT:
                 secret = self.secret and not isinstance(tag, int)
                 raise EncodeError(
                     f"{shown(tag, secret=secret)} is not a tag", path=path, value=value
                 )
-            if tag in self.members or tag in self.foreign:
+            if number in self.members or number in self.foreign:
                 raise EncodeError(
-                    f"tag {tag} is a field of this message, not an unknown one",
+                    f"tag {number} is a field of this message, not an unknown one",
                     path=path,
                     value=value,
                 )
             if not isinstance(data, bytes):
-                raise EncodeError(f"tag {tag} has no bytes", path=path, value=value)
-        return unknown
+                raise EncodeError(f"tag {number} has no bytes", path=path, value=value)
+            checked.append((number, plain_bytes(data)))
+        return tuple(checked)
 
     def emit_read(self, e: ReadEmitter, count: str) -> dict[int, str]:
         """Emit the reading of ``count`` fields; slot of the value class → what fills it."""
@@ -221,33 +234,30 @@ class TaggedFields:
         """Emit the writing of the section of the struct in the local ``value``."""
         run = e.take_run()
         attributes = [(m, f"{value}.{m.attribute}") for m in self.members.values()]
-        filled = [f"{attribute} != {e.default(m.default)}" for m, attribute in attributes]
+        filled = [f"not {attribute} == {e.default(m.default)}" for m, attribute in attributes]
         with e.block(f"if {' or '.join([f'{value}.{self.ATTRIBUTE}', *filled])}:"):
             e.write_run(run)
-            outer, fields, unknown = e.fresh("o"), e.fresh("f"), e.fresh("u")
+            fields, unknown = e.fresh("f"), e.fresh("u")
             e.line(f"{fields} = []")
             for (member, attribute), is_filled in zip(attributes, filled, strict=True):
                 assert member.wire_type is not None
-                with e.block(f"if {is_filled}:"):
-                    e.line(f"{outer}, parts = parts, []")
-                    e.line("w = parts.append")
+                with e.block(f"if {is_filled}:"), e.apart():
                     member.wire_type.emit_write(e, attribute)
                     e.flush()
                     e.line(f"{fields}.append(({member.tag}, b''.join(parts)))")
-                    e.line(f"parts = {outer}")
-                    e.line("w = parts.append")
             section = e.constant("G", section_of)
             known = frozenset(self.members) | self.foreign
             checked = e.constant("K", self._checked, ("known tags", known))
             e.line(f"{unknown} = {value}.{self.ATTRIBUTE}")
             with e.block(f"if {unknown}:"):
-                e.line(f"{checked}({unknown}, '')")
+                e.line(f"{unknown} = {checked}({unknown}, '')")
             e.line(f"w({section}({fields}, {unknown}))")
         with e.block("else:"):
             e.write_run([*run, ("x", "")])
 
     def unknown_to_json(self, unknown: UnknownTags, options: JsonOptions) -> list[dict[str, Any]]:
         """``[{"tag": 5, "data": "base64"}]``; the name and shape are ours, Java leaves them out."""
+        unknown = self._checked(unknown, self.ATTRIBUTE)
         if options.mask and (self.secret or options.mask_records):
             return [{"tag": tag, "data": MASK} for tag, _ in unknown]
         return [
@@ -259,8 +269,8 @@ class TaggedFields:
         if not isinstance(obj, list):
             raise wrong_json(path, obj, "an array of unknown tags", secret=self.secret)
         unknown = []
-        for index, item in enumerate(obj):
-            here = f"{path}[{index}]"
+        for number, item in enumerate(obj):
+            here = f"{path}[{number}]"
             if not isinstance(item, dict) or set(item) != {"tag", "data"}:
                 expected = 'an object with "tag" and "data"'
                 raise wrong_json(here, item, expected, secret=self.secret)

@@ -64,7 +64,7 @@ def test_1_an_assignment_reassigns_what_differs_and_adds_what_is_not_there() -> 
     assert found.notes == [
         "partitions 1 is ignored: there is an assignment",
         "replication factor 3 is ignored: there is an assignment",
-        "1 of the partitions in the assignment have these replicas",
+        "the assignment leaves 1 partition as before",
     ]
 
 
@@ -102,7 +102,7 @@ def test_3_fewer_partitions_are_refused_and_more_are_added() -> None:
     assert plan(partitions=1).error == "INVALID_PARTITIONS"
     assert plan(partitions=1, replication_factor=3).error == "INVALID_PARTITIONS"
     assert plan(partitions=-2).error == "INVALID_PARTITIONS"
-    assert plan(partitions=2) == TopicPlan("t", notes=["there are 2 partitions already"])
+    assert plan(partitions=2) == TopicPlan("t", notes=["the topic has 2 partitions already"])
     (step,) = plan(partitions=4).steps
     assert isinstance(step, AddPartitionsStep)
     assert difference(replica_counts([*STATE.replicas, *step.assignments]), RACKS) <= 1

@@ -28,6 +28,7 @@ from kafka_admin_proto.admin import (
     FeatureUpdate,
     MemberToRemove,
     NewPartitions,
+    NewRecord,
     NewTopic,
     PartitionReplicas,
     QuorumListener,
@@ -54,7 +55,7 @@ from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
 
 #: Seconds that an operation has, and that a busy machine may add; what its client has by default.
-_TIMEOUT_S, _GRACE_S, _DEFAULT_S = 0.3, 60.0, 120.0
+_TIMEOUT_S, _GRACE_S, _DEFAULT_S = 0.3, 20.0, 120.0
 
 _TOPIC, _PARTITION = "orders", ("orders", 0)
 _ROWS = [PartitionReplicas("orders", 0, [1])]
@@ -76,6 +77,7 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "broker_versions": (),
     "brokers": (),
     "cancel_reassignment": (_ROWS,),
+    "change_configs": ([_CHANGE],),
     "create_acls": ([_ACL],),
     "create_delegation_token": (),
     "create_partitions": ([NewPartitions(_TOPIC, 2)],),
@@ -85,12 +87,14 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "delete_groups": (["g"],),
     "delete_records": ({_PARTITION: 1},),
     "delete_topics": ([_TOPIC],),
+    "delete_users": (["a"],),
     "describe_acls": (),
     "describe_client_quotas": (),
     "describe_cluster": (),
     "describe_configs": ([ConfigResource("topic", _TOPIC)],),
     "describe_delegation_tokens": (),
     "describe_features": (),
+    "describe_group_lags": (["g"],),
     "describe_groups": (["g"],),
     "describe_log_dirs": (),
     "describe_producers": ([_PARTITION],),
@@ -102,15 +106,23 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "execute_reassignment": (_ROWS,),
     "expire_delegation_token": (b"hmac",),
     "fence_producers": (["t"],),
+    "find_committed": ("g",),
+    "find_open_transaction": (_TOPIC, 0, 7),
+    "find_partitions": ([_TOPIC],),
     "generate_reassignment": ([_TOPIC], [1]),
     "list_config_resources": (),
     "list_group_offsets": ({"g": None},),
     "list_groups": (),
+    "fetch": ({_PARTITION: 0},),
     "list_offsets": ({_PARTITION: "latest"},),
     "list_partition_reassignments": (),
     "list_topics": (),
     "list_transactions": (),
     "plan_alter_topics": ([TopicAlteration(_TOPIC, partitions=2)],),
+    "plan_offset_resets": ("g", [_PARTITION]),
+    "plan_reading": ([_TOPIC],),
+    "plan_reassignment": (_ROWS,),
+    "produce": (_TOPIC, [NewRecord(value=b"v")]),
     "remove_group_members": ("g", [MemberToRemove("m")]),
     "remove_raft_voter": (2, _DIRECTORY),
     "renew_delegation_token": (b"hmac",),
@@ -122,7 +134,10 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "verify_reassignment": (_ROWS,),
     "versions": (),
 }
-_MORE: dict[str, dict[str, Any]] = {"abort_transaction": {"producer_id": 1, "producer_epoch": 0}}
+MORE: dict[str, dict[str, Any]] = {
+    "abort_transaction": {"producer_id": 1, "producer_epoch": 0},
+    "plan_offset_resets": {"to": "latest"},
+}
 #: Those that are done with what the broker answers honestly.
 _ANSWERED = {"broker_versions", "brokers", "describe_features", "list_topics", "versions"}
 #: Those for which an answer with nothing in it is one: nothing is listed, nothing moves, no error.
@@ -135,7 +150,7 @@ _MAY_BE_EMPTY = {
     "unregister_broker", "update_features", "verify_reassignment",
 }  # fmt: skip
 
-_HONEST = (ApiVersionsRequest, MetadataRequest, FindCoordinatorRequest)
+HONEST = (ApiVersionsRequest, MetadataRequest, FindCoordinatorRequest)
 
 #: Of a request, the bytes of a frame, SILENCE or CLOSE.
 Fault = Callable[[Request], Any]
@@ -200,29 +215,42 @@ def coordinators(request: FindCoordinatorRequest, broker: ScriptedBroker) -> Mes
     return r(coordinators=rows)
 
 
-async def outcome(address: str, name: str, timeout: float) -> Any:
+async def outcome(address: str, name: str, timeout: float, *, is_clients: bool) -> Any:
     """What the operation returns, or the error that it raises, in time."""
-    async with AdminClient(address, timeout=_DEFAULT_S) as client:
-        await client.brokers()  # its time is for the operation
+    async with AdminClient(address, timeout=timeout if is_clients else _DEFAULT_S) as client:
+        if not is_clients:
+            await client.brokers()  # its time is for the operation
         operation = getattr(client, name)
+        more = MORE.get(name, {}) | ({} if is_clients else {"timeout": timeout})
         start = time.monotonic()
         try:
-            return await operation(*OPERATIONS[name], **_MORE.get(name, {}), timeout=timeout)
+            return await operation(*OPERATIONS[name], **more)
         except KafkaAdminProtoError as error:
             return error
         finally:
             assert time.monotonic() - start < timeout + _GRACE_S, name
 
 
-def outcomes(fault: Fault, timeout: float) -> dict[str, Any]:
+def outcomes(
+    fault: Fault,
+    timeout: float,
+    *,
+    honest: tuple[type, ...] = HONEST,
+    is_clients: bool = False,
+) -> dict[str, Any]:
+    """The outcome of each operation; the timeout is its own, or else that of its client."""
+
     async def run() -> dict[str, Any]:
         cluster = ScriptedCluster([1])
-        cluster.nodes[1] = Broker(cluster, fault, _HONEST)
+        cluster.nodes[1] = Broker(cluster, fault, honest)
         cluster.on(MetadataRequest, metadata)
         cluster.on(FindCoordinatorRequest, coordinators)
         async with cluster:
             found = await asyncio.gather(
-                *(outcome(cluster.bootstrap, name, timeout) for name in OPERATIONS)
+                *(
+                    outcome(cluster.bootstrap, name, timeout, is_clients=is_clients)
+                    for name in OPERATIONS
+                )
             )
         return dict(zip(OPERATIONS, found, strict=True))
 
@@ -260,3 +288,17 @@ def test_an_error_in_time(fault: Fault) -> None:
     for name, found in outcomes(fault, _TIMEOUT_S).items():
         if name not in _ANSWERED:
             assert is_failure(found), (name, found)
+
+
+@pytest.mark.parametrize("honest", [(), HONEST])
+def test_the_clients_timeout_counts_for_each(honest: tuple[type, ...]) -> None:
+    """Also for those that wait for brokers, and where nothing is ever answered."""
+    found = outcomes(silence, _TIMEOUT_S, honest=honest, is_clients=True)
+    for name in OPERATIONS.keys() - (_ANSWERED if honest else set()):
+        assert is_failure(found[name]), (name, found[name])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_signature_has_a_timeout_that_is_not_the_clients(name: str) -> None:
+    timeout = inspect.signature(getattr(AdminClient, name)).parameters["timeout"]
+    assert (timeout.annotation, timeout.default) == ("float | None", None)

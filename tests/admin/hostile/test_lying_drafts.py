@@ -19,7 +19,7 @@ from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.server.apis import served_apis
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
 from tests.admin.test_drafts import COMMAND_CALLS, Draft

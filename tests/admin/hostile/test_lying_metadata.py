@@ -25,7 +25,7 @@ from tests.admin.hostile.servers import Peer, ScriptedServer
 from tests.admin.leaks import no_sockets_left, run_without_tasks_left
 
 CREATE_TOPICS = CreateTopicsRequest.api_key or 0
-NOT_CONTROLLER = error_code("NOT_CONTROLLER").code or 0
+NOT_CONTROLLER = error_code("NOT_CONTROLLER").code
 #: Seconds for one call, and what it may take beyond on a busy machine.
 _TIMEOUT_S, _GRACE_S = 1.0, 3.0
 

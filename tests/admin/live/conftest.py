@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto.admin import SyncAdminClient
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.secured import Secured, start_secured
 from tests.helpers.requirements import require_oracle
@@ -43,6 +44,20 @@ def cluster_of(item: pytest.Item) -> str:
     assert isinstance(item, pytest.Function)
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
     return next(each for each in CLUSTERS if each in parameters or each in item.fixturenames)
+
+
+@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """The real clusters, one after the other: a test of both takes it."""
+    found: Cluster = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def admin(cluster: Cluster) -> Iterator[SyncAdminClient]:
+    """A client of that cluster."""
+    with SyncAdminClient(cluster.bootstrap) as client:
+        yield client
 
 
 @pytest.fixture(scope="package")

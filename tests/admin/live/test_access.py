@@ -41,12 +41,6 @@ _T = TypeVar("_T")
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 
 
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
-
-
 def ask(cluster: Cluster, question: Callable[[AdminClient], Awaitable[_T]]) -> _T:
     """What a client of its own answers."""
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.admin.live.helpers.controllers import (
     active_controller,
     live_brokers,
@@ -18,12 +16,6 @@ from tests.admin.live.helpers.kafka_python import brokers_of, kafka_python_admin
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
 from tools.clusters import Cluster
-
-
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
 
 
 def test_three_brokers_in_three_racks(cluster: Cluster) -> None:

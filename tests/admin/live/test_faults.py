@@ -30,12 +30,6 @@ _REPEATED = ("TOPIC_ALREADY_EXISTS", "UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPI
 Names = Callable[[str], str]
 
 
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
-
-
 async def work(
     admin: AdminClient, unique: Names, over: asyncio.Event, repeated: tuple[str | None, ...]
 ) -> list[str]:

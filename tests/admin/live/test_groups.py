@@ -28,12 +28,6 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
-
-
 def test_groups_of_every_type_in_one_shape(
     kraft_cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str], str]
 ) -> None:

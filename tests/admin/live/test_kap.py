@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from collections.abc import Callable
@@ -11,19 +12,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.cli.app import kap
-from tests.admin.live.helpers.controllers import wait_until
+from tests.admin.live.helpers.controllers import live_brokers, node_ended, wait_until
 from tests.admin.live.helpers.each_broker import replicas_everywhere
+from tests.admin.live.helpers.group_members import join_classic
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 Unique = Callable[[str], str]
-
-
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
 
 
 def run(cluster: Cluster, command: str, code: int | None = 0, data: str | None = None) -> Any:
@@ -147,3 +144,47 @@ def test_any_request(cluster: Cluster, unique: Unique) -> None:
     refused = run(cluster, "request CreateTopics --version 5 --controller", 1, data=asked)
     assert [each["error"] for each in refused["errors"]] == ["TOPIC_ALREADY_EXISTS"]
     run(cluster, f"topics delete {name} --yes")
+
+
+def test_ping_names_the_broker_that_has_ended(cluster: Cluster) -> None:
+    """A KRaft cluster still knows it; with ZooKeeper, the answer is about the others alone."""
+    assert [each["error"] for each in run(cluster, "ping")["brokers"]] == [None] * 3
+    ended = max(cluster.nodes)
+    with node_ended(cluster, ended):
+        wait_until(lambda: ended not in live_brokers(cluster), "the broker is not live")
+        found = run(cluster, "ping --timeout 20", None)
+        there = {each["broker"]: each["error"] for each in found["brokers"]}
+        if found["brokers"][0]["fenced"] is None:
+            assert there == dict.fromkeys(set(cluster.nodes) - {ended})
+        else:
+            assert there.pop(ended) == "Fenced"
+            assert set(there.values()) == {None}
+            assert [each["broker"] for each in found["errors"]] == [ended]
+
+
+def test_a_member_without_a_commit_is_described_as_by_kafkas_command(
+    cluster: Cluster, kafka_tools: KafkaTools, unique: Unique
+) -> None:
+    topic, group = unique("kap-read"), unique("kap-group")
+    run(cluster, f"topics create {topic} --partitions 2 --replication-factor 1")
+
+    async def join() -> str:
+        async with AdminClient(cluster.bootstrap, timeout=60) as admin:
+            return await join_classic(admin, group, topic)
+
+    member = asyncio.run(join())
+    (found,) = run(cluster, f"groups describe {group}")["groups"]
+    kafkas = [
+        line.split()[1:7]
+        for line in kafka_tools.run(
+            "ConsumerGroupCommand", "--bootstrap-server", cluster.bootstrap,
+            "--describe", "--group", group,
+        ).splitlines()
+        if line.startswith(group)
+    ]  # fmt: skip
+    keys = ("topic", "partition", "offset", "end_offset", "lag", "member_id")
+    ours = [["-" if each[key] is None else str(each[key]) for key in keys]
+            for each in found["offsets"]]  # fmt: skip
+    assert ours == sorted(kafkas)
+    assert [each[2] for each in ours] == ["-", "-"]
+    assert {each[5] for each in ours} == {member}

@@ -8,17 +8,9 @@ import sys
 import warnings
 from collections.abc import Callable
 
-import pytest
-
 from kafka_admin_proto.admin import AdminClient, NewTopic
 from tests.docs.test_metrics_probe import SCRIPT
 from tools.clusters import Cluster
-
-
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
 
 
 def test_a_groups_lag(cluster: Cluster, unique: Callable[[str], str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,18 +24,6 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import HOST, Cluster
 
 Unique = Callable[[str], str]
-
-
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
-
-
-@pytest.fixture
-def admin(cluster: Cluster) -> Iterator[SyncAdminClient]:
-    with SyncAdminClient(cluster.bootstrap) as client:
-        yield client
 
 
 def described(tools: KafkaTools, bootstrap: str, topic: str) -> str:

@@ -22,12 +22,6 @@ from tests.admin.live.helpers.secured import PASSWORDS, Secured
 from tools.clusters import Cluster
 
 
-@pytest.fixture(params=["kraft_cluster", "zookeeper_cluster"])
-def cluster(request: pytest.FixtureRequest) -> Cluster:
-    found: Cluster = request.getfixturevalue(request.param)
-    return found
-
-
 @contextmanager
 def open_transaction(bootstrap: str, transactional_id: str, topic: str) -> Iterator[Any]:
     """kafka-python's producer, with one record written to partition 0 in an open transaction."""

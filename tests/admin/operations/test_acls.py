@@ -199,5 +199,5 @@ def test_an_answer_with_too_few_results_is_refused() -> None:
     client = Client()
     client.handlers[CreateAclsRequest] = lambda request, call: CreateAclsResponse()
     acl = AclBinding(ResourceType.TOPIC, "t", "User:a", AclOperation.READ)
-    with pytest.raises(AdminError, match="0 results for 1 items"):
+    with pytest.raises(AdminError, match="0 results for 1 item"):
         asyncio.run(client.create_acls([acl]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,24 @@ def test_a_replica_is_asked_where_it_is_named_and_partitions_without_leaders_wai
     assert [type(call.request) for call in client.calls] == [DescribeProducersRequest]
     (waited,) = asyncio.run(client.describe_producers([("t", 3)], timeout=0.05))
     assert waited.error == "LEADER_NOT_AVAILABLE"
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "found"),
+    [
+        (0, 12, (9, 1, 4, None)),
+        (0, 13, (None, None, 0, "NoTransaction")),
+        (3, 12, (None, None, 0, "LEADER_NOT_AVAILABLE")),
+    ],
+)
+def test_an_open_transaction_is_found_by_its_offset(
+    partition: int, offset: int, found: tuple[Any, ...]
+) -> None:
+    open_ = asyncio.run(Client().find_open_transaction("t", partition, offset, timeout=0.1))
+    assert (open_.topic, open_.partition, open_.start_offset) == ("t", partition, offset)
+    assert (
+        open_.producer_id, open_.producer_epoch, open_.coordinator_epoch, open_.error,
+    ) == found  # fmt: skip
 
 
 def test_an_abort_marker_goes_to_the_leader_wherever_that_is() -> None:

@@ -46,5 +46,5 @@ def answers_its_id(request: Any, broker: ScriptedBroker) -> ListGroupsResponse:
 
 
 def created(code: str = "NONE") -> CreateTopicsResponse:
-    row = CreateTopicsResponse.CreatableTopicResult(name="a", error_code=error_code(code).code or 0)
+    row = CreateTopicsResponse.CreatableTopicResult(name="a", error_code=error_code(code).code)
     return CreateTopicsResponse(topics=[row])

@@ -87,7 +87,7 @@ def test_a_cluster_without_a_controller_is_waited_for() -> None:
         cluster.on(CreateTopicsRequest, lambda request, broker: created())
         async with cluster, session(cluster.bootstrap) as client:
             with pytest.raises(RequestTimedOutError, match="no active controller") as caught:
-                await create(client, timeout=0.2)
+                await create(client, timeout=1.0)
             assert not caught.value.may_have_acted
             waiting = asyncio.create_task(create(client))
             await asyncio.sleep(0.05)

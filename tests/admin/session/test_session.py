@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from kafka_admin_proto.admin import (
 )
 from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.retry import Backoff
+from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
@@ -32,6 +34,7 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
@@ -110,6 +113,19 @@ def test_what_was_not_sent_is_no_repetition() -> None:
     run_without_leaks(run())
 
 
+def test_a_request_that_only_reads_cannot_act_later() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1])
+        cluster.on(ListGroupsRequest, lambda request, broker: SILENCE)
+        async with cluster, session(cluster.bootstrap) as client:
+            with pytest.raises(RequestTimedOutError, match="was not done within") as caught:
+                await client.call(ListGroupsRequest(), ListGroupsResponse, timeout=0.3)
+            assert "act" not in str(caught.value)
+            assert not caught.value.may_have_acted
+
+    run_without_leaks(run())
+
+
 def test_silence_ends_in_time_and_names_the_broker() -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1])
@@ -146,7 +162,7 @@ def test_a_throttled_client_waits() -> None:
 
 
 def test_a_transient_error_is_asked_again_until_the_time_is_over() -> None:
-    loading = error_code("COORDINATOR_LOAD_IN_PROGRESS").code or 0
+    loading = error_code("COORDINATOR_LOAD_IN_PROGRESS").code
 
     async def run() -> None:
         cluster = ScriptedCluster([1])
@@ -379,3 +395,25 @@ def test_brokers_and_versions_have_a_time_of_their_own() -> None:
                 await client.versions(timeout=0.1)
 
     run_without_leaks(run())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        list_groups,
+        lambda client: client.call_owner(ListGroupsRequest(), ListGroupsResponse, to=1),
+        lambda client: client.brokers(),
+        lambda client: client.versions(),
+        lambda client: client.call_all(ListGroupsRequest(), ListGroupsResponse),
+        lambda client: client.close(),
+    ],
+    ids=["call", "call_owner", "brokers", "versions", "call_all", "close"],
+)
+def test_another_event_loop_is_a_sentence(use: Callable[[Session], Any]) -> None:
+    with SyncCluster() as cluster, asyncio.Runner() as first:
+        client = session(cluster.bootstrap_servers)
+        first.run(client.brokers())
+        with asyncio.Runner() as second, pytest.raises(AdminError, match="take a SyncAdminClient"):
+            second.run(use(client))
+        first.run(client.brokers())
+        first.run(client.close())

@@ -20,10 +20,10 @@ from kafka_admin_proto.admin import (
 )
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
+from kafka_admin_proto.testing import Authority, Certificate
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import SILENCE, ScriptedBroker, ScriptedCluster
 from tests.helpers.requirements import skip_or_fail
-from tools.clusters import Authority, Certificate
 
 PASSWORD = "key-secret"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import ssl
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import ClientConfig, ConfigurationError, client_config
 from kafka_admin_proto.admin.retry import Backoff
-from kafka_admin_proto.admin.settings.addresses import Address, parse_addresses
-from kafka_admin_proto.admin.settings.config import UNDERSTOOD
+from kafka_admin_proto.admin.settings.config import PROTOCOLS, UNDERSTOOD
 from kafka_admin_proto.admin.settings.jaas import read_jaas
+from kafka_admin_proto.protocol.addresses import Address, parse_addresses
+from kafka_admin_proto.testing import Authority
+from tests.helpers.requirements import skip_or_fail
 
 BROKER = "localhost:9092"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -45,7 +48,8 @@ def test_a_properties_file_of_kafkas_tools() -> None:
         "retries": "5",
         "compression.type": "zstd",
     }
-    config = client_config(command_config=properties)
+    with pytest.warns(UserWarning, match="goes to a:1, b:2 in the clear: PLAIN without TLS"):
+        config = client_config(command_config=properties)
     assert config.bootstrap_servers == (Address("a", 1), Address("b", 2))
     assert config.security_protocol == "SASL_PLAINTEXT"
     assert (config.sasl_username, config.sasl_password) == ("alice", "hush hush")
@@ -53,6 +57,7 @@ def test_a_properties_file_of_kafkas_tools() -> None:
     assert config.backoff == Backoff(0.05, 0.2)
     assert config.reconnect_backoff == Backoff(0.05, 2.0)
     assert config.unused == ("compression.type", "retries")
+    properties["sasl.mechanism"] = "SCRAM-SHA-256"  # sends no password
     assert client_config("c:3", command_config=properties).addresses == (Address("c", 3),)
     controllers = client_config(bootstrap_controllers="c:3", command_config=properties)
     assert (controllers.bootstrap_servers, controllers.addresses) == ((), (Address("c", 3),))
@@ -144,15 +149,145 @@ def test_properties_that_cannot_work_are_refused(properties: dict[str, str], sai
         client_config(BROKER, command_config=properties)
 
 
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file of PEM with an authority's certificate."""
+    if shutil.which("openssl") is None:
+        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    return str(Authority(tmp_path_factory.mktemp("tls")).certificate.file)
+
+
+LOGIN_ARGUMENTS: dict[str, Any] = {
+    "sasl_mechanism": "SCRAM-SHA-256", "sasl_username": "a", "sasl_password": "b",
+}  # fmt: skip
+#: Settings that say the protocol, and what is refused beside a protocol that has no use for them.
+ABOUT_TLS: list[dict[str, str]] = [
+    {"ssl.truststore.location": "FILE"},
+    {"ssl.truststore.location": "FILE", "ssl.endpoint.identification.algorithm": ""},
+    {"ssl.protocol": "TLSv1.3"},
+]
+ABOUT_SASL: list[tuple[dict[str, str], dict[str, Any]]] = [
+    ({}, LOGIN_ARGUMENTS),
+    ({"sasl.mechanism": "SCRAM-SHA-256"}, {"sasl_username": "a", "sasl_password": "b"}),
+    ({"sasl.mechanism": "SCRAM-SHA-256", "sasl.jaas.config": LOGIN}, {}),
+    ({"sasl.jaas.config": LOGIN}, {"sasl_mechanism": "SCRAM-SHA-256"}),
+]
+
+
+@pytest.mark.parametrize("protocol", [None, *PROTOCOLS])
+@pytest.mark.parametrize("as_argument", [True, False])
+@pytest.mark.parametrize("tls", [{}, *ABOUT_TLS])
+@pytest.mark.parametrize("sasl", [({}, {}), *ABOUT_SASL])
+def test_settings_say_the_protocol_or_are_refused_beside_another(
+    monkeypatch: pytest.MonkeyPatch,
+    certificate: str,
+    protocol: str | None,
+    as_argument: bool,
+    tls: dict[str, str],
+    sasl: tuple[dict[str, str], dict[str, Any]],
+) -> None:
+    properties = {name: value.replace("FILE", certificate) for name, value in tls.items()}
+    properties |= sasl[0]
+    monkeypatch.setenv("SSL_CERT_FILE", certificate)  # those of the system take long to read
+    arguments = dict(sasl[1])
+    if protocol is not None and as_argument:
+        arguments["security_protocol"] = protocol
+    elif protocol is not None:
+        properties["security.protocol"] = protocol
+    with_sasl, with_tls = sasl != ({}, {}), bool(tls)
+    implied = "SASL_" * with_sasl + ("SSL" if with_tls else "PLAINTEXT")
+    wanted = protocol or implied
+    lacks_tls = with_tls and not wanted.endswith("SSL")
+    lacks_sasl = with_sasl != wanted.startswith("SASL")
+    if lacks_tls or lacks_sasl:
+        with pytest.raises(ConfigurationError) as caught:
+            client_config(BROKER, command_config=properties, **arguments)
+        if lacks_tls:
+            assert all(name in str(caught.value) for name in tls)
+        return
+    config = client_config(BROKER, command_config=properties, **arguments)
+    assert config.security_protocol == wanted
+    assert (config.ssl_context is not None) == wanted.endswith("SSL")
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"ssl.truststore.password": "x"},
+        {"ssl.truststore.type": "PEM"},
+        {"ssl.keystore.password": "x"},
+        {"ssl.keystore.type": "PEM"},
+        {"ssl.key.password": "x"},
+        {"ssl.keystore.key": "x"},
+        {"ssl.keystore.certificate.chain": "x"},
+        {"ssl.truststore.location": "FILE", "ssl.truststore.certificates": "x"},
+        {"ssl.keystore.location": "FILE", "ssl.keystore.certificate.chain": "x"},
+        {"ssl.keystore.location": "FILE", "ssl.keystore.key": "x"},
+        {"ssl.trustore.location": "FILE"},
+        {"ssl.cipher.suites": "x"},
+        {"sasl.login.class": "x"},
+        {"security.protocl": "SSL"},
+        {"sasl.mechanism": "GSSAPI"},
+        {"sasl.jaas.config": LOGIN},
+    ],
+    ids=" ".join,
+)
+def test_a_setting_of_security_without_effect_is_refused(
+    certificate: str, properties: dict[str, str]
+) -> None:
+    given = {name: value.replace("FILE", certificate) for name, value in properties.items()}
+    with pytest.raises(ConfigurationError) as caught:
+        client_config(BROKER, command_config=given)
+    assert any(
+        name in str(caught.value) for name in [*properties, "ssl.keystore.key", "sasl.mechanism"]
+    )
+
+
+@pytest.mark.parametrize("name", ["sasl_mechanism", "sasl_username", "sasl_password"])
+@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
+def test_a_login_without_sasl_is_refused_even_if_it_is_empty(name: str, protocol: str) -> None:
+    settings: dict[str, Any] = {"security_protocol": protocol, name: ""}
+    with pytest.raises(ConfigurationError, match="does not use them"):
+        client_config(BROKER, **settings)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "LOCALHOST"])
+@pytest.mark.parametrize("far", ["kafka-1", "10.0.0.1", "[fe80::1]", "0.0.0.0", "128.0.0.1"])
+def test_a_password_in_the_clear_is_warned_of_beyond_this_machine(host: str, far: str) -> None:
+    login = {**LOGIN_ARGUMENTS, "sasl_mechanism": "PLAIN"}
+    client_config(f"{host}:1", **login)
+    client_config(f"{far}:1", ssl_context=ssl.create_default_context(), **login)
+    client_config(f"{far}:1", **LOGIN_ARGUMENTS)  # SCRAM sends no password
+    with pytest.warns(UserWarning, match="in the clear: PLAIN without TLS") as caught:
+        client_config(f"{host}:1,{far}:2", **login)
+    assert len(caught) == 1
+    assert f"goes to {far}:2 in" in str(caught[0].message)
+    assert "'b'" not in str(caught[0].message)
+
+
 def test_an_argument_that_there_is_not() -> None:
     with pytest.raises(TypeError, match="no setting is called nonsense"):
         client_config(BROKER, nonsense=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["ssl.truststore.location", "ssl.endpoint.identification.algorithm"]
+)
+def test_properties_of_tls_beside_a_context_are_refused(name: str) -> None:
+    context = ssl.create_default_context()
+    with pytest.raises(ConfigurationError, match=f"{name}: no effect beside an ssl_context"):
+        client_config(BROKER, command_config={name: "x"}, ssl_context=context)
+    config = client_config(BROKER, command_config={"ssl.key.password": ""}, ssl_context=context)
+    assert config.ssl_context is context
 
 
 def test_a_context_or_a_user_says_the_protocol() -> None:
     context = ssl.create_default_context()
     login: dict[str, Any] = {"sasl_mechanism": "PLAIN", "sasl_username": "a", "sasl_password": "b"}
     assert client_config(BROKER, ssl_context=context).security_protocol == "SSL"
+    of_servers = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with pytest.raises(ConfigurationError, match="ssl_context is a context of servers"):
+        client_config(BROKER, ssl_context=of_servers)
     assert client_config(BROKER, ssl_context=context, **login).security_protocol == "SASL_SSL"
     assert client_config(BROKER, **login).security_protocol == "SASL_PLAINTEXT"
 

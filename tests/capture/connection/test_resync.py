@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import DeleteTopicsRequest, DeleteTopicsResponse
 from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
 from kafka_admin_proto.capture.connection.resync import Boundary, end_to_end, find_boundary
-from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.protocol import frame, write_request, write_response
 
 REQUEST = frame(write_request(DeleteTopicsRequest(topic_names=["apples"]), 3, 7, client_id="me"))
 RESPONSE = frame(write_response(DeleteTopicsResponse(), 3, 7))
 
 
-def search(data: bytes, from_client: bool | None, *, complete: bool = False) -> Boundary | None:
+def search(
+    data: bytes,
+    from_client: bool | None,
+    *,
+    complete: bool = False,
+    options: DecodeOptions = DEFAULT_OPTIONS,
+) -> Boundary | None:
     pending = RequestTable()
     pending.expect(7, PendingRequest(20, 3))
     return find_boundary(
-        bytearray(data), from_client, pending, DEFAULT_OPTIONS, complete=complete, full=False
+        bytearray(data), from_client, pending, options, complete=complete, full=False
     )
+
+
+@pytest.mark.parametrize(("data", "from_client"), [(REQUEST, True), (RESPONSE, False)])
+def test_a_frame_over_the_limit_is_no_boundary(data: bytes, from_client: bool) -> None:
+    """The stream would lose its sync at it again, and find it again, for ever."""
+    at_limit = DecodeOptions(limit=len(data) - 4)
+    assert search(data, from_client, options=at_limit) == (0, from_client)
+    assert search(data, from_client, options=DecodeOptions(limit=len(data) - 5)) is None
 
 
 @given(st.binary(max_size=40).map(lambda rest: b"\xff" + rest.replace(b"\0", b"\1")))

@@ -23,7 +23,7 @@ from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
-from tests.capture.packets import KINDS, SYN, Packet, conversation, ethernet
+from tests.capture.packets import FIN, KINDS, SYN, Packet, conversation, ethernet
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 TOPICS = [CreatableTopic(name=f"topic-{i}") for i in range(40)]
@@ -84,6 +84,12 @@ def test_what_is_missing_is_a_problem_and_the_rest_is_there() -> None:
         each.data.endswith(NEXT) for each in found
     )
     assert sum(len(each.data) for each in found) == sum(len(each.data) for each in left)
+
+
+def test_data_behind_the_end_of_its_connection_is_read() -> None:
+    packets = conversation([(True, NEXT)], handshake=False)
+    end = next(packet for packet in packets if packet.flags & FIN)
+    assert apis(decoded(blocks_of([end, packets[0]]))) == [ALL[2]]
 
 
 def test_blocks_that_are_no_packets_stay() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from kafka_admin_proto import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.payloads import MAX_APIS_OF_ID, PayloadReader
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.protocol import Request, Response, write_request, write_response
@@ -40,3 +42,14 @@ def test_of_too_many_apis_under_one_id_the_oldest_is_forgotten() -> None:
         payloads.read(unknown)
     answer = payloads.read(RESPONSE)
     assert getattr(answer, "api", None) != "DeleteTopics"
+
+
+def test_a_request_without_its_size_is_named_with_what_to_say() -> None:
+    request = write_request(DeleteTopicsRequest(), 1, 7)
+    decoder = FrameDecoder()
+    (named,) = decoder.decode(Block(request))
+    assert (named.problem or "").endswith(
+        "; without a size in front it is a DeleteTopics request: --unit payload"
+    )
+    (damaged,) = decoder.decode(Block(request[:-1]))
+    assert "--unit" not in (damaged.problem or "")

@@ -428,8 +428,7 @@ def test_nothing_but_comments(format: str) -> None:
 
 def test_an_unknown_format() -> None:
     assert fault("00", "hexx") == (
-        "there is no input format 'hexx'; "
-        "there are auto, xxd, hexdump, wireshark, escaped, hex, base64, raw"
+        f"there is no input format 'hexx'; there are {', '.join(['auto', *READERS])}"
     )
 
 
@@ -448,7 +447,7 @@ def test_an_unknown_format() -> None:
 )  # fmt: skip
 def test_what_no_reader_makes_out(text: str, said: str) -> None:
     assert said in fault(text)
-    assert fault(text).endswith("xxd, hexdump, wireshark, escaped, hex, base64, raw")
+    assert fault(text).endswith(f"(--input-format): {', '.join(READERS)}")
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_a_damaged_size_costs_two_packets_at_most(order: str) -> None:
                 passed = positions[number + 1] - at
                 assert said == (
                     f"the capture is damaged at byte {at}: a packet of {value} bytes; "
-                    f"{passed} bytes are passed over until the next packet"
+                    f"{passed} bytes passed over until the next packet"
                 )
 
 
@@ -230,7 +230,7 @@ def test_a_hole_of_zeros_is_passed_over() -> None:
     assert positions_of(found) == positions[:40] + positions[61:]
     assert faults_of(found) == [
         f"the capture is damaged at byte {start}: a packet of no bytes; "
-        f"{positions[61] - start} bytes are passed over until the next packet"
+        f"{positions[61] - start} bytes passed over until the next packet"
     ]
 
 
@@ -261,7 +261,7 @@ def test_a_bad_block_costs_itself() -> None:
         assert len(positions_of(found)) == 8
         (fault,) = faults_of(found)
         assert said in fault
-        assert f"; {size} bytes are passed over until the next packet" in fault
+        assert f"; {size} bytes passed over until the next packet" in fault
     # Those of a damaged interface are one fault, and other interfaces keep their numbers.
     found = whole(BytesIO(section + block("<", 1, b"") + interface + b"".join(packets)))
     assert len(faults_of(found)) == 2

@@ -41,4 +41,4 @@ def test_bytes_are_counted_and_few_are_kept() -> None:
     assert traffic.size == 3 * (8 + HEAD_BYTES)
     assert [len(each) for each in traffic.starts] == [0, HEAD_BYTES]
     assert traffic.describe() == "not Kafka: SSH, 12 kB not decoded"
-    assert ForeignTraffic("no Kafka", size=7).describe() == "no Kafka; 7 more bytes are not decoded"
+    assert ForeignTraffic("no Kafka", size=7).describe() == "no Kafka; 7 more bytes not decoded"

@@ -21,7 +21,7 @@ class Sink:
     def data(self, data: bytes, ts: int) -> None:
         self.events.append(data)
 
-    def missing(self, size: int, ts: int) -> None:
+    def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
         self.events.append(size)
 
     @property

@@ -115,7 +115,7 @@ class ScriptedBroker:
             m.ApiVersionsResponse.ApiVersion(
                 api_key=_key(name), min_version=each.lowest, max_version=each.highest
             )
-            for name in _handled()
+            for name in _handled(type(self))
             for each in [supported(name)]
         ]
         return m.ApiVersionsResponse(api_keys=keys)
@@ -545,7 +545,7 @@ class ScriptedBroker:
         return r(
             topics=[
                 r.OngoingTopicReassignment(
-                    topic, [r.OngoingPartitionReassignment(partition, replicas)]
+                    topic, [r.OngoingPartitionReassignment(partition, replicas, replicas)]
                 )
                 for (topic, partition), replicas in self._reassigning.items()
             ]
@@ -597,9 +597,9 @@ class ScriptedBroker:
         )
 
 
-def _handled() -> Iterator[str]:
-    """The requests that the broker answers."""
-    for attribute in dir(ScriptedBroker):
+def _handled(kind: type[ScriptedBroker]) -> Iterator[str]:
+    """The requests that a broker of this kind answers."""
+    for attribute in dir(kind):
         name = f"{attribute[1:]}Request"
         if attribute[0] == "_" and attribute[1:2].isupper() and name in m.__all__:
             yield name

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kafka_admin_proto.admin.session.effects import EFFECTS, Effect, effect_of
 from kafka_admin_proto.cli.admin.common.answer import cell
-from kafka_admin_proto.cli.admin.request.effects import EFFECTS, Effect, effect_of
 from kafka_admin_proto.cli.admin.request.fields import request_json, set_at
 from kafka_admin_proto.cli.shell.history import is_secret_line
 from kafka_admin_proto.schema.catalog import catalog
@@ -171,7 +171,12 @@ def test_a_value_beside_a_secret_name_of_the_file(tmp_path: Path) -> None:
 
 def test_every_request_reads_or_changes_or_destroys() -> None:
     """A new api is put into the list, or this fails; what is not listed asks."""
-    requests = [name for name in catalog().names() if catalog().entry(name).type == "request"]
+    requests = {
+        name
+        for dialect in ("kafka", "kip-4a", "kip-4b")
+        for name in catalog().names(dialect)
+        if catalog().entry(name, dialect).type == "request"
+    }
     listed = [api for apis in EFFECTS.values() for api in apis]
     assert sorted(listed) == sorted(name.removesuffix("Request") for name in requests)
     for name in requests:
@@ -192,7 +197,7 @@ def test_ctrl_c_ends_a_command_with_one_object(broker: ScriptedBroker) -> None:
         assert broker.ignored.wait(60)
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert [each["error"] for each in json.loads(stdout)["errors"]] == ["Interrupted"]
 
 
@@ -263,3 +268,44 @@ values = st.recursive(
 @given(values)
 def test_a_cell_is_safe_on_a_terminal(value: object) -> None:
     assert cell(value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("options", "filters"),
+    [
+        ("--allow-principal User:bob --operation Read --topic orders",
+         [(2, "orders", "User:bob", "*", 3, 3)]),
+        ("--deny-principal User:bob --deny-host 10.0.0.1 --topic orders",
+         [(2, "orders", "User:bob", "10.0.0.1", 1, 2)]),
+        ("--allow-principal User:bob --consumer --topic orders --group g",
+         [(2, "orders", "User:bob", "*", 3, 3), (2, "orders", "User:bob", "*", 8, 3),
+          (3, "g", "User:bob", "*", 3, 3)]),
+        ("--principal User:bob --permission allow", [(1, None, "User:bob", None, 1, 3)]),
+    ],
+)  # fmt: skip
+def test_acls_are_chosen_as_they_are_created(
+    options: str, filters: list[tuple[object, ...]], run: Run, broker: ScriptedBroker
+) -> None:
+    assert run(f"acls list {options}").exit_code == 0
+    assert [
+        (each.resource_type_filter, each.resource_name_filter, each.principal_filter,
+         each.host_filter, each.operation, each.permission_type)
+        for each in broker.asked("DescribeAcls")
+    ] == filters  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--allow-host 10.0.0.1 --topic orders", "--allow-host goes with --allow-principal"),
+        ("--idempotent --operation Read --topic orders", "--idempotent goes with --producer"),
+        ("--producer", "--producer goes with --topic or --transactional-id"),
+        ("--consumer --cluster", "--consumer goes with --topic or --group"),
+        ("--producer --topic a --group b", "--group has no effect with --producer: name an --ope"),
+        ("--allow-principal User:a --principal User:a --topic o", "leave these out"),
+    ],
+)
+def test_flags_of_acls_without_effect_are_refused(options: str, said: str, run: Run) -> None:
+    for verb in ("list", "delete"):
+        result = run(f"acls {verb} {options}")
+        assert (result.exit_code, said in result.stderr) == (2, True), result.output

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_admin_proto.cli.app import kap
+from tests.cli.admin.commands import all_commands
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker
 
@@ -31,6 +33,52 @@ def shown(block: str, run: Run, broker: ScriptedBroker) -> str:
 @pytest.mark.parametrize("block", BLOCKS, ids=[each.splitlines()[0] for each in BLOCKS])
 def test_each_example(block: str, run: Run, broker: ScriptedBroker) -> None:
     assert shown(block, run, broker).strip() == block.strip()
+
+
+def named_flags(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a text with each flag that stands behind it.
+
+    Behind it is in the same line of code; in a table's row also in the cells behind: these are of
+    all commands of the first cell, which may name further ones of the group, as "delete" here:
+    | `kap offsets reset`, `delete` | `--group` |
+    """
+    commands = dict(all_commands())
+
+    def command_of(*lines: str) -> str:
+        found = (p for line in lines for p in commands if f"{line} ".startswith(f"{p} "))
+        return next(found, "")
+
+    for row in re.findall(r"^\| (`kap .*?) \|(.*)$", text, re.MULTILINE):
+        names = re.findall(r"`(?:kap )?([^`]+)`", row[0])
+        group = names[0].split()[0]
+        for path in filter(None, (command_of(name, f"{group} {name}") for name in names)):
+            yield from ((path, flag) for flag in re.findall(r"`(--[\w-]+)", row[1]))
+    for line in re.findall(r"\bkap ([a-z][^`\n|]*)", text.replace("\\\n", " ")):
+        for path in commands:
+            if f"{line} ".startswith(f"{path} "):
+                yield from ((path, flag) for flag in re.findall(r"(?<=\s)(--[\w-]+)", line))
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_flag_that_a_page_names_is_one_of_the_command(page: Path) -> None:
+    commands = dict(all_commands())
+    wrong = {
+        f"kap {path} {flag}"
+        for path, flag in named_flags(page.read_text("utf-8"))
+        if flag != "--help"
+        and not any(flag in (*each.opts, *each.secondary_opts) for each in commands[path].params)
+    }
+    assert not wrong
+
+
+def test_flags_of_pages_are_found() -> None:
+    found = set(named_flags(PAGE.read_text("utf-8")))
+    assert {("acls delete", "--producer"), ("offsets reset", "--shift-by")} <= found
+    assert ("topics create", "--replication-factor") in found
+    assert len(found) > 40
 
 
 def test_every_command_that_the_page_names_is_there() -> None:

@@ -6,11 +6,14 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.admin.alter import AlterTopicStep, TopicPlan
+from kafka_admin_proto.cli.admin.common.settings import SharedOption
 from kafka_admin_proto.cli.admin.topics_alter import planned_items
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
@@ -60,6 +63,107 @@ def test_the_first_draft() -> None:
         assert run(cluster, f"topics delete t --yes {said}").exit_code == 0
 
 
+@pytest.mark.parametrize("dialect", ["kip-4a", "kip-4b"])
+def test_any_request_of_the_draft(dialect: Literal["kip-4a", "kip-4b"]) -> None:
+    """a105, b211: the name is one of the dialect, and then one of Kafka's own."""
+    with SyncCluster(2, rules=dialect) as cluster:
+        for api in ("AlterTopic", "altertopicrequest", "4002"):
+            said = f"request {api} --dialect {dialect} --yes --json -"
+            asked = run(cluster, said, data='{"items": [{"topicName": "nothere"}]}')
+            document = json.loads(asked.stdout)
+            assert (document["api"], asked.exit_code) == ("AlterTopic", 1), asked.output
+            assert document["errors"][0]["error"] == "UNKNOWN_TOPIC_OR_PARTITION"
+        for api, version in (("TopicMetadata", 1), ("3", 1), ("Metadata", 12)):
+            asked = run(cluster, f"request {api} --version {version} --dialect {dialect}")
+            assert asked.exit_code == 0, asked.output
+        wrong = run(cluster, f"request AlterTopicz --dialect {dialect}")
+        assert (wrong.exit_code, "did you mean AlterTopicRequest" in wrong.stderr) == (2, True)
+        for api in ("AlterTopicResponse", "CreateTopicsResponse"):
+            wrong = run(cluster, f"request {api} --dialect {dialect}")
+            assert (wrong.exit_code, f"{api} is no request" in wrong.stderr) == (2, True)
+
+
+#: Command → its own options: those that a draft's message cannot carry, or that the draft ignores,
+#: have a line in ``REFUSED``.
+OPTIONS = {
+    "topics create": "topic partitions replication-factor replica-assignment config if-not-exists "
+    "dry-run",
+    "topics alter": "topic partitions replication-factor replica-assignment config delete-config "
+    "reading dry-run yes",
+    "topics delete": "topic topic-id if-exists dry-run yes",
+    "topics list": "topic exclude-internal",
+    "topics describe": "topic topic-id exclude-internal lag under-replicated-partitions "
+    "unavailable-partitions topics-with-overrides",
+    "leaders elect": "election-type topic partition topic-partition all-topics path-to-json-file "
+    "yes",
+    "partitions reassign": "reassignment-json-file throttle replica-alter-log-dirs-throttle "
+    "additional dry-run yes",
+}
+BOTH = ("kip-4a", "kip-4b")
+#: Dialects, a command line with what they refuse, and words of the sentence.
+REFUSED = [
+    (BOTH[1:], "topics create t --dry-run", "no request that only validates"),
+    (BOTH[1:], "topics alter t --replica-assignment 3:1", "If Partitions value is empty (-1)"),
+    (BOTH[1:], "topics alter t --replica-assignment 1 --replication-factor 1", "into account"),
+    (BOTH[:1], "topics alter t --replica-assignment 1 --replication-factor 1", "leave them out"),
+    (BOTH[:1], "topics alter t --replica-assignment 1 --partitions 1", "leave them out"),
+    (BOTH[:1], "topics alter t --config segment.ms=5", "has no configs"),
+    (BOTH[:1], "topics alter t --delete-config segment.ms", "has no configs"),
+    (BOTH[:1], "topics alter t --partitions 2 --reading second", "is itself the first draft"),
+    (BOTH[1:], "topics alter t --partitions 2 --reading first", "is itself the second draft"),
+    (BOTH, "topics delete --topic-id sqF6wKA7SxKtA_EiRnSdgQ", "has no topic ids"),
+    (BOTH, "topics describe --topic-id sqF6wKA7SxKtA_EiRnSdgQ", "neither topic ids"),
+    (BOTH[:1], "topics describe --lag", "does not say how far"),
+    (BOTH[:1], "topics describe --under-replicated-partitions", "does not say which replicas"),
+    (BOTH[:1], "topics describe --topics-with-overrides", "does not say which configs"),
+    (BOTH[1:], "leaders elect --election-type unclean --all-topics", "elects preferred leaders"),
+]
+
+
+def test_each_option_is_weighed_for_each_draft() -> None:
+    """A new option of a command that a draft has a message for comes into the table."""
+    root = click.Context(kap)
+    for path, options in OPTIONS.items():
+        group, name = path.split()
+        commands = kap.get_command(root, group)
+        assert isinstance(commands, click.Group)
+        command = commands.get_command(root, name)
+        assert command is not None
+        own = [
+            each.opts[0].removeprefix("--")
+            for each in command.params
+            if isinstance(each, click.Option) and not isinstance(each, SharedOption)
+        ]
+        assert own == options.split(), path
+
+
+@pytest.mark.parametrize(
+    ("dialect", "line", "words"),
+    [(dialect, line, words) for dialects, line, words in REFUSED for dialect in dialects],
+)
+def test_what_a_draft_cannot_say_or_ignores_is_refused(dialect: str, line: str, words: str) -> None:
+    """a42, b177: at once, as nobody listens at that address."""
+    arguments = f"{line} --dialect {dialect} -b localhost:1"
+    if "topics alter" in line or "delete" in line or "elect" in line:
+        arguments += " --yes"
+    result = CliRunner().invoke(kap, shlex.split(arguments))
+    assert (result.exit_code, words in result.stderr) == (2, True), result.output
+
+
+def test_a_dry_run_says_that_nothing_is_checked() -> None:
+    arguments = "topics alter t --partitions 2 --dry-run --dialect kip-4b -b localhost:1"
+    result = CliRunner().invoke(kap, shlex.split(arguments))
+    assert (result.exit_code, "the cluster checked none of it" in result.stderr) == (0, True)
+
+
+def test_what_the_plan_ignores_is_said_where_it_runs() -> None:
+    """The first reading, by Kafka's own requests."""
+    with SyncCluster(3, sync_delay_s=0.01) as cluster:
+        run(cluster, "topics create t --replica-assignment 1:2")
+        done = run(cluster, "topics alter t --replica-assignment 3:1 --partitions 9 --yes")
+        assert (done.exit_code, "partitions 9 is ignored" in done.stderr) == (0, True)
+
+
 def test_a_reassignment_that_the_draft_ignores(second: SyncCluster) -> None:
     """b63, b177: the command is sent as its message, which does nothing; a note says so."""
     run(second, "topics create t --replica-assignment 1:2 --dialect kip-4b")
@@ -86,6 +190,7 @@ def test_secrets_of_a_plan_are_masked() -> None:
 
 def test_a_cluster_without_the_draft() -> None:
     with SyncCluster(1) as cluster:
-        found = run(cluster, "topics describe --dialect kip-4a")
-        assert found.exit_code == 1
-        assert "kap serve --rules kip-4a" in found.stderr
+        for command in ("topics describe", "request TopicMetadata --yes"):
+            found = run(cluster, f"{command} --dialect kip-4a")
+            assert found.exit_code == 1
+            assert "kap serve --rules kip-4a" in found.stdout + found.stderr

@@ -10,12 +10,14 @@ import click
 import pytest
 import yaml
 
-from kafka_admin_proto.cli.admin.common.command import ClusterCommand
+from kafka_admin_proto import admin
+from kafka_admin_proto.cli.admin.common.answer import TIMES, _cell
 from kafka_admin_proto.cli.admin.common.usage import FLAGS
-from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.cli.lazy_group import LazyGroup
+from kafka_admin_proto.cli.output import utc_text
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from tests.cli.admin.commands import cluster_commands
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
 
 #: Commands that change nothing, or the same again; their forms can be compared.
 COMMANDS = [
@@ -98,6 +100,8 @@ FORMS = ("json", "jsonl", "yaml", "tsv", "table")
 def _check_within(table: str, whole: Any, command: str) -> None:
     """Nothing in the table but words of headings that JSON lacks."""
     known = json.dumps(whole).casefold()
+    known += "".join(f" {utc_text(int(ms) * 1000, 'milliseconds')}".casefold()
+                     for ms in re.findall(r'_ms": (\d+)', known))  # fmt: skip
     words = set(re.findall(r"[\w.:/-]{3,}", known))
     numbers = set(re.findall(r"\d+", known))
     heads = set(re.findall(r"\w+", _HEADS))
@@ -122,6 +126,27 @@ def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _without_times(v) for k, v in value.items() if k not in ("ms", "broker")}
     return [_without_times(each) for each in value] if isinstance(value, list) else value
+
+
+def test_milliseconds_of_a_result_are_a_time_or_a_duration() -> None:
+    """Each that is a time is one in tables; JSON and TSV have the number."""
+    results = [getattr(admin, name) for name in dir(admin)]
+    found = {
+        field
+        for result in results
+        for field in getattr(result, "__struct_fields__", ())
+        if field.endswith("_ms")
+    }
+    assert found == TIMES | {"timeout_ms"}
+
+
+def test_times_are_times_in_tables_alone(run: Run) -> None:
+    text, number = "1970-01-01T00:16:40.000Z", "1000000"
+    for form, shown in (("table", text), ("json", number), ("tsv", number)):
+        result = run(f"quorum describe --output {form}")
+        assert (text in result.stdout, number in result.stdout) == (shown == text, shown == number)
+    assert _cell("timestamp_ms", None) == _cell("timestamp_ms", -1) == ""
+    assert _cell("timeout_ms", 60_000) == "60000"
 
 
 def test_an_error_has_kafkas_name_and_its_item(run: Run) -> None:
@@ -175,8 +200,8 @@ def test_json_that_is_too_deep_is_refused(run: Run) -> None:
         ("nothere -b localhost:1 -o json", "UsageError"),
         ("topics --output json list", "UsageError"),
         ("--output json topics list", "UsageError"),
-        ("configs get --broker one -o json", "ValueError"),
-        ("topics describe --topic-id nonsense -o json", "TopicIdError"),
+        ("configs get --broker one -o json", "InstructionError"),
+        ("topics describe --topic-id nonsense -o json", "InstructionError"),
         ("topics describe 'a.*' --topic-id AAAAAAAAAAAAAAAAAAAAAQ -o json", "UsageError"),
         ("topics list --command-config /nowhere -o json", "ConfigurationError"),
         ("request Metadata --version many", "UsageError"),  # no terminal to ask on
@@ -199,18 +224,11 @@ def test_a_group_without_a_command_is_one_object(run: Run) -> None:
 
 def test_options_of_one_letter_without_a_value() -> None:
     """Where the arguments do not parse, these may stand in front of -o in one argument."""
-    context = click.Context(kap)
     flags = {"-h"}
-    for name in kap.list_commands(context):
-        group = kap.get_command(context, name)
-        commands = [group]
-        if isinstance(group, LazyGroup):
-            commands = [group.get_command(context, each) for each in group.list_commands(context)]
-        for command in commands:
-            if isinstance(command, ClusterCommand):
-                for option in command.params:
-                    if isinstance(option, click.Option) and option.is_flag:
-                        flags |= {each for each in option.opts if len(each) == 2}
+    for command in cluster_commands().values():
+        for option in command.params:
+            if isinstance(option, click.Option) and option.is_flag:
+                flags |= {each for each in option.opts if len(each) == 2}
     assert {f"-{letter}" for letter in FLAGS} == flags
 
 
@@ -232,6 +250,14 @@ def test_near_misses(run: Run) -> None:
     assert "did you mean orders?" in run("configs get --topic ordres").stderr
     assert "did you mean billing?" in run("groups describe biling").stderr
     assert "did you mean orders?" in run("offsets get oders").stderr
+
+
+def test_describe_takes_a_name_or_an_id(run: Run) -> None:
+    """t270: and it shows the topic's id."""
+    named = run("topics describe orders")
+    wanted = topic_id_to_text(topic_id("orders"))
+    assert f"topic orders, id {wanted}" in named.stdout
+    assert run(f"topics describe --topic-id {wanted}").stdout == named.stdout
 
 
 def test_trace_is_on_stderr_and_masks(run: Run) -> None:

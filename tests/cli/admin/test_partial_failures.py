@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
+from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.settings import Settings
 from kafka_admin_proto.topic_ids import topic_id_to_text
@@ -57,6 +59,9 @@ def test_groups_of_a_broker_that_does_not_answer_are_missed(
     run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_broker_3(broker, monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(broker, "groups", {})
+        assert "no groups" not in run("groups list --timeout 1").stderr
     for form in ("json", "jsonl"):
         result = run(f"groups describe --all-groups --timeout 1 --output {form}")
         assert result.exit_code == 1
@@ -316,6 +321,60 @@ def test_what_a_command_asks_first_leaves_less_time_for_the_rest() -> None:
         assert 4 < live.timeout <= 4.8
         assert live.timeout == pytest.approx(within, abs=0.1)
     assert Live(Settings(timeout=0), None, "table", ()).timeout == 0
+
+
+@pytest.mark.parametrize(("given", "whole"), [(5, 5), (None, 30), (0, 30)])
+def test_each_question_has_the_time_that_is_left(given: float | None, whole: float) -> None:
+    """One of a stream's has all of it, for nobody knows how many there will be."""
+    settings = Settings(bootstrap_server="127.0.0.1:1", timeout=given)
+
+    async def wait(client: AdminClient) -> float:
+        await asyncio.sleep(0.2)
+        return client.default_timeout
+
+    with Live(settings, None, "table", ()) as live:
+        assert live.ask_one_of_many(wait) == whole
+        assert live.ask(wait) == whole
+        left = whole - 0.2 if given != 0 else whole
+        assert left - 0.5 < live.ask(wait) <= left
+        assert live.ask_one_of_many(wait) == whole
+
+
+@pytest.mark.parametrize("command", ["offsets reset --to-earliest --yes", "offsets delete --yes"])
+def test_a_command_of_several_questions_ends_in_time(
+    command: str, run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(usual: Callable[[Any], Message]) -> Callable[[Any], Message]:
+        def answer(request: Any) -> Message:
+            time.sleep(0.7)
+            return usual(request)
+
+        return answer
+
+    for api in ("OffsetFetch", "OffsetCommit", "OffsetDelete"):
+        monkeypatch.setattr(broker, f"_{api}", slow(getattr(broker, f"_{api}")))
+    assert run(f"{command} --group billing --topic orders --timeout 9").exit_code == 0
+    broker.groups["billing"] = {("orders", 0): 40}
+    result = run(f"{command} --group billing --topic orders --timeout 1")
+    assert result.exit_code == 1
+    assert "was not done within 0." in result.stderr
+
+
+def test_a_hint_that_comes_too_late_costs_no_answer(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = broker._ListGroups
+    asked = []
+
+    def late(request: m.ListGroupsRequest) -> Message:
+        asked.append(request)
+        time.sleep(1)
+        return usual(request)
+
+    monkeypatch.setattr(broker, "_ListGroups", late)
+    result = run("groups describe nothere --timeout 0.7")
+    assert asked
+    assert "GROUP_ID_NOT_FOUND" in result.stderr
 
 
 def test_what_the_command_line_names_goes_before_the_environment(run: Run) -> None:

@@ -98,7 +98,7 @@ def test_the_shell(spawn: Spawn, broker: ScriptedBroker, tmp_path: Path) -> None
     child.send("groups list\r")
     assert broker.ignored.wait(PATIENCE)
     child.sendcontrol("c")  # ends the command, not the shell
-    child.expect("interrupted")
+    child.expect("stopped by Ctrl-C")
     child.expect("kap \\(tsv\\)>")
     child.send("nonsense 'open\r")
     child.expect("no closing quotation")

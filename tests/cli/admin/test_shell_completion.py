@@ -67,6 +67,11 @@ def test_tab_completes_a_topic(
         child.expect("ready")
         child.send("kap topics describe paym\t")
         child.expect("payments")
+        child.sendcontrol("u")
+        child.send("kap configs set --topic orders ret\t")
+        child.expect("ention.ms=")
+        child.send("5\r")  # behind the sign at once
+        child.expect("set for 1 of 1")
     finally:
         child.close(force=True)
 
@@ -78,6 +83,9 @@ def test_fish_completes_a_topic(environment: dict[str, str]) -> None:
         env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert "payments" in done.stdout, done.stderr
+
+
+_ALTER_TOPIC = ("AlterTopicRequest", "AlterTopicResponse")
 
 
 def complete(run: Run, words: str, **env: str) -> list[str]:
@@ -97,9 +105,23 @@ def complete(run: Run, words: str, **env: str) -> list[str]:
         ("kap topics create x --config ret", ["retention.ms="]),
         ("kap topics alter x --delete-config ret", ["retention.ms"]),
         ("kap configs get --broker ", ["1", "2", "3"]),
+        ("kap configs set --topic orders ret", ["retention.ms="]),
+        ("kap configs set --topic orders --append clean", ["cleanup.policy="]),
+        ("kap configs set --broker 1 log.r", ["log.retention.hours="]),
+        ("kap configs set --broker-defaults log.r", ["log.retention.hours="]),
+        ("kap configs unset --topic orders ret", ["retention.ms"]),
+        ("kap configs unset --topic orders log.r", []),
+        ("kap configs unset --entity-type brokers --entity-name 1 log.r", ["log.retention.hours"]),
+        ("kap configs get --group billing --key clean", ["cleanup.policy"]),
         ("kap groups describe ", ["billing"]),
         ("kap topics list --output j", ["json", "jsonl"]),
         ("kap request CreateTop", ["CreateTopics"]),
+        ("kap request --dialect kip-4b CreateTop", ["CreateTopic", "CreateTopics"]),
+        ("kap request --dialect kip-4a altert", ["AlterTopic"]),
+        ("kap request --dialect kip-4a Metad", ["Metadata"]),
+        ("kap decode --dialect kip-4a --api altert", ["AlterTopic", *_ALTER_TOPIC]),
+        ("kap schema show kip-4a:Alter", [f"kip-4a:{n}" for n in ("AlterTopic", *_ALTER_TOPIC)]),
+        ("kap error --dialect kip-4b decrease", ["DecreasePartitionsNotAllowed"]),
     ],
 )
 def test_values_come_from_the_cluster(words: str, offered: list[str], run: Run) -> None:

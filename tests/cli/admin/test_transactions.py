@@ -85,7 +85,19 @@ def test_transactions_are_listed(run: Run) -> None:
     (row,) = found["transactions"]
     assert (row["transactional_id"], row["producer_id"], row["state"]) == ("pay-1", 9, "Ongoing")
     assert found["unknown_states"] == ["Nonsense"]
-    assert run("transactions list --state Empty").stderr == "no transactions\n"
+    assert run("transactions list --state Empty").stderr == (
+        "no transaction is as the options say: kap transactions list without options lists all\n"
+    )
+
+
+def test_brokers_that_refuse_are_not_taken_for_none(run: Run, broker: ScriptedBroker) -> None:
+    refusal = m.ListTransactionsResponse(error_code=128)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(broker, "_ListTransactions", lambda request: refusal)
+        result = run("transactions list --transactional-id-pattern (")
+    assert result.exit_code == 1
+    assert "INVALID_REGULAR_EXPRESSION: The regular expression cannot be compiled" in result.stderr
+    assert "no transaction" not in result.stderr
 
 
 def test_transactions_are_described_each_on_its_own(run: Run) -> None:

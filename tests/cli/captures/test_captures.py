@@ -101,6 +101,28 @@ def test_times_for_people() -> None:
     assert utc_text(None) is None
 
 
+def test_a_body_that_was_not_read_has_unknown_errors() -> None:
+    found = rows(f"decode {CAPTURE} --no-body")
+    known = {row["number"]: row for row in found if row["error_codes"] is not None}
+    assert 0 < len(known) < len(found)
+    for number, row in known.items():  # the connection's state needs them
+        assert row["error_codes"] == EVERYTHING[number - 1]["error_codes"]
+    lines = run(f"decode {CAPTURE} --no-body").stdout.splitlines()
+    unread = [row for row in found if row["error_codes"] is None and row["direction"] == "response"]
+    assert sum("(not read)" in line for line in lines) == len(unread)
+
+
+def test_a_summary_of_headers_alone_has_unknown_errors() -> None:
+    found = rows(f"decode {CAPTURE} --summary --no-body")
+    expected: dict[str, Any] = {row["api"]: None for row in found}
+    expected["Envelope"] = {}  # what is in it is wanted
+    assert {row["api"]: row["errors"] for row in found} == expected
+    table = run(f"decode {CAPTURE} --summary --no-body").stdout.splitlines()[1:]
+    assert [line.endswith("(not read)") for line in table] == [
+        row["errors"] is None for row in found
+    ]
+
+
 def test_headers_alone_and_records() -> None:
     found = rows(f"decode {CAPTURE} --no-body")
     same = [key for key in RECORD_KEYS if key not in ("body", "error_codes", "topic_names", "raw")]
@@ -148,7 +170,15 @@ def test_a_file_that_does_not_read_is_never_filtered_away(tmp_path: Path, option
         (f"{CAPTURE} --api ,", "names no api"),
         (f"{CAPTURE} --api Nothing", "Nothing"),
         (f"{CAPTURE} --since 2026", "is not a time"),
-        (f"{CAPTURE} --topic x", "goes with log segments"),
+        (f"{CAPTURE} --since 25:00", "no time of day"),
+        (f"{CAPTURE} --slower-than nan", "expected a number of milliseconds, 0 or more, not 'nan'"),
+        (f"{CAPTURE} --slower-than inf", "inf is no number of milliseconds"),
+        (f"{CAPTURE} --slower-than 1e308", "1e308 is no number of milliseconds"),
+        (f"{CAPTURE} --request --response", "--request and --response exclude each other"),
+        (f"{CAPTURE} --summary --with-requests", "--with-requests does not go with --summary"),
+        (f"{CAPTURE} --slower-than 1 --upgrade 4.0", "--slower-than does not go with --upgrade"),
+        (f"{SEGMENT} --slower-than 1", "--slower-than does not go with log segments"),
+        (f"{SEGMENT} --with-requests", "--with-requests does not go with log segments"),
         (f"{CAPTURE} {CAPTURE}", "named twice"),
         (f"{SEGMENT} --api Fetch", "--api does not go with log segments"),
         (f"{SEGMENT} --summary", "--summary does not go with log segments"),

@@ -25,6 +25,7 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
+    codec,
 )
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
@@ -142,6 +143,17 @@ def test_a_bare_body_and_a_payload_without_size() -> None:
     assert "array count needs 4 bytes, 2 left" in json.loads(short.stdout)[0]["problem"]
 
 
+@pytest.mark.parametrize("unit", ["frames", "payload"])
+@pytest.mark.parametrize("api", ["metadata", "Metadata", "3"])
+def test_a_body_without_a_header_is_not_an_empty_choice(unit: str, api: str) -> None:
+    body = codec(MetadataRequest, 12).encode(MetadataRequest(topics=None))
+    result = run(f"decode --unit {unit} --api {api}", body.hex().encode())
+    assert result.exit_code == 1
+    assert "a body without a header, say --unit body with --api and --version" in result.stderr
+    (row,) = records(f"decode --unit body --api {api} --version 12", body.hex().encode())
+    assert (row["api"], row["problem"]) == ("MetadataRequest", None)
+
+
 def test_nothing_is_dropped(tmp_path: Path) -> None:
     good = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     unknown_api = frame(RequestHeader(12000, 3, 2, "c").encode(2) + b"\xca\xfe")
@@ -218,7 +230,8 @@ SECRET = b"hunter2-hunter2"
 
 
 COMMANDS = [
-    *(f"decode --raw --output {each}" for each in ("table", "json", "jsonl", "tsv")),
+    "decode --output table",
+    *(f"decode --raw --output {each}" for each in ("json", "jsonl", "tsv")),
     "explain",
 ]
 

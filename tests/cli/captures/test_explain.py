@@ -10,9 +10,16 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from kafka_admin_proto import ProduceRequest
+from kafka_admin_proto import (
+    CreateTopicsRequest,
+    ProduceRequest,
+    RequestHeader,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
+)
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures.explain import explanation_of, write_terminal
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
@@ -193,3 +200,70 @@ def test_each_depth_has_its_colour() -> None:
     colours = [re.findall(rf"\x1b\[(\d+)m *{label}", output.getvalue())[0] for label in labels]
     assert len(set(colours)) == 3
     assert colours[0] == colours[3], "the same depth"
+
+
+REQUEST = frame(
+    write_request(CreateTopicsRequest([CreatableTopic("apples", 3, 1)], 7000), 4, 1, "me")
+)
+
+
+@pytest.mark.parametrize("form", ["raw", "xxd", "hex"])
+def test_a_dump_that_is_cut_off_is_explained_up_to_where_it_stops(form: str) -> None:
+    """The header at least is shown of it, and fields of the body as far as they are whole."""
+    for end in range(16, len(REQUEST)):
+        cut = REQUEST[:end]
+        text = {
+            "raw": cut,
+            "hex": cut.hex().encode(),
+            "xxd": b"".join(
+                f"{at:08x}: {cut[at : at + 16].hex(' ', 2):39}  ...\n".encode()
+                for at in range(0, end, 16)
+            ),
+        }[form]
+        result = run("--input-format", form, data=text)
+        assert result.exit_code == 1
+        assert f"the data ends {end} bytes into a frame of {len(REQUEST)}" in result.stdout
+        shown = bytes_of(result.stdout)
+        assert all(cut[at : at + len(data)] == data for at, data in shown.items())
+        assert ("request_api_key" in result.stdout) == (end >= 16)
+        assert ('"apples"' in result.stdout) == (end >= 28), result.stdout
+
+
+def test_a_cut_frame_of_an_unknown_api_is_masked_and_says_where_it_stops() -> None:
+    unknown = frame(RequestHeader(12000, 0, 7, "c").encode(2) + b"body")
+    result = run("--input-format", "raw", data=unknown[:-2])
+    assert f"the data ends {len(unknown) - 2} bytes into a frame of {len(unknown)}" in result.stdout
+    assert "12000" not in result.stdout
+    assert not any(bytes_of(result.stdout).values())
+
+
+def test_a_cut_dump_shows_nothing_of_a_login() -> None:
+    password = PASSWORD.encode()
+    token = frame(b"\0alice\0" + password)
+    login = frame(write_request(SaslAuthenticateRequest(b"\0alice\0" + password), 2, 1, "me"))
+    handshake = frame(write_request(SaslHandshakeRequest("PLAIN"), 0, 1, "me"))
+    wrong_size = b"\0\0\1" + REQUEST[3:]
+    ends = [token, login, handshake + token, wrong_size + handshake + token, token[4:]]
+    for data in (*ends, *(REQUEST + each for each in ends), wrong_size + login):
+        for end in range(5, len(data)):
+            for command in ("explain", "decode --raw --output json"):
+                arguments = [*command.split(), "--input-format", "raw"]
+                found = CliRunner().invoke(kap, arguments, input=data[:end]).output
+                assert PASSWORD[:4] not in found
+                assert password[:4].hex() not in found
+                assert password[:4].hex(" ") not in found
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ("00", "no tagged fields"),
+        ("01 050161", "1 tagged field"),
+        ("02 050161 060162", "2 tagged fields"),
+    ],
+)
+def test_a_number_of_tagged_fields_is_a_sentence(tags: str, said: str) -> None:
+    arguments = "explain --unit body --api ApiVersions --version 3"
+    result = CliRunner().invoke(kap, arguments.split(), input=f"01 01 {tags}".encode())
+    assert result.exit_code == 0
+    assert said in result.stdout

@@ -84,6 +84,9 @@ def test_a_request_log(tmp_path: Path) -> None:
     (row,) = rows(f"{log} --upgrade 4.0")
     assert (row["status"], row["principal"]) == ("fine", "User:alice")
     assert row["address"] == "10.0.0.1"
+    table = run(f"{log}").stdout
+    assert "CreateTopics v4" in table
+    assert "None" not in table, "a log has no sizes"
 
 
 def test_nothing_is_fine_that_was_not_read() -> None:

@@ -164,7 +164,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path) -> None:
         (["--at", "500"], "does not reach offset 500; expected at most 93"),
         (["--at", "3", "--diff", "1", "2"], "--diff and --at exclude each other"),
         (["--diff", "1", "500"], "does not reach offset 500"),
-        (["--at", "-1"], "not in the range x>=0"),
+        (["--at", "-1"], "expected a whole number, 0 or more, not '-1'"),
     ],
 )
 def test_usage(args: list[str], complaint: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto import RequestHeader
 from kafka_admin_proto.capture import read_captures
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.protocol import api_versions
@@ -75,7 +76,7 @@ def test_a_server_reads_the_requests(name: str) -> None:
 
 @captures
 def test_a_client_sends_the_requests_and_reads_the_answers(name: str) -> None:
-    """Correlation ids and client ids are those of the capture; all else is the connection's."""
+    """Headers are those of the capture; all else is the connection's."""
     for frames in connections(name):
         client = Connection(CLIENT, negotiate=False, apis=api_versions(unstable=True))
         assert client.start() == b""
@@ -83,10 +84,9 @@ def test_a_client_sends_the_requests_and_reads_the_answers(name: str) -> None:
         assert isinstance(ready, Ready)
         for each in frames:
             if each.direction == "request":
-                assert each.correlation_id is not None
+                assert isinstance(each.header, RequestHeader)
                 assert each.body is not None
-                client._correlation_id, client.client_id = each.correlation_id, each.client_id
-                assert client.send(each.body, each.api_version, context=each) == each.data
+                assert client.send(each.body, context=each, header=each.header) == each.data
         answers = [each for each in frames if each.direction == "response"]
         read = []
         for piece in pieces(answers):

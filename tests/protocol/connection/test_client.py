@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kafka_admin_proto import (
@@ -12,6 +14,8 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
     ProduceRequest,
+    RequestHeader,
+    ResponseHeader,
 )
 from kafka_admin_proto.errors import (
     LocalProtocolError,
@@ -112,5 +116,54 @@ def test_what_the_caller_may_not_ask() -> None:
     with pytest.raises(EncodeError, match="MetadataResponse is not a request"):
         connection.send(MetadataResponse())
     connection.send(MetadataRequest())
-    with pytest.raises(LocalProtocolError, match="1 requests are unanswered"):
+    with pytest.raises(LocalProtocolError, match="in_flight is 1, and as many requests"):
         connection.send(MetadataRequest())
+
+
+def header_of(correlation_id: int, version: int = 12, **more: Any) -> RequestHeader:
+    return RequestHeader(3, version, correlation_id, "a client", **more)
+
+
+def test_a_request_keeps_the_header_that_it_came_with() -> None:
+    connection = ready()
+    header = header_of(7, unknown_tagged_fields=((3, b"trace"),))
+    data = connection.send(MetadataRequest(), header=header, context="forwarded")
+    assert read_request(data, offset=4).header == header
+    connection.send(MetadataRequest(), header=header_of(-1, 1))
+    connection.receive_data(frame(write_response(MetadataResponse(), 12, 7)))
+    event = connection.next_event()
+    assert isinstance(event, ResponseReceived)
+    assert (event.request.version, event.request.context) == (12, "forwarded")
+    assert [each.version for each in connection.unanswered] == [1]
+    connection.send(MetadataRequest(), header=header)  # its id is free again
+
+
+def test_headers_that_cannot_be_kept() -> None:
+    connection = ready()
+    connection.send(MetadataRequest())
+    with pytest.raises(LocalProtocolError, match="correlation id 1, which a request without an an"):
+        connection.send(MetadataRequest(), header=header_of(1))
+    with pytest.raises(TypeError, match="a version or a header, which has the version"):
+        connection.send(MetadataRequest(), 12, header=header_of(2))
+    with pytest.raises(UnsupportedVersionError, match=r"Metadata in versions 0-12, not in .* 13"):
+        connection.send(MetadataRequest(), header=header_of(2, 13))
+    with pytest.raises(EncodeError, match="header is one of api key 3, and ProduceRequest has"):
+        connection.send(ProduceRequest(), header=header_of(2, 9))
+    unhashable: Any = []
+    with pytest.raises(EncodeError, match="correlation_id"):
+        connection.send(MetadataRequest(), header=header_of(unhashable))
+    mistyped: Any = ResponseHeader(2)
+    with pytest.raises(EncodeError, match="expected a RequestHeader"):
+        connection.send(MetadataRequest(), header=mistyped)
+    # Nothing of that was sent, and a Produce without an answer takes no id from others.
+    connection.send(ProduceRequest(acks=0), header=RequestHeader(0, 9, 1, "a client"))
+    assert [each.correlation_id for each in connection.unanswered] == [1]
+
+
+def test_ids_of_the_connection_avoid_those_that_were_kept() -> None:
+    connection = ready()
+    for kept in (1, 2, 4):
+        connection.send(MetadataRequest(), header=header_of(kept))
+    for expected in (3, 5):
+        data = connection.send(MetadataRequest())
+        assert read_request(data, offset=4).header == RequestHeader(3, 12, expected, "me")

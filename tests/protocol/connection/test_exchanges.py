@@ -18,12 +18,12 @@ from kafka_admin_proto.protocol.connection import (
 )
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
-from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.profile import draws
 from tests.protocol.connection.pair import SASL_SERVER, Pair, login
 
 #: All apis but those of SASL, which the connection answers itself.
 APIS = [each for each in api_versions() if not each.name.startswith("Sasl")]
-EXAMPLES = 150 if EXHAUSTIVE else 12
+EXAMPLES = draws(150)
 
 
 class Exchange:

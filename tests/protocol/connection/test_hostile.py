@@ -23,7 +23,7 @@ from kafka_admin_proto.protocol.connection import (
 )
 from tests.fuzz import connections as target
 from tests.fuzz.choice import number_of
-from tests.helpers.profile import EXHAUSTIVE, SEED
+from tests.helpers.profile import EXHAUSTIVE, SEED, draws
 from tests.protocol.connection.pair import SASL_SERVER, Pair, events, login
 
 by_state = pytest.mark.parametrize("name", target.STATES)
@@ -44,7 +44,7 @@ def test_the_states_are_what_they_are_called(name: str) -> None:
 
 
 @by_state
-@settings(max_examples=200 if EXHAUSTIVE else 15)
+@settings(max_examples=draws(200))
 @given(
     data=st.one_of(
         st.binary(max_size=300),

@@ -18,7 +18,7 @@ from kafka_admin_proto.protocol.connection import SaslScram, SaslServer, ScramCr
 from kafka_admin_proto.protocol.connection.sasl_client import ClientExchange
 from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
 from tests.helpers.java_tool import JavaTool
-from tests.helpers.profile import EXHAUSTIVE
+from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
 
@@ -31,7 +31,7 @@ names = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
 )
 ascii_names = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=12)
-EXAMPLES = 60 if EXHAUSTIVE else 6
+EXAMPLES = draws(60)
 
 
 def server_for(mechanism: str, credential: ScramCredential | None) -> ServerExchange:

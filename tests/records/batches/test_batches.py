@@ -178,7 +178,7 @@ def wrapped(inner: bytes, offset: int = 3, magic: int = 1) -> bytes:
         (v2(b"\x0e\0\0\0\1\1\2\0"), ".records[0].headers[0]", 69, "header value length ends"),
         (v2(b"\x10\0\0\0\1\1\2\0\2"), ".records[0].headers[0]", 69, "header value needs 1"),
         (v2(b"\x0e\0\0\0\1\1\0\0"), ".records[0]", 68, "1 byte left in the record"),
-        (v2(GOOD + b"\0"), "", 61 + len(GOOD), "1 byte left after its 1 records"),
+        (v2(GOOD + b"\0"), "", 61 + len(GOOD), "1 byte left after its 1 record"),
         (v2(GOOD + b"\4\0\0", 2), ".records[1].offset", 61 + len(GOOD) + 3, "offset delta"),
         (v2(GOOD, compression=7), "", 21, "no compression has number 7"),
         (v2(GOOD, compression=1), "", 61, "gzip: "),
@@ -190,7 +190,7 @@ def wrapped(inner: bytes, offset: int = 3, magic: int = 1) -> bytes:
         (v1(bytes(10)), "", 8, "message of magic 1 has 16 bytes"),
         (v1(bytes(8) + b"\0\0\0\1" + bytes(4)), ".records[0].value", 31, "value length is missing"),
         (v1(bytes(8) + b"\0\0\0\5" + bytes(4)), ".records[0].key", 26, "key needs 5 bytes, 4 left"),
-        (v1(NULLS + b"x"), ".records[0]", 34, "1 bytes left in the message after its value"),
+        (v1(NULLS + b"x"), ".records[0]", 34, "1 byte left in the message after its value"),
         (v1(NULLS, 1, 6), "", 17, "no compression has number 6"),
         (v1(NULLS, 1, 4), "", 17, "compressed by zstd"),
         (v1(NULLS, 1, 1), "", 34, "a compressed message set is null"),
@@ -396,3 +396,11 @@ def test_without_the_package_for_checksums(monkeypatch: pytest.MonkeyPatch) -> N
         assert read_records(write_batch(Batch.of([RECORD]))).batches[0].records == [RECORD]
     finally:
         module._function.cache_clear()
+
+
+@pytest.mark.parametrize(("magic", "bits"), [(2, 1), (2, 64), (2, 1 << 15), (1, 128), (2, "x")])
+def test_bits_that_are_not_reserved(magic: int, bits: Any) -> None:
+    batch = Batch.of([RECORD], magic=magic)
+    batch.reserved_attributes = bits
+    with pytest.raises(EncodeError, match="reserved_attributes"):
+        write_batch(batch)

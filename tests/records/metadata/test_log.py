@@ -38,6 +38,7 @@ from kafka_admin_proto.records.metadata.entities import Controller, Topic
 from kafka_admin_proto.records.metadata.log import replay
 from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
+from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.values import Message
 from tests.records.make_metadata_log import FOLDER
@@ -210,8 +211,18 @@ def test_a_log_without_its_start_is_reported(tmp_path: Path) -> None:
     texts = [str(problem) for problem in replay(tmp_path).problems]
     assert texts == [
         "offsets 0 to 4 are missing: no snapshot holds what they did",
-        "offset 6 is missing",
+        f"{5:020}.log, byte 92: offset 6 is missing",
     ]
+
+
+def test_leader_epochs_that_go_back_are_reported(folder: Path) -> None:
+    log = bytearray((folder / LOG).read_bytes())
+    batches = [each for each in read_segment(folder / LOG) if isinstance(each, Batch)]
+    log[batches[1].offset_in_data + 15] ^= 8  # no checksum covers it
+    (folder / LOG).write_bytes(log)
+    (problem,) = replay(folder).problems
+    assert (problem.file, problem.position) == (LOG, batches[2].offset_in_data)
+    assert problem.text == "leader epoch 1 comes after 9"
 
 
 def test_offsets_that_go_back_are_reported_and_not_applied(tmp_path: Path) -> None:

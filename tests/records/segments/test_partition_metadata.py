@@ -49,6 +49,7 @@ def test_round_trips(value: PartitionMetadata) -> None:
 
 
 def test_the_text() -> None:
+    """t82–t92: as Kafka writes it, and with further keys."""
     assert PartitionMetadata(TOPIC_ID).format().encode() == PLAIN
     more = PartitionMetadata(TOPIC_ID, 1, (("leader", "3: of 4"),))
     assert more.format().splitlines()[2:] == ["leader: 3: of 4"]
@@ -65,10 +66,12 @@ def test_the_text() -> None:
     ],
 )
 def test_what_else_is_read(text: str) -> None:
+    """t82–t92: the proposal's own example among them."""
     assert PartitionMetadata.parse(text) == PartitionMetadata(TOPIC_ID)
 
 
 def test_unknown_keys_are_kept_in_order() -> None:
+    """t98: a later version may add some."""
     read = PartitionMetadata.parse(b"zone: b\n" + PLAIN + b"\na: 1\nempty:\n")
     assert read.extra == (("zone", "b"), ("a", "1"), ("empty", ""))
     assert read.format().encode() == PLAIN + b"\nzone: b\na: 1\nempty: "

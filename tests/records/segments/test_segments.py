@@ -307,7 +307,7 @@ def test_rows_of_other_topics_and_of_damage(tmp_path: Path) -> None:
     assert gap["problem"].startswith("no batch: its magic is 255; expected 0, 1 or 2")
     assert later["offset"] == 7
     assert free["problem"] is None
-    assert free["note"] == "40 bytes are preallocated and not written yet"
+    assert free["note"] == "40 bytes preallocated and not written yet"
     (unreadable,) = _rows(plain(5, 1), "__cluster_metadata")
     assert unreadable["problem"]
 

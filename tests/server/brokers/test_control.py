@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.server.control import COMMANDS
+from kafka_admin_proto.control_socket import send
 from kafka_admin_proto.messages import MetadataRequest
-from kafka_admin_proto.server.brokers.control import COMMANDS, send
 from tests.server.differential.wire import Nodes
 from tests.server.test_cluster import serve
 
@@ -48,8 +49,23 @@ def test_a_broker_is_stopped_and_started(path: Path) -> None:
     assert said(path, "start", "2") == (0, "ok\n", "")
     assert said(path, "fence", "2")[1] == said(path, "kill", "3")[1] == "ok\n"
     assert said(path, "status")[1].startswith("1=running 2=fenced 3=ended ")
-    for each in (("unfence", "2"), ("delay", "inf", "2"), ("delay", "0")):
+    for each in (
+        ("unfence", "2"), ("delay", "inf", "2"), ("delay", "0"), ("lag", "inf", "2"),
+        ("lag", "0", "2"),
+    ):  # fmt: skip
         assert said(path, *each) == (0, "ok\n", "")
+
+
+def test_what_is_so_already_is_said(path: Path) -> None:
+    assert said(path, "start", "2") == (0, "ok: broker 2 was running already\n", "")
+    for word, back, state in (
+        ("stop", "start", "ended"), ("kill", "start", "ended"), ("fence", "unfence", "fenced"),
+    ):  # fmt: skip
+        assert said(path, word, "2") == (0, "ok\n", "")
+        assert said(path, word, "2") == (0, f"ok: broker 2 was {state} already\n", "")
+        assert said(path, back, "2") == (0, "ok\n", "")
+        assert said(path, back, "2") == (0, "ok: broker 2 was running already\n", "")
+    assert said(path, "heal") == (0, "ok: there were no faults\n", "")
 
 
 @pytest.mark.parametrize(
@@ -62,12 +78,21 @@ def test_a_broker_is_stopped_and_started(path: Path) -> None:
         ("delay soon", "'soon' is no number of seconds"),
         ("delay -1", "a delay is 0 or more seconds, not -1.0"),
         ("delay nan", "a delay is 0 or more seconds, not nan"),
+        ("lag 1", "the command is lag SECONDS BROKER"),
+        ("lag soon 1", "'soon' is no number of seconds"),
+        ("lag -1 1", "a delay is 0 or more seconds, not -1.0"),
+        ("lag 1 9", "9"),
+        ("fault node=9 cut=after", "node: there is no broker 9; brokers are 1 to 3"),
+        ("fault api=StopReplica cut=after", "there is no api 'StopReplica' in this cluster"),
+        ("group nothing", "the group 'nothing' has no coordinator: COORDINATOR_NOT_AVAILABLE"),
+        ("rebalance", "the command is rebalance NAME"),
         ("halt", "'halt' is no command; there are status, stop BROKER,"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(path: Path, command: str, error: str) -> None:
     code, output, errors = said(path, *command.split())
-    assert (code, output) == (1, "")
+    is_usage = "the command is" in error or "no command" in error
+    assert (code, output) == (2 if is_usage else 1, "")
     assert error in errors
 
 
@@ -87,7 +112,7 @@ def test_a_second_cluster_leaves_the_socket_alone(path: Path) -> None:
     with serve("--control", str(path)) as process:
         output, errors = process.communicate(timeout=_SECONDS)
     assert (process.returncode, output) == (2, "")
-    assert f"cannot take commands at {path}: it is there already" in errors
+    assert f"--control: cannot take commands at {path}: it is there already" in errors
     assert said(path, "status")[0] == 0
 
 
@@ -135,7 +160,7 @@ def test_faults_come_and_go(tmp_path: Path) -> None:
             assert said(path, "faults")[1] == "none\n"
             assert said(path, "fault", "api=Metadata", "error=NOT_CONTROLLER")[1] == "ok\n"
             assert nodes.ask(0, MetadataRequest(topics=None), 13).error_code == 41
-            listed = "api=Metadata error=NOT_CONTROLLER: fired 1 times\n"
+            listed = "api=Metadata error=NOT_CONTROLLER: fired 1 time\n"
             assert said(path, "faults")[1] == listed
             assert said(path, "heal")[1] == "ok\n"
             assert nodes.ask(0, MetadataRequest(topics=None), 13).error_code == 0
@@ -151,3 +176,22 @@ def test_help_has_every_command() -> None:
 def _ended(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(_SECONDS) == 0
+
+
+def test_a_process_that_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(path))
+        silent.listen()
+        with pytest.raises(TimeoutError):
+            send(path, "status", timeout_s=0.1)
+
+
+def test_its_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(path: Path, command: str) -> str:
+        raise TimeoutError
+
+    monkeypatch.setattr("kafka_admin_proto.cli.server.control.send", stopped)
+    code, _, text = said(tmp_path / "socket", "status")
+    assert code == 1
+    assert "says nothing: it may be stopped" in text

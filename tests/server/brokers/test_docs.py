@@ -6,8 +6,8 @@ import re
 import shlex
 from pathlib import Path
 
+from kafka_admin_proto.cli.server.control import COMMANDS
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.brokers.control import COMMANDS
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "server-brokers.md").read_text("utf-8")
 
@@ -18,6 +18,18 @@ def test_the_example_runs() -> None:
     seen: list[dict[int, str]] = []
     exec(f"{code}    seen.append(cluster.broker_states)", {"seen": seen})
     assert seen == [eval(line)]
+
+
+def test_a_killed_controller_is_fenced_after_the_two_waits_together() -> None:
+    assert "after that time and `broker.session.timeout.ms` together (11 s by default)" in _PAGE
+    with SyncCluster(3) as cluster:
+        active = cluster.state.controller
+        cluster.kill_broker(active)
+        fenced = []
+        for seconds in (1.9, 9, 0.2):
+            cluster.clock.advance(seconds)
+            fenced.append(cluster.state.cluster.brokers[active].fenced)
+        assert fenced == [False, False, True]
 
 
 def test_the_words_are_commands() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,18 +40,19 @@ from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Partition
 from kafka_admin_proto.records.metadata.log import replay
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.lifecycle import Lifecycle
 from kafka_admin_proto.server.brokers.registration import Registration, first_records, register
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.handlers import Caller, handler
 from kafka_admin_proto.server.log.opening import open_cluster
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import draws
-from tests.server.brokers.virtual_time import VirtualLoop
 from tests.server.handlers.test_create_topics import topic
+from tests.server.still_clock import StillClock
 
 _BROKERS = 5
 _STEPS = 25
@@ -103,7 +105,7 @@ class Cluster(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = VirtualLoop()
+        self.loop, self.clock = asyncio.new_event_loop(), StillClock()
         self.epochs: dict[Any, tuple[int, ...]] = {}
         #: Whether a topic's min.insync.replicas was changed.
         self.reconfigured = False
@@ -113,11 +115,16 @@ class Cluster(RuleBasedStateMachine):
         self.log = None
         if self.on_disk:
             opened = open_cluster(
-                Path(self.folder.name), _BROKERS, "b25lIG9mIGEga2luZA", log_settings({}, "4.3")
+                Path(self.folder.name),
+                _BROKERS,
+                "b25lIG9mIGEga2luZA",
+                log_settings({}, "4.3"),
+                self.clock,
             )
             self.log = opened.log
             self.log.lead(1, list(static), 0)
         self.state = State(self.release, "x", static, log=self.log or self.kept)
+        self.state.clock = self.clock
         if self.log is not None:
             self.state.pass_offset()
         self.state.append(first_records(self.release))
@@ -130,6 +137,7 @@ class Cluster(RuleBasedStateMachine):
         return Registration(node, [Listener("PLAINTEXT", "h", "h", 9000 + node)], None, uuid4())
 
     async def begin(self, views: Views, nodes: dict[int, Node]) -> None:
+        self.clock.start()
         self.nodes = Lifecycle(
             self.state,
             views,
@@ -139,13 +147,23 @@ class Cluster(RuleBasedStateMachine):
             _no_ports,
         )
 
+    def pass_time(self, seconds: float) -> None:
+        self.loop.run_until_complete(self.clock.advance(seconds))
+
+    async def started(self, node: int) -> None:
+        """A node waits until its last session is over."""
+        starting = asyncio.ensure_future(self.nodes.start(node))
+        while not starting.done():
+            await self.clock.advance(1.0)
+        await starting
+
     def ask(self, request: Message, version: int) -> None:
         """Let the controller do it, where there is one."""
         if self.state.quorum.available:
             assert request.api_key is not None
 
             async def asked() -> None:
-                answer = handler(request.api_key or 0)(self.state, request, Caller(1, version))
+                answer = respond(self.state, request.api_key or 0, request, Caller(1, version))
                 self.state.append(answer.records)
 
             self.loop.run_until_complete(asked())
@@ -201,7 +219,7 @@ class Cluster(RuleBasedStateMachine):
 
     @rule(node=_NODES)
     def start(self, node: int) -> None:
-        self.loop.run_until_complete(self.nodes.start(node))
+        self.loop.run_until_complete(self.started(node))
 
     @rule(node=_NODES, fenced=st.booleans())
     def fence(self, node: int, fenced: bool) -> None:
@@ -212,7 +230,7 @@ class Cluster(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.05, 0.2, 3.0, 10.0, 400.0]))
     def wait(self, seconds: float) -> None:
-        self.loop.pass_time(seconds)
+        self.pass_time(seconds)
 
     def partitions(self) -> list[tuple[UUID, int, Partition]]:
         return [
@@ -261,8 +279,8 @@ class Cluster(RuleBasedStateMachine):
         try:
             for each in self.state.static:
                 self.fence(each, False)
-                self.loop.run_until_complete(self.nodes.start(each))
-            self.loop.pass_time(_LONG_S)
+                self.start(each)
+            self.pass_time(_LONG_S)
             leaderless = [each for _, _, each in self.partitions() if each.leader == -1]
             if leaderless:
                 # By Kafka's rule a change of min.insync.replicas forgets who is eligible: where no
@@ -272,7 +290,7 @@ class Cluster(RuleBasedStateMachine):
                     each.elr and not {*each.elr} & {*each.replicas} for each in leaderless
                 )
                 self.elect(True)
-                self.loop.pass_time(_LONG_S)
+                self.pass_time(_LONG_S)
             for _, _, partition in self.partitions():
                 assert partition.leader in partition.isr
                 assert {*partition.isr} == {*partition.replicas}

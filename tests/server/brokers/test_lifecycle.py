@@ -158,6 +158,24 @@ def test_a_broker_that_was_killed_is_fenced(cluster: SyncCluster, nodes: Nodes) 
     until(lambda: partition(nodes) == (3, 1, [2, 3], []))
 
 
+@pytest.mark.parametrize("cluster", [{"configs": LATE}], indirect=True)
+@pytest.mark.parametrize("end", ["stop_broker", "kill_broker"])
+def test_no_answer_names_a_broker_that_has_ended_as_the_controller(
+    cluster: SyncCluster, nodes: Nodes, end: str
+) -> None:
+    """Not even before its session is over: clients would ask it, and hear nothing.
+
+    The same questions had another answer before, which is not given again.
+    """
+    questions = ((1, MetadataRequest(topics=[])), (2, DescribeClusterRequest()))
+    for named in (1, 2):
+        for node, request in questions:
+            for _ in range(2):
+                assert nodes.ask(node, request, 1).controller_id == named
+        if named == 1:
+            getattr(cluster, end)(1)
+
+
 def test_starting_a_node_whose_session_lasts_takes_until_it_is_over() -> None:
     configs = {**LATE, "broker.session.timeout.ms": "200"}
     with SyncCluster(3, configs=configs) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
@@ -308,13 +326,13 @@ def test_an_unclean_leader_is_elected_where_that_is_allowed(enabled: str) -> Non
 
 
 def test_leaders_are_given_back_at_the_interval() -> None:
-    configs = {**AT_ONCE, "leader.imbalance.check.interval.seconds": "1"}
-    with SyncCluster(3, configs=configs) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+    with SyncCluster(3, configs=AT_ONCE) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
         create(nodes, [2, 3])
         cluster.stop_broker(2)
         cluster.start_broker(2)
         assert partition(nodes)[0] == 3
-        until(lambda: partition(nodes)[0] == 2)
+        cluster.clock.advance(300)  # leader.imbalance.check.interval.seconds
+        assert partition(nodes)[0] == 2
 
 
 # Controllers.

@@ -1,4 +1,4 @@
-"""The script of Kafka's command line tools, run on both clusters."""
+"""Scripts of Kafka's command line tools, run on both clusters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.server.clients.pair import Pair, Side
 _HERE = Path(__file__).parent
 _FILES = msgspec.json.decode((_HERE / "java_files.json").read_bytes(), type=dict[str, msgspec.Raw])
 #: These take their options before the word that says what they do.
-_OPTIONS_FIRST = ("FeatureCommand", "MetadataQuorumCommand")
+_OPTIONS_FIRST = ("FeatureCommand", "MetadataQuorumCommand", "TransactionsCommand")
 
 
 class Outputs(msgspec.Struct):
@@ -32,15 +32,17 @@ def write_files(folder: Path) -> None:
         (folder / name).write_bytes(content)
 
 
-def run_script(tools: KafkaTools, pair: Pair, folder: Path) -> Iterator[Outputs]:
-    """Each command of java_commands.txt with both outputs, normalised."""
-    for line in (_HERE / "java_commands.txt").read_text().splitlines():
+def run_script(tools: KafkaTools, pair: Pair, folder: Path, script: str) -> Iterator[Outputs]:
+    """Each command of a script with both outputs, normalised."""
+    for line in (_HERE / script).read_text().splitlines():
         if not line or line.startswith("#"):
             continue
         command = line.removeprefix("! ")
 
         def asked(side: Side, command: str = command) -> str:
-            outcome = tools.outcome(*_arguments(command, side, folder))
+            command, _, given = command.partition(" < ")
+            stdin = "".join(f"{each}\n" for each in given.split(",") if given)
+            outcome = tools.outcome(*_arguments(command, side, folder), stdin=stdin)
             text = f"{outcome.status}\n{outcome.stdout}\n--\n{outcome.stderr}"
             return normalised(text, side, folder)
 

@@ -25,6 +25,16 @@ RULES = [
     (r"Request Request\(.*\) needs", "Request needs", "Kafka shows its own objects"),
     (r"adminclient-\d+", "adminclient", "numbers of the client's own"),
     (r"(?m)^\S+Z kafka-admin-client-thread", "thread", "the time of a line of the client's log"),
+    (r'"timestamp":\d+', '"timestamp":number', "times"),
+    (r"LogAppendTime:\d+", "LogAppendTime:number", "times"),
+    (r"(?m)^(\d+ records sent), .*", r"\1", "speeds"),
+    (r"(?m)^(\d{4}-\d\d-\d\d [\d:]+, ){2}[\d.]+, [\d.]+, (\d+), .*", r"\2", "speeds"),
+    (r"(?m)^(0\t|Avg latency: |Percentiles: )\d.*", r"\1", "speeds"),
+    (r"broker-\d +\(\d\) +", "coordinator ", "the brokers of Kafka's own topics are drawn"),
+    (r"(?m)^(paid +)\t\d +\t\d+ +", r"\1\tcoordinator, id", "the same; blocks of producer ids"),
+    (r"(?m)^\d +\t(paid +)\t\d+ +(\t\d+ +\t\w+ +\t\d+ +)\t\d+ +\t\d+ +",
+     r"coordinator\t\1\tid\2\ttimes", "the same, and times"),
+    (r"(?m)^\d+ +(\t\d+ +\t\d+ +\t-?\d+ +)\t\d{13}", r"id\1\ttime", "the same"),
     (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
 ]  # fmt: skip
 _ISR = re.compile(r"(Isr: )([\d,]+)")
@@ -50,8 +60,9 @@ def is_known(command: str) -> bool:
 
 def normalised(text: str, side: Side, folder: Path) -> str:
     """An output with what may differ replaced."""
-    for number, address in enumerate(side.bootstrap.split(","), 1):
-        text = text.replace(address, f"broker-{number}")
+    for addresses in filter(None, (side.bootstrap, side.behind)):
+        for number, address in enumerate(addresses.split(","), 1):
+            text = text.replace(address, f"broker-{number}")
     for number, address in enumerate(side.controllers.split(","), 1):
         text = text.replace(address, f"controller-{number}")
     text = text.replace(str(folder), "folder")

@@ -25,10 +25,11 @@ Shown = TypeVar("Shown")
 
 
 class Side(msgspec.Struct):
-    """One of the two clusters, as its clients see it."""
+    """One of the two clusters, as its clients see it; ``behind`` are the brokers of a proxy."""
 
     bootstrap: str
     controllers: str
+    behind: str = ""
 
     def wait_for_brokers(self) -> None:
         """Wait until every broker has all that the quorum has committed."""

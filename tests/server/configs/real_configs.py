@@ -15,6 +15,7 @@ def configs_of(cluster: Cluster) -> dict[str, str]:
 
 
 def listener_configs_of(cluster: Cluster) -> dict[str, str]:
-    """Its configs of listeners, but for their addresses."""
+    """Its configs of listeners, but for their addresses, and logins, which ours has as users."""
     lines = (cluster.nodes[1].folder / "broker.properties").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines if line.startswith("listener."))
+    configs = dict(line.split("=", 1) for line in lines if line.startswith("listener.name."))
+    return {name: text for name, text in configs.items() if not name.endswith("jaas.config")}

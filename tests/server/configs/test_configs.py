@@ -47,6 +47,17 @@ def test_subscriptions_of_4_3_have_types_and_defaults() -> None:
     assert (row.name, row.value, row.config_type, row.documentation) == ("match", "", 7, None)
 
 
+def test_subscriptions_of_4_3_are_described_as_parsed() -> None:
+    """4.3.1, asked on 2026-11-23."""
+    served = Served("4.3")
+    for name, value, shown in (
+        ("metrics", " ", ""), ("metrics", "a,a", "a"), ("interval.ms", " 100 ", "100"),
+        ("interval.ms", "+200", "200"),
+    ):  # fmt: skip
+        assert set_config(served, CLIENT_METRICS, "one", name, value) == (0, "")
+        assert described(served, CLIENT_METRICS, "one", [name])[0].value == shown
+
+
 @pytest.mark.parametrize("release", ["4.3", "3.9"])
 def test_quotas_of_replication_are_set_while_brokers_run(release: str) -> None:
     served = Served(release)

@@ -18,6 +18,9 @@ import msgspec
 
 from kafka_admin_proto.messages.describe_log_dirs_response import DescribeLogDirsResult
 from kafka_admin_proto.messages.describe_quorum_response import PartitionData as QuorumPartition
+from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_admin_proto.records.batches.batches import read_batches
+from kafka_admin_proto.records.batches.model import Batch
 
 
 class Known(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,23 +36,27 @@ KNOWN = msgspec.json.decode(
 
 _LEFT_OUT = frozenset({
     "host", "port", "cluster_id", "controller_id", "unknown_tagged_fields",
-    "finalized_features_epoch", "log_dir", "high_watermark", "log_end_offset",
+    "finalized_features_epoch", "log_dir", "log_end_offset",
     "last_fetch_timestamp", "last_caught_up_timestamp",
 })  # fmt: skip
-#: Configs whose values are those of a machine or a node's own file.
+#: Configs whose values are those of a machine or a node's own file, or name classes of a language.
 _OWN = frozenset({
     "log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.quorum.voters",
-    "metadata.log.dir",
+    "metadata.log.dir", "create.topic.policy.class.name", "alter.config.policy.class.name",
 })  # fmt: skip
 #: What a placer chooses.
 _REPLICAS = frozenset({
     "leader_id", "leader_epoch", "replica_nodes", "isr_nodes", "offline_replicas",
     "eligible_leader_replicas", "last_known_elr",
 })  # fmt: skip
+#: Numbers that each cluster chooses, and times: only whether there is one counts.
+_WITHOUT_NUMBER = frozenset({"session_id", "log_append_time_ms", "last_timestamp"})
 #: Characters of each side in a difference.
 _SHOWN = 400
 #: Kafka's words for a request that is refused have the addresses of its objects.
 _REQUEST = re.compile(r"Request Request\(.*\)")
+#: Names in a set of Java's or Scala's: of two in one place of its table either is first.
+_NAMES_IN_SET = re.compile(r"((?:dynamically|prefix|specified): \w*[\[(])(.*)([\])])$")
 #: An election that was, or was not needed: where replicas were placed decides.
 _ELECTED = (0, 84)
 
@@ -98,11 +105,21 @@ class Comparison:
         if field == "throttle_time_ms":
             return value > 0
         if field == "error_message" and value:
-            return _REQUEST.sub("Request", value)
+            return _NAMES_IN_SET.sub(_sorted_names, _REQUEST.sub("Request", value))
         if field == "api_keys":
             return [each for each in value if each.api_key in self._served]
-        if isinstance(row, QuorumPartition) and field.startswith("leader"):
+        if isinstance(row, QuorumPartition) and field in (
+            "leader_id",
+            "leader_epoch",
+            "high_watermark",
+        ):
             return 0
+        if isinstance(row, InitProducerIdResponse) and field == "producer_id":
+            return value >= 0
+        if field in _WITHOUT_NUMBER:
+            return value > 0
+        if field == "records" and value is not None:
+            return [_batch(each) for each in read_batches(value)]
         if isinstance(row, DescribeLogDirsResult) and field == "topics":
             return [each for each in value if each.name not in self._placed]
         if topic not in self._placed:
@@ -150,7 +167,7 @@ class Comparison:
             fields = [getattr(row, each) for each in row.__struct_fields__
                       if each not in _LEFT_OUT | _REPLICAS]  # fmt: skip
             return [_name(row)] + [
-                names.get(each, "") if isinstance(each, UUID) else repr(each)
+                names.get(each, str(each)) if isinstance(each, UUID) else repr(each)
                 for each in fields
                 if not isinstance(each, list)
             ]
@@ -163,6 +180,20 @@ class Comparison:
             return []
         shown = ["no answer" if each is None else repr(each)[:_SHOWN] for each in (left, right)]
         return [f"{path}: {shown[0]} and {shown[1]}"]
+
+
+def _batch(batch: Batch) -> Any:
+    """A batch without its bytes, and without the times that the leader gave."""
+    fields = {"size": 0, "offset_in_data": 0}
+    if batch.timestamp_type == "log_append":
+        fields |= {"max_timestamp": 0}
+        for each in batch.records:
+            each.timestamp = 0
+    return msgspec.structs.replace(batch, **fields)
+
+
+def _sorted_names(found: re.Match[str]) -> str:
+    return found[1] + ", ".join(sorted(found[2].split(", "))) + found[3]
 
 
 def _name(row: Any) -> str:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from kafka_admin_proto.messages import DescribeClusterRequest, DescribeTopicPartitionsRequest
+from kafka_admin_proto.messages import (
+    DescribeClusterRequest,
+    DescribeTopicPartitionsRequest,
+    MetadataRequest,
+)
 from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponse,
 )
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.values import Message
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.sides import Sides
@@ -23,6 +30,9 @@ PROPERTIES = {
     "controller.quorum.fetch.timeout.ms": "4000",
     "auto.leader.rebalance.enable": "false",
 }
+
+
+_PAUSE_S = 0.05
 
 
 class _Nodes(Protocol):
@@ -50,8 +60,10 @@ class OutageSides(Sides):
 
     settle_s = 60.0
 
-    def __init__(self, real: Cluster, ours: SyncCluster) -> None:
-        super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state)
+    def __init__(
+        self, real: Cluster, ours: SyncCluster, questions: Sequence[tuple[Message, int]] = ()
+    ) -> None:
+        super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state, questions=questions)
         self._of_nodes: tuple[_Nodes, _Nodes] = (_Real(real), ours)
         self._away: set[int] = set()
         #: How many nodes have ended, and by what.
@@ -94,7 +106,22 @@ class OutageSides(Sides):
             self.start(min(self._away))
         else:
             self.end(step.node, step.outage)
+            self._wait_until_missed(step.node)
         return []
+
+    def _wait_until_missed(self, node: int) -> None:
+        """Wait until both clusters know that a node has ended: one that is killed is missed later.
+
+        Until then a leader counts on its replica, and the two clusters' clocks differ.
+        """
+        end = time.monotonic() + self.settle_s
+        for cluster in self.clusters:
+            while node + 1 in [
+                each.node_id
+                for each in cluster.ask(self.asked[0], MetadataRequest(topics=[]), 9).brokers
+            ]:
+                assert time.monotonic() < end, f"node {node + 1} is not missed"
+                time.sleep(_PAUSE_S)
 
     def _looked(self) -> list[str]:
         lines = super()._looked() or self._partitions_and_brokers()

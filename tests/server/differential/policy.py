@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_admin_proto.server.topics.policies import ConfigMetadata, PolicyViolation, TopicMetadata
+from kafka_admin_proto.server import (
+    AlterConfigRequestMetadata,
+    PolicyViolation,
+    RequestMetadata,
+)
 
 
 class TopicPolicy:
@@ -15,12 +19,12 @@ class TopicPolicy:
     def configure(self, configs: Mapping[str, str]) -> None:
         """Nothing."""
 
-    def validate(self, metadata: TopicMetadata) -> None:
+    def validate(self, metadata: RequestMetadata) -> None:
         """Raises PolicyViolation, or RuntimeError where it breaks."""
         assignment, configs = metadata.assignment, sorted(metadata.configs.items())
         shown = "null"
         if assignment is not None:
-            shown = ", ".join(f"{number}={assignment[number]}" for number in sorted(assignment))
+            shown = ", ".join(f"{number}={[*assignment[number]]}" for number in sorted(assignment))
             shown = f"{{{shown}}}"
         settings = ", ".join(f"{name}={value}" for name, value in configs)
         partitions, factor = (
@@ -45,7 +49,7 @@ class ConfigPolicy:
     def configure(self, configs: Mapping[str, str]) -> None:
         """Nothing."""
 
-    def validate(self, metadata: ConfigMetadata) -> None:
+    def validate(self, metadata: AlterConfigRequestMetadata) -> None:
         """Raises PolicyViolation, or RuntimeError where it breaks."""
         configs = metadata.configs
         shown = ", ".join(

@@ -1,8 +1,10 @@
 """Drawn steps for ours beside a real three-node cluster.
 
 Run as ``python -m tests.server.differential.real_cluster [4.3.1|3.9.2] [--seed N] [--steps N]``,
-with ``--outages`` for nodes that end and ``--secured`` for users and ACLs. It ends with 1 when
-something differs that ``differences.json`` does not list.
+with ``--outages`` for nodes that end, ``--secured`` for users and ACLs, and ``--records`` for
+producers and consumers; with ``--raw`` each
+step is a request that only a raw client sends. It ends with 1 when something differs that
+``differences.json`` does not list.
 """
 
 from __future__ import annotations
@@ -12,16 +14,17 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.values import Message
 from tests.server.configs.real_configs import configs_of, listener_configs_of
-from tests.server.differential.machine import run_steps
+from tests.server.differential.machine import run_independent, run_steps
 from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
-from tests.server.differential.requests import outages, security
+from tests.server.differential.requests import outages, records, security
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
@@ -49,44 +52,48 @@ _COMPILE_S = 120.0
 
 
 @contextlib.contextmanager
-def both_clusters(folder: Path, release: str) -> Iterator[Sides]:
+def both_clusters(
+    folder: Path, release: str, questions: Sequence[tuple[Message, int]] = ()
+) -> Iterator[Sides]:
     """A real cluster of a release and ours with the same configs; ``folder`` is for the nodes.
 
     Those of 3.9.2 have the same policies, in Java and in Python.
     """
-    classes, topic_policy, config_policy, properties = None, None, None, _PATIENT
+    classes, java, python = None, _PATIENT, _PATIENT
     if release == LAST_WITH_ZOOKEEPER:
         classes = _compiled(folder / "classes", release)
-        topic_policy, config_policy = TopicPolicy(), ConfigPolicy()
-        properties = {
-            **_PATIENT,
-            "create.topic.policy.class.name": "TopicPolicy",
-            "alter.config.policy.class.name": "ConfigPolicy",
+        policies = {
+            "create.topic.policy.class.name": TopicPolicy.__name__,
+            "alter.config.policy.class.name": ConfigPolicy.__name__,
         }
-    with kraft(folder, release, nodes=3, properties=properties, classes=classes) as real:
-        configs = configs_of(real) | properties
+        java = _PATIENT | policies
+        python = _PATIENT | {
+            config: f"{TopicPolicy.__module__}:{name}" for config, name in policies.items()
+        }
+    with kraft(folder, release, nodes=3, properties=java, classes=classes) as real:
+        configs = configs_of(real) | python
         minor = release.rpartition(".")[0]
-        with SyncCluster(
-            3,
-            release=minor,
-            configs=configs,
-            create_topic_policy=topic_policy,
-            alter_config_policy=config_policy,
-        ) as ours:
-            sides = Sides(real.bootstrap, ours.bootstrap_servers, ours.state)
+        with SyncCluster(3, release=minor, configs=configs) as ours:
+            sides = Sides(real.bootstrap, ours.bootstrap_servers, ours.state, questions=questions)
             try:
                 yield sides
             finally:
                 sides.close()
 
 
+both_with_records = partial(both_clusters, questions=records.questions())
+run_records = partial(run_steps, requests=records.REQUESTS, first=records.first_topics)
+
+
 @contextlib.contextmanager
-def both_with_outages(folder: Path, release: str) -> Iterator[OutageSides]:
+def both_with_outages(
+    folder: Path, release: str, questions: Sequence[tuple[Message, int]] = ()
+) -> Iterator[OutageSides]:
     """As ``both_clusters``, with nodes that may end."""
     with kraft(folder, release, nodes=3, properties=PROPERTIES) as real:
         configs = configs_of(real) | PROPERTIES
         with SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours:
-            sides = OutageSides(real, ours)
+            sides = OutageSides(real, ours, questions)
             try:
                 yield sides
             finally:
@@ -127,9 +134,15 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
 
 
 run_with_outages = partial(run_steps, requests=outages.REQUESTS, first=outages.first_topics)
+run_records_with_outages = partial(
+    run_steps, requests=(*records.REQUESTS, *[outages.outage] * 10), first=records.first_topics
+)
 
 
 run_secured = partial(run_steps, requests=security.REQUESTS, first=security.first_topics)
+
+
+run_raw_secured = partial(run_independent, make=security.RAW_REQUEST, first=security.first_topics)
 
 
 def _compiled(folder: Path, release: str) -> Path:
@@ -148,14 +161,27 @@ def main() -> int:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--outages", action="store_true", help="end nodes and start them again")
     kind.add_argument("--secured", action="store_true", help="with users and an authorizer")
+    parser.add_argument("--records", action="store_true", help="of producers and consumers")
+    parser.add_argument("--raw", action="store_true", help="requests of a raw client alone")
     arguments = parser.parse_args()
+    if arguments.raw and (arguments.outages or arguments.records):
+        parser.error("--raw goes with --secured or alone, not with --outages or --records")
+    if arguments.records and arguments.secured:
+        parser.error("--records goes with --outages or alone, not with --secured")
     count = 0
     both: Callable[[Path, str], contextlib.AbstractContextManager[Sides]] = both_clusters
-    run = run_steps
-    if arguments.outages:
+    run = run_independent if arguments.raw else run_steps
+    if arguments.outages and arguments.records:
+        both = partial(both_with_outages, questions=records.questions())
+        run = run_records_with_outages
+    elif arguments.outages:
         both, run = both_with_outages, run_with_outages
+    elif arguments.records:
+        both, run = both_with_records, run_records
     elif arguments.secured:
         both, run = both_secured, run_secured
+        if arguments.raw:
+            run = run_raw_secured
     with tempfile.TemporaryDirectory() as folder, both(Path(folder), arguments.release) as sides:
 
         def report(step: Step, lines: list[str]) -> None:

@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     DeleteTopicsRequest,
     DescribeConfigsRequest,
     DescribeQuorumRequest,
+    FetchRequest,
     IncrementalAlterConfigsRequest,
     MetadataRequest,
 )
@@ -25,6 +28,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.values import Message
 from tests.server.differential.access import ACCESS_QUESTIONS, reset_access
 from tests.server.differential.comparison import Comparison, unlisted
 from tests.server.differential.requests.drawing import Ids, Step
@@ -37,8 +41,10 @@ _SETTLE_S = 15.0
 _PAUSE_S = 0.02
 _CONFIGS_VERSION = 4
 _METADATA_VERSION = 12
+#: The first version of Fetch with sessions.
+_FETCH_SESSIONS = 7
 #: Apis that change nothing, so that they may be asked again until the answers are equal.
-_QUESTIONS = frozenset({16, 29, 32, 35, 46, 48, 50, 55, 60, 74, 75})
+_QUESTIONS = frozenset({1, 2, 16, 23, 29, 32, 35, 46, 48, 50, 55, 60, 61, 74, 75})
 #: Sources of configs that a step has set: a broker, all brokers, a subscription, a group.
 _SET = {4: (2,), 16: (7,), 32: (8,)}
 _SET_FOR_ALL = (3,)
@@ -63,9 +69,12 @@ class Sides:
         ours: str,
         state: State,
         users: Mapping[str, tuple[Nodes, Nodes]] | None = None,
+        questions: Sequence[tuple[Message, int]] = (),
     ) -> None:
         self.clusters = (Nodes(real), Nodes(ours))
         self._users = users or {}
+        #: What is asked of each node after each step, with the versions.
+        self._questions = [*questions, *(ACCESS_QUESTIONS if users else ())]
         self.users: Sequence[str] = [ALICE, ALICE, BOB, BOB, ADMIN] if users else ()
         self._state = state
         self.nodes = len(self.clusters[0].addresses)
@@ -75,6 +84,10 @@ class Sides:
         self._placed: set[str] = set()
         self._current: list[Mapping[str, UUID]] = [{}, {}]
         self._former: list[dict[str, UUID]] = [{}, {}]
+        #: The names of all topics that there were, with how many had each before, by id.
+        self._ever: tuple[dict[UUID, str], dict[UUID, str]] = ({}, {})
+        #: The next epochs of fetch sessions by id, for each cluster and node.
+        self._sessions: dict[tuple[int, int], dict[int, int]] = {}
         #: By node and request, the configs of both clusters that were found equal last.
         self._equal: dict[tuple[int, int], tuple[Any, Any]] = {}
 
@@ -84,7 +97,10 @@ class Sides:
              for row in cluster.ask(0, ApiVersionsRequest(), 0).api_keys}
             for cluster in self.clusters
         )  # fmt: skip
-        assert ours.items() <= real.items(), "versions differ"
+        differing = {
+            key: (real.get(key), each) for key, each in ours.items() if real.get(key) != each
+        }
+        assert not differing, f"versions (real, ours) by api key: {differing}"
         return ours
 
     @property
@@ -143,12 +159,13 @@ class Sides:
         end = time.monotonic() + self.settle_s
         while True:
             answers = [self._answer(side, step) for side in (0, 1)]
-            names = [{**_names(self._former[side], "former "), **_names(self._current[side]),
+            names = [{**self._ever[side], **_names(self._current[side]),
                       **_created(answers[side])} for side in (0, 1)]  # fmt: skip
             placed = self._placed | {*step.placed}
             comparison = Comparison((names[0], names[1]), placed, self.versions)
             lines = unlisted(comparison.differences(*answers))
-            if not lines or not _is_question(answers) or time.monotonic() > end:
+            is_asked_once = step.session is not None or not _is_question(answers)
+            if not lines or is_asked_once or time.monotonic() > end:
                 return lines
             time.sleep(_PAUSE_S)
 
@@ -157,7 +174,21 @@ class Sides:
         if step.make is None:
             return cluster.ask_raw(step.node, step.api_key, step.version)
         request = step.make(Ids(self._current[side], self._former[side]))
+        if isinstance(request, FetchRequest):
+            return self._fetched(side, step, msgspec.structs.replace(request))
         return cluster.ask(step.node, request, step.version, step.patience_s)
+
+    def _fetched(self, side: int, step: Step, request: FetchRequest) -> Any:
+        sessions = self._sessions.setdefault((side, step.node), {})
+        if step.session is not None and sessions and step.version >= _FETCH_SESSIONS:
+            session = list(sessions)[-1 - step.session % len(sessions)]
+            request.session_id = session
+            request.session_epoch += sessions[session]
+        answer = self.clusters[side].ask(step.node, request, step.version, step.patience_s)
+        if answer is not None and answer.session_id and not answer.error_code:
+            sessions.pop(answer.session_id, None)
+            sessions[answer.session_id] = request.session_epoch + 1
+        return answer
 
     def _settled(self) -> list[str]:
         """The differences of metadata and configs on all nodes, after the real cluster is done."""
@@ -185,15 +216,18 @@ class Sides:
             for name, topic_id in self._current[side].items():
                 if topics[side][0].get(name) != topic_id:
                     self._former[side][name] = topic_id
+            for name, topic_id in sorted(topics[side][0].items()):
+                if topic_id not in self._ever[side]:
+                    self._ever[side][topic_id] = f"{name}, topic {len(self._ever[side])}"
             self._current[side] = topics[side][0]
         self.existing = sorted(topics[0][0])
         self._placed &= {*self.existing}
-        return self._configs() + (self._access() if self._users else [])
+        return self._configs() + self._asked_besides()
 
-    def _access(self) -> list[str]:
-        """Where ACLs, quotas and users' credentials differ on any node."""
+    def _asked_besides(self) -> list[str]:
+        """Where ACLs, quotas and users' credentials differ on any node, or the ends of logs."""
         lines = []
-        for request, version in ACCESS_QUESTIONS:
+        for request, version in self._questions:
             asked = dict.fromkeys(self.asked, request)
             sides = [cluster.ask_all(asked, version) for cluster in self.clusters]
             for node, real, ours in zip(self.asked, *sides, strict=True):
@@ -239,8 +273,8 @@ def _described(
     return DescribeConfigsRequest(rows, synonyms)
 
 
-def _names(ids: Mapping[str, UUID], prefix: str = "") -> dict[UUID, str]:
-    return {topic_id: prefix + name for name, topic_id in ids.items()}
+def _names(ids: Mapping[str, UUID]) -> dict[UUID, str]:
+    return {topic_id: name for name, topic_id in ids.items()}
 
 
 def _created(answer: Any) -> dict[UUID, str]:

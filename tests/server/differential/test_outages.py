@@ -10,10 +10,29 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.requirements import require_oracle
-from tests.server.differential.real_cluster import both_with_outages, run_with_outages
+from tests.server.differential.real_cluster import (
+    RELEASES,
+    both_with_outages,
+    run_with_outages,
+)
+from tests.server.differential.scenarios import Scenario, create, lost_records
 from tools.clusters import NEWEST_BROKER
 
 _STEPS = 12
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    "release",
+    [pytest.param(each, marks=pytest.mark.xdist_group(f"live loss {each}")) for each in RELEASES],
+)
+def test_lost_records(release: str, tmp_path: Path) -> None:
+    require_oracle()
+    with both_with_outages(tmp_path, release) as sides:
+        scenario = Scenario(sides)
+        sides.reset()
+        create(scenario)
+        lost_records(scenario)
 
 
 @pytest.mark.exhaustive

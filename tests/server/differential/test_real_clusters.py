@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.requirements import require_oracle
-from tests.server.differential.machine import run_steps
+from tests.server.differential.machine import run_independent, run_steps
 from tests.server.differential.real_cluster import RELEASES, both_clusters
 
-_STEPS = 150
+_STEPS = 90
+_RAW_STEPS = 60
 
 
 @pytest.mark.exhaustive
@@ -26,3 +27,4 @@ def test_drawn_steps(release: str, tmp_path: Path) -> None:
     with both_clusters(tmp_path, release) as sides:
         run_steps(sides, _STEPS)
         assert sides.steps >= _STEPS / 2
+        run_independent(sides, _RAW_STEPS)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from kafka_admin_proto.messages import CreateTopicsRequest
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.faults.faults import Faults
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 
@@ -33,7 +32,7 @@ def test_the_words_of_the_shell_are_faults() -> None:
     (line,) = re.findall(r"^kap serve.*$", _PAGE, re.MULTILINE)
     words = shlex.split(line)
     texts = [text for option, text in itertools.pairwise(words) if option == "--fault"]
-    faults = Faults()
+    faults = SyncCluster(3).faults
     for text in texts:
         faults.add_text(text)
     assert len(list(faults)) == 2
@@ -43,8 +42,9 @@ def test_the_words_of_the_tables_are_faults() -> None:
     for row in re.findall(r"^\| (`[a-z].*?) \| (.*?) \|", _PAGE, re.MULTILINE):
         for text in re.findall(r"`(.*?)`", row[0]):
             effect = "" if _is_effect(text) else " cut=after"
-            Faults().add_text(text + effect)
+            SyncCluster(3).faults.add_text(text + effect)
 
 
 def _is_effect(text: str) -> bool:
-    return text.partition("=")[0] in {"delay-ms", "throttle-ms", "error", "cut", "drop", "garbage"}
+    names = {"delay-ms", "throttle-ms", "error", "cut", "drop", "garbage"}
+    return any(each.partition("=")[0] in names for each in text.split())

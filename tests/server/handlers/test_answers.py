@@ -10,8 +10,8 @@ from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import read_request
 from kafka_admin_proto.server.answers import Answers
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.handlers import Caller
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, TOPIC
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import draws

@@ -16,7 +16,7 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
 )
-from kafka_admin_proto.server.topics.assignments import MOST_RECORDS
+from kafka_admin_proto.server.failures import MOST_RECORDS
 from tests.server.served import Served
 
 

@@ -16,13 +16,19 @@ from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     CreateTopicsRequest,
     DeleteTopicsRequest,
+    FetchRequest,
     MetadataRequest,
+    ProduceRequest,
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
+from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
+from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.values import Message
 
 HOST = "127.0.0.1"
@@ -127,6 +133,27 @@ def slow_peers(port: int, end: float) -> int:
 
 def never_read(port: int, end: float) -> int:
     """Fifty ask for all topics again and again, and take no answer."""
+    return _unread(port, end, _METADATA)
+
+
+def never_read_records(port: int, end: float) -> int:
+    """Fifty fetch a megabyte of records again and again, and take no answer."""
+    records = write_batch(Batch.of([Record(0, int(time.time() * 1000), None, bytes(1_000_000))]))
+    rows = [PartitionProduceData(0, records)]
+    with opened(port) as client:
+        new = CreateTopicsRequest([CreatableTopic("records", 1, 1)], 1000)
+        client.sendall(frame(write_request(new, 7, 1)))
+        client.recv(1 << 16)
+        produced = ProduceRequest(None, 1, 1000, [TopicProduceData("records", partition_data=rows)])
+        client.sendall(frame(write_request(produced, 9, 1)))
+        client.recv(1 << 16)
+    wanted = FetchTopic("records", partitions=[FetchPartition(0, partition_max_bytes=1 << 20)])
+    fetch = FetchRequest(max_bytes=1 << 20, topics=[wanted])
+    return _unread(port, end, frame(write_request(fetch, 12, 1)))
+
+
+def _unread(port: int, end: float, request: bytes) -> int:
+    """Fifty send a request again and again, and take no answer."""
     clients = []
     for _ in range(50):
         client = opened(port)
@@ -137,7 +164,7 @@ def never_read(port: int, end: float) -> int:
     while time.monotonic() < end or not asked:
         for client in clients:
             with contextlib.suppress(OSError):
-                client.send(_METADATA * 100)
+                client.send(request * 100)
                 asked += 100
         time.sleep(0.01)
     for client in clients:
@@ -202,6 +229,7 @@ PEERS: dict[str, Peer] = {
     each.__name__: each
     for each in (
         many_connections, random_bytes, fuzzed_frames, oversize_frames, slow_peers, never_read,
+        never_read_records,
         half_logins, topics_in_batches,
     )
 }  # fmt: skip

@@ -1,9 +1,9 @@
 """A cluster among peers that mean harm: it stays up, its memory bounded, its secrets its own.
 
 ``KAFKA_ADMIN_PROTO_HOSTILE_S=300 pytest -s tests/server/hostile`` does each for five minutes. The
-peers stop now and then, so that what else the machine does is in both: the median of the windows'
-99th percentiles is at most twice that of those in which the peers are still. They have what the
-cluster and the well-behaved client leave of the processors, as peers on other machines would.
+peers stop now and then, so that what else the machine does is in both figures. The median of the
+windows' 99th percentiles is at most 50 ms. Peers have what the cluster and the well-behaved client
+leave of the processors, as peers on other machines would.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _QUICK = ("random_bytes", "fuzzed_frames", "oversize_frames")
 _LOUD_S, _QUIET_S, _PAUSE_S = 3.0, 1.0, 0.2
 #: Peers that are timed take the processor from nobody.
 _PRIORITY = ("chrt", "--idle", "0") if _BY_HAND else ()
+#: The most that a well-behaved client waits among the peers, at the 99th percentile.
+_MOST_MS = 50
 #: Beyond what the cluster had before: unfinished requests and unread answers within their limits.
 _MOST_BYTES = 700 << 20
 _LIMITS = ("--config=queued.max.request.bytes=67108864",)
@@ -162,4 +164,4 @@ def test_a_cluster_stays_up(server: Server, name: str) -> None:
     if _BY_HAND:
         print(f"\n{name}: {done} done; quiet {shown(quiet)}; then {shown(loud)}; "
               f"{before >> 20} MiB before, {most >> 20} MiB then")  # fmt: skip
-        assert typical_ms(loud, 0.99) <= 2 * typical_ms(quiet, 0.99)
+        assert typical_ms(loud, 0.99) <= _MOST_MS

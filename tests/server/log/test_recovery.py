@@ -7,6 +7,7 @@ import contextlib
 import os
 import random
 import shutil
+import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_admin_proto import kept_files
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.messages import FeatureLevelRecord
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME, replay
@@ -53,7 +55,7 @@ class KilledOs(NoDisk):
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
-        if name not in ("replace", "unlink", "ftruncate", "open", "chmod"):
+        if name not in ("replace", "unlink", "ftruncate", "open", "fchmod"):
             return found
 
         def step(*arguments: Any, **options: Any) -> Any:
@@ -89,7 +91,9 @@ def test_killed_at_any_byte_of_any_file(
     load = Load(random.Random(seed))
     for left in kills:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "os", KilledOs(left * brokers))
+            killed = KilledOs(left * brokers)
+            patch.setattr(files, "os", killed)
+            patch.setattr(kept_files, "os", killed)
             with contextlib.suppress(Killed):
                 asyncio.run(change(folder, brokers, load, 30))
     asyncio.run(change(folder, brokers, load, 3))
@@ -183,6 +187,21 @@ def test_a_flipped_bit_is_no_silent_loss(
         assert FOLDER_NAME in str(error)
 
 
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
+def test_no_file_gives_what_the_umask_takes_away(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        asyncio.run(change(tmp_path / "data", 2, Load(random.Random(1)), 60))
+    finally:
+        os.umask(before)
+    modes = {each: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.rglob("*")}
+    assert not [each for each, mode in modes.items() if mode & umask]
+    snapshots = [mode for each, mode in modes.items() if each.suffix == ".checkpoint"
+                 and each.name != "bootstrap.checkpoint"]  # fmt: skip
+    assert snapshots
+    assert set(snapshots) == {0o444 & ~umask}, "a snapshot is written once"
+
+
 @given(seed=st.integers(0, 1 << 30))
 @settings(max_examples=draws(16))
 def test_the_replay_is_the_state_that_served(
@@ -205,14 +224,14 @@ def test_the_replay_is_the_state_that_served(
 
 
 def test_the_snapshot_before_a_damaged_one_is_taken(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     topics = grown(tmp_path, 1, 60)[-1].topics
     before, newest = Snapshot.in_folder(tmp_path / FOLDER_NAME)[-2:]
     newest.path.chmod(0o600)
     os.truncate(newest.path, newest.path.stat().st_size - 1)
     assert opened(tmp_path) == topics
-    assert f"{newest.path}: the snapshot is not used" in capsys.readouterr().err
+    assert f"{newest.path}: the snapshot is not used" in caplog.text
     kept = Snapshot.in_folder(tmp_path / FOLDER_NAME)
     assert before in kept
     assert newest not in kept

@@ -14,6 +14,7 @@ from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.server.handlers.test_create_topics import topic
+from tests.server.network.connections import connections_of
 
 _SECONDS = 30
 
@@ -90,7 +91,7 @@ def test_a_client_that_does_not_read_is_waited_for(cluster: SyncCluster) -> None
         for number in range(20):  # another client is answered meanwhile
             other.sendall(asked(ApiVersionsRequest("d", "1"), 4, number))
             assert ids(answers(other, 1)) == [number]
-        transports = [each._transport for each in cluster._cluster._nodes[1].connections]
+        transports = [each._transport for each in connections_of(cluster)]
         assert max(each.get_write_buffer_size() for each in transports if each) < 1 << 20
         found = answers(client, count)
         assert ids(found) == list(range(count))

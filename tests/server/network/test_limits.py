@@ -78,6 +78,7 @@ def test_connections_that_are_idle_are_closed() -> None:
         connect(cluster) as half,
     ):
         half.sendall(_QUESTION[:6])
+        cluster.clock.advance(1)
         assert is_closed(idle)
         assert is_closed(half)
         with connect(cluster) as other:
@@ -87,7 +88,7 @@ def test_connections_that_are_idle_are_closed() -> None:
 def test_requests_that_do_not_come_in_full_are_bounded() -> None:
     limits = NetworkLimits(unfinished_bytes=1 << 20)
     with SyncCluster(network_limits=limits) as cluster, connect(cluster) as good:
-        service = cluster._cluster._service
+        service = cluster._cluster._parts.service
         assert service is not None
         limiter = service.limiter
         hostile = [connect(cluster) for _ in range(20)]
@@ -120,7 +121,7 @@ def test_answers_that_are_not_read_are_bounded() -> None:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.sendall(heap)
             clients.append(client)
-        node = cluster._cluster._nodes[1]
+        node = cluster._cluster._parts.nodes[1]
         until(lambda: len(node.connections) < len(clients))
         with connect(cluster) as good:
             assert is_answered(good)

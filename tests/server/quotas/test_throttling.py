@@ -18,26 +18,22 @@ from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.server.quotas import throttling
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
+from tests.server.still_clock import StillClock
 
 _EXCEEDED = 89
 _ANNA = "User:anna"
 
 
-class Clock:
-    """The time that buckets see, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.now_ms = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now_ms
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(throttling, "_now_ms", found)
+def served() -> Served:
+    found = Served()
+    found.state.clock = StillClock()
     return found
+
+
+def wait(served: Served, milliseconds: float) -> None:
+    assert isinstance(served.state.clock, StillClock)
+    served.state.clock.move(milliseconds / 1000)
 
 
 def limit(served: Served, rate: float | None, **entity: str | None) -> None:
@@ -57,29 +53,26 @@ def created(
     return response.topics[0].error_code, response.throttle_time_ms
 
 
-def test_a_bucket_is_overdrawn_once(clock: Clock) -> None:
-    served = Served()
+def test_a_bucket_is_overdrawn_once(served: Served) -> None:
     limit(served, 2.0, user="anna")  # the window holds 22
     assert created(served, "a", 20) == (0, 0)
     assert created(served, "b", 10) == (0, 0)
     assert created(served, "c", 1) == (_EXCEEDED, 4000)  # 8 are missing
-    clock.now_ms += 3999
+    wait(served, 3999)
     assert created(served, "c", 1) == (_EXCEEDED, 1)
-    clock.now_ms += 1
+    wait(served, 1)
     assert created(served, "c", 1) == (0, 0)
     assert created(served, "d", 1) == (_EXCEEDED, 500)
 
 
-def test_older_clients_only_wait(clock: Clock) -> None:
-    served = Served()
+def test_older_clients_only_wait(served: Served) -> None:
     limit(served, 1.0, user="anna")
     assert created(served, "a", 21, version=5) == (0, 10_000)
     assert created(served, "b", 1, version=5) == (0, 11_000)
     assert created(served, "c", 1) == (_EXCEEDED, 11_000)
 
 
-def test_each_way_to_change_partitions(clock: Clock) -> None:
-    served = Served()
+def test_each_way_to_change_partitions(served: Served) -> None:
     assert created(served, "a", 2) == (0, 0)
     limit(served, 1.0, user="anna")
     more = CreatePartitionsRequest([CreatePartitionsTopic("a", 14, None)], 1000)
@@ -94,7 +87,7 @@ def test_each_way_to_change_partitions(clock: Clock) -> None:
     response = served.ask(gone, principal=_ANNA)
     (deleted,) = response.responses
     assert (deleted.error_code, deleted.error_message) == (_EXCEEDED, None)
-    clock.now_ms += 1000
+    wait(served, 1000)
     assert served.ask(gone, principal=_ANNA).responses[0].error_code == 0
     asked = MetadataRequest([MetadataRequestTopic(name="new")], True)
     served.ask(asked, principal=_ANNA)
@@ -103,8 +96,7 @@ def test_each_way_to_change_partitions(clock: Clock) -> None:
     assert served.state.topic("new") is not None
 
 
-def test_each_controller_counts_itself(clock: Clock) -> None:
-    served = Served()
+def test_each_controller_counts_itself(served: Served) -> None:
     limit(served, 1.0, user="anna")
     assert created(served, "a", 20) == (0, 0)
     assert created(served, "b", 1)[0] == _EXCEEDED

@@ -16,8 +16,9 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.protocol import FrameReader, frame, read_response, write_request
 from kafka_admin_proto.protocol.connection import SaslScram
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.testing import Authority, Certificate
+from kafka_admin_proto.testing import Certificates as MadeCertificates
 from kafka_admin_proto.values import Message
-from tools.clusters import Authority, Certificate
 
 #: Security protocols by listener, as a real cluster of the tests has them too.
 LISTENERS = {
@@ -37,21 +38,14 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _SECONDS = 30
 
 
-class Certificates:
-    """An authority, one that nobody trusts, and certificates of servers and clients."""
+class Certificates(MadeCertificates):
+    """With an authority that nobody trusts, and certificates whose time is over."""
 
     def __init__(self, folder: Path) -> None:
-        authority = self._made_by = Authority(folder)
-        self.authority = authority.certificate
+        super().__init__(folder)
         self.foreign = Authority(folder, "foreign").certificate
-        self.server = authority.issue("server")
-        self.expired = authority.issue("expired", days=-1)
-        self.client = authority.issue("client")
-        self.old_client = authority.issue("old-client", days=-1)
-
-    def issue(self, name: str, subject: str) -> Certificate:
-        """Another client's, whose subject is in openssl's notation."""
-        return self._made_by.issue(name, subject=subject)
+        self.expired = self.issue("expired", days=-1)
+        self.old_client = self.issue("old-client", days=-1)
 
     def properties(self) -> dict[str, dict[str, str]]:
         """What listeners are configured with, by Kafka's names, SASL's users left out."""

@@ -19,6 +19,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from kafka_admin_proto.admin import SyncAdminClient
+from kafka_admin_proto.protocol.tls import TlsSettings
+from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.profile import draws
@@ -34,7 +37,7 @@ from tests.server.security.secured import (
     Certificates,
     secured_cluster,
 )
-from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principals, tls
+from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principal, tls
 from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
 pytestmark = [
@@ -165,6 +168,36 @@ def test_what_clients_report(both: Both, name: str) -> None:
     ] == []
 
 
+@pytest.mark.parametrize("name", CLIENTS)
+def test_behind_a_proxy(both: Both, name: str) -> None:
+    """Logins pass, with TLS on both sides; a wrong password is reported as without the proxy."""
+    made = both.certificates
+    keys, trust = {"ssl.keystore.location": made.server.bundle}, made.authority.file
+    clients, cluster = (
+        TlsSettings.from_properties({key: str(value) for key, value in each.items()})
+        for each in (keys, {"ssl.truststore.location": trust})
+    )
+    real = both.real.address("SASL_TLS")
+    with SyncProxy(
+        real, tls=clients.server_context("none"), upstream_tls=cluster.client_context()
+    ) as proxy:
+        with SyncAdminClient(
+            proxy.bootstrap_servers,
+            sasl_mechanism="PLAIN",
+            sasl_username="bob",
+            sasl_password=PASSWORDS["bob"],
+            ssl_context=cluster.client_context(),
+        ) as client:
+            (node,) = client.describe_cluster().nodes
+        behind = f"{node.host}:{node.port}"
+        for mechanism in MECHANISMS:
+            attempt = Attempt("SASL_TLS", "SASL_SSL", mechanism, trusts=made.authority)
+            assert report(CLIENTS[name], behind, attempt) == ["in"]
+        wrong = msgspec.structs.replace(attempt, password="wrong")
+        without, through = (report(CLIENTS[name], each, wrong) for each in (real, behind))
+        assert equal(without, through), (without, through)
+
+
 @pytest.mark.parametrize("listener", ["SASL", "SESSIONS"])
 def test_exchanges(both: Both, listener: str) -> None:
     wrong = []
@@ -178,12 +211,12 @@ def test_names_of_certificates(both: Both) -> None:
     """The real node's log of requests has the principals."""
     made = both.certificates
     for number, subject in enumerate(SUBJECTS):
-        shows = made.issue(f"odd-{number}", subject)
+        shows = made.issue(f"odd-{number}", subject=subject)
         with tls(both.real.address("MUTUAL"), made, shows) as client:
             assert asked(client)
         with tls(both.ours.addresses("MUTUAL"), made, shows) as client:
             assert asked(client)
-            (ours,) = principals(both.ours)
+            ours = principal(both.ours, client)
         logged = re.findall(rb'"principal":("(?:[^"\\]|\\.)*")', both.real.request_log())
         assert ours in {json.loads(each) for each in logged}, subject
 

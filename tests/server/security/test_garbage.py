@@ -124,7 +124,7 @@ def without_collector(quick: SyncCluster) -> Iterator[None]:
     """Nothing is left of earlier tests, and nothing is collected."""
     _asks(quick)  # what is made once
     end_s = time.monotonic() + _WAIT_S
-    while any(node.connections for node in quick._cluster._nodes.values()):
+    while any(node.connections for node in quick._cluster._parts.nodes.values()):
         assert time.monotonic() < end_s, "connections of earlier tests have not ended"
         time.sleep(0.01)
     gc.collect()

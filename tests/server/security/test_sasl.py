@@ -13,8 +13,10 @@ from kafka_admin_proto.messages import (
     MetadataRequest,
 )
 from kafka_admin_proto.protocol import frame
+from kafka_admin_proto.protocol.connection import SaslScram
 from kafka_admin_proto.server import SyncCluster
 from tests.helpers.profile import draws
+from tests.server.network.connections import connections_of
 from tests.server.security.secured import (
     MECHANISMS,
     PASSWORDS,
@@ -62,7 +64,7 @@ def test_bare_tokens(cluster: SyncCluster) -> None:
 def test_wrong_passwords_and_users(
     cluster: SyncCluster, mechanism: str, user: str, password: str
 ) -> None:
-    """The answer comes after Kafka's delay, then the end; it says nothing of who exists."""
+    """The answer comes after Kafka's delay, then the end; its words are the same for both."""
     with peer(cluster.addresses("SASL")) as client:
         if mechanism == "PLAIN":
             client.handshake(mechanism)
@@ -78,6 +80,18 @@ def test_wrong_passwords_and_users(
             )
         assert (answer.error_code, answer.error_message) == (58, words)
         assert client.frame() is None
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS[1:])
+def test_the_first_answer_of_scram_says_who_exists(cluster: SyncCluster, mechanism: str) -> None:
+    """As Kafka's ``ScramSaslServer``, which looks the user up before it sends the salt."""
+    codes = []
+    for user in ("bob", "mallory"):
+        with peer(cluster.addresses("SASL")) as client:
+            assert client.handshake(mechanism).error_code == 0
+            first = SaslScram(mechanism, user, "wrong").exchange(100_000).first()
+            codes.append(client.authenticate(first).error_code)
+    assert codes == [0, 58]
 
 
 def test_a_mechanism_that_the_listener_lacks(cluster: SyncCluster) -> None:
@@ -123,7 +137,7 @@ def test_sessions_end(certificates: Certificates) -> None:
             for _ in range(2):
                 assert client.handshake("PLAIN").error_code == 0
                 assert client.authenticate(b"\0bob\0bob-secret").session_lifetime_ms == 400
-            time.sleep(0.5)
+            cluster.clock.advance(0.5)
             assert client.ask(EVERYTHING, 12) is None
         with peer(cluster.addresses("SCRAM_ONLY")) as client:
             answer = scram(client, "SCRAM-SHA-512", "bob", PASSWORDS["bob"])
@@ -151,6 +165,7 @@ def test_who_does_not_log_in_is_closed(certificates: Certificates) -> None:
         client = stack.enter_context(peer(cluster.addresses("SASL")))
         client.handshake("SCRAM-SHA-256")
         client.authenticate(b"n,,n=bob,r=abc")
+        cluster.clock.advance(0.3)
         for each in (*clients, client):
             assert each.frame() is None
 
@@ -159,7 +174,7 @@ def test_who_has_logged_in_stays(cluster: SyncCluster) -> None:
     with peer(cluster.addresses("SASL")) as client:
         client.handshake("PLAIN")
         client.authenticate(b"\0bob\0bob-secret")
-        connections = cluster._cluster._nodes[1].connections
+        connections = connections_of(cluster)
         timers = [each._login_timer for each in connections if each._principal == "User:bob"]
         assert timers == [None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import socket
 import ssl
 import time
@@ -11,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.testing import Certificate
 from tests.server.handlers.test_create_topics import topic
+from tests.server.network.connections import connections_of
 from tests.server.security.secured import Certificates, peer, secured_cluster
-from tools.clusters import Certificate
 
 _SECONDS = 30
 EVERYTHING = MetadataRequest(topics=None)
@@ -48,8 +51,15 @@ def asked(client: ssl.SSLSocket) -> bool:
     return bool(client.recv(1 << 16))
 
 
-def principals(cluster: SyncCluster) -> set[str]:
-    return {each._principal for each in cluster._cluster._nodes[1].connections}
+def principal(cluster: SyncCluster, client: ssl.SSLSocket) -> str:
+    """Who a client is; connections of earlier ones may not have ended yet."""
+    (found,) = (
+        each._principal
+        for each in connections_of(cluster)
+        if each._transport is not None
+        and each._transport.get_extra_info("peername") == client.getsockname()
+    )
+    return found
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -59,11 +69,11 @@ def test_who_a_client_is(
     mutual = cluster.addresses("MUTUAL")
     with tls(mutual, certificates, certificates.client, version) as client:
         assert asked(client)
-        assert "User:CN=client" in principals(cluster)
+        assert principal(cluster, client) == "User:CN=client"
     for listener, shows in (("TLS", certificates.client), ("WANTING", None)):
         with tls(cluster.addresses(listener), certificates, shows, version) as client:
             assert asked(client)
-            assert "User:CN=client" not in principals(cluster)
+            assert principal(cluster, client) == "User:ANONYMOUS"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +135,7 @@ def test_names_by_rules(certificates: Certificates) -> None:
         tls(cluster.addresses("MUTUAL"), certificates, certificates.client) as client,
     ):
         assert asked(client)
-        assert "User:ME-CLIENT" in principals(cluster)
+        assert principal(cluster, client) == "User:ME-CLIENT"
     rules = {"listener.name.mutual.ssl.principal.mapping.rules": "RULE:^UID=(.*)$/$1/"}
     with (
         secured_cluster(certificates, configs=rules) as cluster,
@@ -169,7 +179,7 @@ def test_large_answers_to_a_client_that_reads_slowly(
             assert other.versions().api_keys
         sizes = [
             each._transport.get_write_buffer_size()
-            for each in cluster._cluster._nodes[1].connections
+            for each in connections_of(cluster)
             if each._transport is not None
         ]
         assert max(sizes) < 1 << 20
@@ -209,15 +219,23 @@ def test_a_lost_answer_over_tls(certificates: Certificates) -> None:
 def test_sasl_with_tls_asks_for_certificates_where_its_own_config_says_so(
     certificates: Certificates,
 ) -> None:
-    """A config of all listeners does not, since SASL says who the client is."""
+    """A config of all listeners does not, since SASL says who the client is.
+
+    Where there are no others it is refused.
+    """
+    listeners, users = {"S": "SASL_SSL"}, {"a": "b"}
     for name, refused in (("ssl.client.auth", False), ("listener.name.s.ssl.client.auth", True)):
         configs = {
             "ssl.keystore.location": str(certificates.server.bundle),
             "ssl.truststore.location": str(certificates.authority.file),
             name: "required",
         }
+        if not refused:
+            with pytest.raises(SettingsError, match="has no effect"):
+                SyncCluster(listeners=listeners, users=users, configs=configs)
+            listeners |= {"T": "SSL"}
         with (
-            SyncCluster(listeners={"S": "SASL_SSL"}, configs=configs) as cluster,
+            SyncCluster(listeners=listeners, users=users, configs=configs) as cluster,
             tls(cluster.addresses("S"), certificates) as client,
         ):
             versions = frame(write_request(ApiVersionsRequest("tests", "1"), 3, 1))
@@ -229,14 +247,11 @@ def test_sasl_with_tls_asks_for_certificates_where_its_own_config_says_so(
                 assert client.recv(1)
 
 
-def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
+def test_a_client_that_sends_tls_byte_by_byte(
     quick: SyncCluster, certificates: Certificates
 ) -> None:
-    """Bytes of records, then records of one byte; whole requests end it, and all are answered."""
+    """Bytes of records, then records of one byte: all are answered."""
     asks = frame(write_request(EVERYTHING, 12, 7))
-    service = quick._cluster._service
-    assert service is not None
-    paced_reads = service.paced_reads
     host, _, port = quick.addresses("TLS").rpartition(":")
     context = ssl.create_default_context(cafile=str(certificates.authority.file))
     received, written = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -248,7 +263,6 @@ def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
             data = written.read()
             for start in range(0, len(data), piece_bytes):
                 plain.sendall(data[start : start + piece_bytes])
-                time.sleep(0.001)
 
         def until_done(step: Callable[[], Any], piece_bytes: int) -> Any:
             while True:
@@ -261,26 +275,33 @@ def test_a_client_that_sends_tls_byte_by_byte_is_read_in_turns_with_others(
                     send(piece_bytes)
                     return found
 
-        def answered(record_bytes: int, piece_bytes: int) -> bool:
+        until_done(client.do_handshake, 1 << 16)
+        for record_bytes, piece_bytes in ((len(asks), 1 << 16), (len(asks), 1), (1, 1 << 16)):
             for start in range(0, len(asks), record_bytes):
                 client.write(asks[start : start + record_bytes])
                 send(piece_bytes)
-            return bool(until_done(lambda: client.read(1 << 16), piece_bytes)[:4])
+            assert until_done(lambda: client.read(1 << 16), 1 << 16)[:4]
 
-        def watched(count: int) -> bool:
-            """Whether so many sockets are read in turns, by the time that the answer is here."""
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_client_of_tls_waits_for_its_topics_while_it_stays(
+    certificates: Certificates, stays: bool
+) -> None:
+    """KIP-4's timeout; a client that closes its connection is noticed although it waits."""
+    with secured_cluster(certificates, rules="kip-4") as waited:
+        waited.delay_metadata(math.inf)
+        waits = waited._cluster._parts.service.waits._waits  # type: ignore[union-attr]
+
+        def until_waiting(count: int) -> None:
             end_s = time.monotonic() + _SECONDS
-            while len(paced_reads._resume) != count and time.monotonic() < end_s:
+            while len(waits) != count:
+                assert time.monotonic() < end_s
                 time.sleep(0.001)
-            return len(paced_reads._resume) == count
 
-        until_done(client.do_handshake, 1 << 16)
-        assert answered(len(asks), 1 << 16)
-        assert watched(0)
-        assert answered(len(asks), 1)
-        assert watched(1)
-        assert answered(len(asks), 1 << 16)
-        assert watched(0)
-        assert answered(1, 1 << 16)
-        assert watched(1)
-    assert watched(0)
+        with tls(waited.addresses("TLS"), certificates) as client:
+            client.sendall(frame(write_request(CreateTopicsRequest([topic("a")], 60_000), 1, 7)))
+            until_waiting(1)
+            if stays:
+                waited.delay_metadata(0)
+                assert client.recv(1 << 16)[4:8] == (7).to_bytes(4, "big")
+        until_waiting(0)

@@ -131,25 +131,40 @@ class Alone:
         codes = {row.topic_id: row.partition_errors[0].error_code for row in answer.topics}
         return [codes[topic_id] for _, topic_id, _ in topics]
 
-    def know(self, name: str, topic_id: UUID, live: Sequence[int] = (ME, OTHER)) -> int:
+    def know(
+        self,
+        name: str,
+        topic_id: UUID,
+        live: Sequence[int] = (ME, OTHER),
+        *,
+        leader: int = ME,
+        controller_epoch: int = 1,
+    ) -> int:
         """UpdateMetadata of one topic with a partition."""
         if self.rules.dialect == "kip-516":
             draft = kip_516.UpdateMetadataRequest
-            state = draft.UpdateMetadataPartitionState(0, 1, ME, 1, [ME], 1, [ME])
+            state = draft.UpdateMetadataPartitionState(0, 1, leader, 1, [ME], 1, [ME])
             topic = draft.TopicState(name, topic_id, [state])
             body: Message = draft(
-                controller_epoch=1, broker_epoch=-1, topic_states=[topic],
+                controller_epoch=controller_epoch, broker_epoch=-1, topic_states=[topic],
                 live_brokers=[draft.LiveBroker(each) for each in live],
             )  # fmt: skip
         else:
             shipped = UpdateMetadataRequest
-            row = shipped.UpdateMetadataPartitionState(leader=ME, leader_epoch=1, isr=[ME])
+            row = shipped.UpdateMetadataPartitionState(leader=leader, leader_epoch=1, isr=[ME])
             known = shipped.UpdateMetadataTopicState(name, topic_id, [row])
             brokers = [shipped.UpdateMetadataBroker(each) for each in live]
-            body = shipped(controller_epoch=1, topic_states=[known], live_brokers=brokers)
+            body = shipped(
+                controller_epoch=controller_epoch, topic_states=[known], live_brokers=brokers
+            )
         answer: Any = self.ask(body, 7)
         code: int = answer.error_code
         return code
+
+    @property
+    def topic_ids(self) -> list[str]:
+        """The topics whose ids the broker knows from UpdateMetadata."""
+        return list(self.broker.state()["topic_ids"])
 
     def stop(self, name: str, epoch: int = -2, *, delete: bool = True) -> int:
         """StopReplica v3 of one partition; its error code."""

@@ -46,6 +46,7 @@ OTHER_VALUES: dict[str, Any] = {
     "stray_without_id": "reconcile",
     "zero_id_in_full": "no id",
     "full_update_forgets": "never",
+    "unknown_deletion_keeps_id": False,
     "ids_resolved_by": "replicas",
     "fetch_of_unequal_id": 100,
     "fetch_of_unknown_id": 3,

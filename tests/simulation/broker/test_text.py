@@ -35,12 +35,14 @@ def values(found: int | bytes) -> list[bytes | None]:
 
 
 def test_a_first_leader_and_isr_writes_the_file(disk: Disk) -> None:
+    """t80: the log's folder has the file from its beginning."""
     alone = Alone(TEXT, disk)
     assert alone.lead("a", version=5, topic_id=ID0) == 0
     assert alone.folders == [("live", "a", ID0)]
 
 
 def test_a_missing_file_is_written_when_the_id_comes(disk: Disk) -> None:
+    """t96: a log from before the bump takes the id."""
     alone = Alone(TEXT, disk)
     assert alone.lead("a", ZERO_UUID) == 0
     assert alone.folders == [("live", "a", None)]
@@ -50,6 +52,7 @@ def test_a_missing_file_is_written_when_the_id_comes(disk: Disk) -> None:
 
 
 def test_an_unequal_id_goes_to_the_deleting_folder(disk: Disk) -> None:
+    """t67–t75, t96: no record of id0 is read as one of id1."""
     alone = Alone(TEXT, disk)
     alone.lead("a", ID0, 7)
     alone.know("a", ID0)
@@ -83,6 +86,7 @@ def test_a_deleting_folder_is_emptied_after_a_restart(disk: Disk) -> None:
 
 
 def test_full_reconciles_what_it_does_not_name(disk: Disk) -> None:
+    """t53: what FULL does not name is stale."""
     alone = Alone(TEXT, disk)
     alone.lead_many([("gone", ID0, 1), ("kept", ID1, 1)])
     alone.restart()
@@ -117,7 +121,25 @@ def test_shipped_reconciles_while_migrating_only(disk: Disk, migration: bool, kr
     assert len(alone.folders) == 2
 
 
+def test_the_first_update_of_a_controller_has_all_topics(disk: Disk) -> None:
+    """t19, t53: topics that it lacks are forgotten."""
+    text, shipped = Alone(TEXT, disk), Alone(SHIPPED, disk)
+    for alone, left in ((text, ["b", "c"]), (shipped, ["a", "b", "c"])):
+        alone.know("a", ID0)
+        alone.know("b", ID1, controller_epoch=2)
+        alone.know("c", UUID(int=0xA2), controller_epoch=2)
+        assert alone.topic_ids == left
+
+
+def test_a_deletion_of_an_unknown_topic(disk: Disk) -> None:
+    for rules, left in ((TEXT, []), (SHIPPED, ["a"])):
+        alone = Alone(rules, disk)
+        alone.know("a", ID0, leader=-2)
+        assert alone.topic_ids == left
+
+
 def test_ids_are_read_back(disk: Disk) -> None:
+    """t94: leader epochs are not on the disk."""
     alone = Alone(TEXT, disk)
     alone.lead("a", ID0, 5)
     alone.know("a", ID0)
@@ -139,6 +161,7 @@ def test_a_file_that_does_not_read_ends_the_start(disk: Disk) -> None:
 
 
 def test_stop_by_id_spares_the_topic_made_again(disk: Disk) -> None:
+    """t47: the topic made again has another id."""
     alone = Alone(TEXT, disk)
     alone.lead("a", ID1)
     assert alone.stop_by_id(ID0) == TEXT.stop_unknown
@@ -183,7 +206,7 @@ def test_the_broker_epoch_is_that_of_this_life(disk: Disk) -> None:
 
 
 def test_stale_reads_are_not_answered(disk: Disk) -> None:
-    """A broker that has not heard of the new topic is asked by its id."""
+    """t57–t65: a broker that has not heard of the new topic is asked by its id."""
     alone = Alone(TEXT, disk)
     alone.lead("a", ID0)
     alone.know("a", ID0)
@@ -218,6 +241,7 @@ def epoch_end_by_id(alone: Alone, topic_id: UUID) -> tuple[int, int]:
 
 
 def test_a_move_carries_the_file(disk: Disk) -> None:
+    """t248: with the same id."""
     alone = Alone(TEXT, disk)
     alone.lead("a", ID0)
     alone.know("a", ID0)

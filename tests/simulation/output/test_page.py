@@ -101,6 +101,13 @@ def test_keys_go_through_the_rows(page: Page) -> None:
     assert page.value("document.querySelectorAll('[data-row][tabindex=\"0\"]').length") == 1
 
 
+#: Texts of rows that stick out of the diagram, which scrolls in a narrow window.
+_CUT_TEXTS = """[...document.querySelectorAll('svg.row text')].filter((text) => {
+  const box = text.closest('svg').getBoundingClientRect(), own = text.getBoundingClientRect()
+  return own.width && (own.left < box.left - 2 || own.right > box.right + 2)
+}).map((text) => text.textContent)"""
+
+
 @pytest.mark.parametrize("scenario", sample(sorted(SCENARIOS), 1))
 def test_each_scenario_is_drawn(browser: Browser, scenario: str, tmp_path: Path) -> None:
     """Every row has its place, and arrows end at the columns; at both widths and in both themes."""
@@ -117,6 +124,7 @@ def test_each_scenario_is_drawn(browser: Browser, scenario: str, tmp_path: Path)
             page.call("Emulation.setDeviceMetricsOverride", metrics)
             page.rest()
             assert page.value("document.documentElement.scrollWidth") <= width
+            assert page.value(_CUT_TEXTS) == []
             ground = page.value("getComputedStyle(document.body).backgroundColor")
             assert (ground == "rgb(255, 255, 255)") == (theme == "light")
     arrows = page.value("document.querySelectorAll('#rows line.arrow').length")
@@ -154,3 +162,19 @@ def test_pictures_are_small_and_well_formed() -> None:
     svg = svg_picture(SCENARIOS["election"](0, 9).trace, "Election")
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert len(svg) < 150_000
+
+
+def test_the_start_is_folded(browser: Browser, tmp_path: Path) -> None:
+    """The scenario's own first step is at the top, and keys lead to the rows of the start."""
+    file = tmp_path / "run.html"
+    file.write_text("".join(html_page(SCENARIOS["stale-read"](0, 9).trace, "Run", ["A run."])))
+    page = browser.open(file, size=SIZES[0])
+    first = "[...document.querySelectorAll('.row')].find((row) => row.checkVisibility())"
+    assert page.value(f"{first}.textContent").startswith("1. Broker B1 is a leader")
+    page.value(f"{first}.focus()")
+    page.press("ArrowUp")
+    assert page.value("document.getElementById('start-up').open")
+    assert page.value("document.activeElement.checkVisibility()")
+    page.press("Home")
+    assert page.value("document.activeElement.textContent") == "The rules are those of the text"
+    closed_well(page)

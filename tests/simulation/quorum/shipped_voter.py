@@ -15,17 +15,11 @@ from kafka_admin_proto.messages import vote_response as voted
 from kafka_admin_proto.messages.begin_quorum_epoch_request import BeginQuorumEpochRequest
 from kafka_admin_proto.messages.end_quorum_epoch_request import EndQuorumEpochRequest
 from kafka_admin_proto.messages.vote_request import VoteRequest
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.quorum.followers import successor_backoff_ms
-from kafka_admin_proto.simulation.quorum.state import (
-    INCONSISTENT_CLUSTER_ID,
-    INVALID_REQUEST,
-    LogEnd,
-    QuorumState,
-    Saved,
-    VoteQuestion,
-)
+from kafka_admin_proto.simulation.quorum.state import LogEnd, QuorumState, Saved, VoteQuestion
 
 QuorumRequest = VoteRequest | BeginQuorumEpochRequest | EndQuorumEpochRequest
 QuorumResponse = voted.VoteResponse | begun.BeginQuorumEpochResponse | ended.EndQuorumEpochResponse
@@ -45,9 +39,9 @@ class ShippedVoter:
     def answer(self, request: QuorumRequest) -> QuorumResponse:
         """The response; raises InconsistentLeaderError where a real node ends itself."""
         if request.cluster_id not in (None, self._cluster_id):
-            return self._refusal(request, INCONSISTENT_CLUSTER_ID)
+            return self._refusal(request, codes.INCONSISTENT_CLUSTER_ID)
         if not _is_for_metadata(request):
-            return self._refusal(request, INVALID_REQUEST)
+            return self._refusal(request, codes.INVALID_REQUEST)
         if isinstance(request, VoteRequest):
             return self._vote(request)
         if isinstance(request, BeginQuorumEpochRequest):
@@ -96,7 +90,7 @@ class ShippedVoter:
         ]
         position = mine[0] if mine else len(order)
         if successor_backoff_ms(position, len(order), 1 << 20) == 0:
-            self.quorum.become_prospective()
+            self.quorum.role = "prospective"
 
     def _known(self) -> tuple[int, int]:
         return self.quorum.leader_id, self.quorum.epoch

@@ -67,6 +67,7 @@ def world() -> World:
 
 
 def test_the_sentinel_comes_first_and_then_the_id(world: World) -> None:
+    """t102, t131, t157, t252–t256, t260–t262: the leader gives the topic its id."""
     leader = leader_of(world)
     assert leader is not None
     topic_id = leader.folder.topic_id

@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers.requirements import skip_or_fail
 from tests.spark.needs import require
-from tests.spark.traffic import ADMIN
+from tests.tables.traffic import ADMIN
 
 _PROGRAM = """
 import sys

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxFiles
 
 from kafka_admin_proto.spark.ingest import file_log
 from kafka_admin_proto.spark.ingest.file_log import FileLog
-from kafka_admin_proto.spark.ingest.packets import PACKETS
 from kafka_admin_proto.spark.ingest.stream_reader import StreamReader
+from kafka_admin_proto.tables.ingest import files
+from kafka_admin_proto.tables.ingest.packets import PACKETS
+from kafka_admin_proto.tables.ingest.unopened import Unopened, unopened_problem
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
 
@@ -37,6 +41,7 @@ class Source:
         self.files.mkdir()
         self.path = str(self.files)
         self.log = folder / "log"
+        self.split_size = 1 << 30
         self.offsets: list[dict[str, Any]] = []
 
     def put(self, name: str, data: bytes, *, age: float = 100) -> Path:
@@ -48,7 +53,7 @@ class Source:
 
     def reader(self) -> StreamReader:
         reader = StreamReader(
-            PACKETS.names, [self.path], 1 << 30, max_files=2, min_file_age_s=10,
+            PACKETS.names, [self.path], self.split_size, max_files=2, min_file_age_s=10,
             log=FileLog(self.log),
         )  # fmt: skip
         reader.prepareForTriggerAvailableNow()
@@ -209,6 +214,60 @@ def test_what_cannot_be_opened(source: Source) -> None:
     source.put("a.pcap", capture(0))
     assert len(problems(source.rows())) == 2
     assert names(source.rows()) == {"a.pcap": 0, "b.pcap": 0}
+
+
+def unopened_batch(source: Source, *starts: int) -> Unopened:
+    """Take a batch, of whose files tasks could not open the parts that begin at these bytes."""
+    reader = source.reader()
+    source.offsets.append(reader.latestOffset(source.offsets[-1], ReadMaxFiles(2)))
+    missing = OSError(errno.ENOENT, "")
+    names = FileLog(source.log).seen(source.offsets[-1]["batch"])
+    lost = [(each, unopened_problem(each, missing, start)) for each in names for start in starts]
+    found = FileLog(source.log).put_back(lost)
+    assert reader.latestOffset(source.offsets[-1], ReadMaxFiles(2)) == source.offsets[-1]
+    return found
+
+
+@pytest.mark.parametrize("batches_per_snapshot", [1, 100])
+def test_what_tasks_could_not_open(
+    source: Source, monkeypatch: pytest.MonkeyPatch, batches_per_snapshot: int
+) -> None:
+    """The next run tries it again, behind new files, and not the run that could not open it."""
+    monkeypatch.setattr(file_log, "_BATCHES_PER_SNAPSHOT", batches_per_snapshot)
+    file = source.put("a.pcap", capture(0), age=1000)
+    for _ in range(2):
+        assert unopened_batch(source, 0).whole == {str(file)}
+    for number in (1, 2):
+        source.put(f"{number}.pcap", capture(number))
+    rows = source.step()
+    assert list(names(rows).items()) == [
+        (name, PACKETS_OF_ONE) for name in ("1.pcap", "2.pcap", "a.pcap")
+    ]
+    assert source.step() == []
+
+
+def test_what_was_read_is_not_read_again(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was read, and cannot be opened when its change time is another."""
+    file = source.put("a.pcap", capture(0))
+    source.step()
+    source.put("a.pcap", capture(0), age=50)
+    with monkeypatch.context() as patch:
+        patch.setattr(files.OpenFile, "__init__", Mock(side_effect=PermissionError(13, "")))
+        (problem,) = problems(source.step())
+        assert FileLog(source.log).put_back([(str(file), problem)]).whole == {str(file)}
+    assert source.step() == []
+
+
+@pytest.mark.parametrize("opened", [0, 1])
+def test_a_file_of_several_parts(source: Source, opened: int) -> None:
+    """It is read again where none of its parts was opened, and its packets are nowhere yet."""
+    size = len(capture(0))
+    file = source.put("a.pcap", capture(0))
+    source.split_size = size // 3 + 1
+    found = unopened_batch(source, *[number * source.split_size for number in range(opened, 3)])
+    assert list(found.problems) == [str(file)]
+    assert found.whole == (frozenset() if opened else {str(file)})
+    assert names(source.step()) == ({} if opened else {"a.pcap": PACKETS_OF_ONE})
 
 
 def test_an_offset_that_was_not_kept(source: Source) -> None:

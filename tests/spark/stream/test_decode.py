@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.spark.ingest.chunks import pack
-from kafka_admin_proto.spark.ingest.files import parts_of, probe_files
-from kafka_admin_proto.spark.ingest.packets import packet_rows
-from kafka_admin_proto.spark.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
+from kafka_admin_proto.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
+from kafka_admin_proto.tables.ingest.chunks import pack
+from kafka_admin_proto.tables.ingest.files import parts_of, probe_files
+from kafka_admin_proto.tables.ingest.packets import packet_rows
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL
 

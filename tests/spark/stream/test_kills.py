@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark.tables.test_pipeline import by_one_process, frames_in
-from tests.spark.traffic import ADMIN, CONTROLLER
+from tests.tables.test_pipeline import by_one_process, frames_in
+from tests.tables.traffic import ADMIN, CONTROLLER
 from tools.benchmarks.repeated import cut, repeated
 
 #: Each run is a process with a JVM of its own.
@@ -68,7 +68,7 @@ def test_batch(spark: SparkSession, captures: list[Path], tmp_path: Path) -> Non
     for _ in range(KILLS):
         kill(start(*arguments), dice)
     finish(start(*arguments))
-    assert frames_in(spark, tmp_path / "out") == by_one_process(captures)
+    assert frames_in(tmp_path / "out") == by_one_process(captures)
     assert not list((tmp_path / "out").glob(".staging*"))
 
 
@@ -85,4 +85,4 @@ def test_stream(spark: SparkSession, captures: list[Path], tmp_path: Path) -> No
             kill(start(*arguments), dice)
     finish(start(*arguments))
     finish(start(*arguments, "--end"))
-    assert frames_in(spark, out) == by_one_process(copies)
+    assert frames_in(out) == by_one_process(copies)

@@ -14,18 +14,20 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kafka_admin_proto.spark.ingest import packets
-from kafka_admin_proto.spark.ingest.chunks import CHUNKS
 from kafka_admin_proto.spark.ingest.flows import by_flow
-from kafka_admin_proto.spark.sinks.parquet import ParquetSink
+from kafka_admin_proto.spark.runner import SparkRunner
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
 from kafka_admin_proto.spark.stream.tables import StreamTables, run_stream
-from kafka_admin_proto.spark.tables.decode_flows import decode_chunks
-from kafka_admin_proto.spark.tables.schemas import DECODED, REPLACED_BY_DAY, TABLES
+from kafka_admin_proto.tables.decode_flows import decode_chunks
+from kafka_admin_proto.tables.frame_columns import DECODED
+from kafka_admin_proto.tables.ingest import packets
+from kafka_admin_proto.tables.ingest.chunks import CHUNKS
+from kafka_admin_proto.tables.schemas import REPLACED_BY_DAY, TABLES
+from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
-from tests.spark.tables.test_pipeline import by_one_process, frames_in, make, rows_of
-from tests.spark.traffic import write_mixed
+from tests.tables.test_pipeline import by_one_process, frames_in, make, rows_of
+from tests.tables.traffic import write_mixed
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -49,9 +51,9 @@ def open_sink(out: Path, *inputs: str) -> ParquetSink:
     )
 
 
-def table(spark: SparkSession, out: Path, name: str) -> list[str]:
+def table(out: Path, name: str) -> list[str]:
     """Rows without what the order of batches decides."""
-    rows = rows_of(spark, out, name)
+    rows = rows_of(out, name)
     for row in rows:
         row.pop("packet_ordinal", None)
     return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
@@ -65,7 +67,7 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
     folder.mkdir()
     copies = [Path(shutil.copy(b, folder))]
     stream(spark, folder, out)
-    frames = frames_in(spark, out)
+    frames = frames_in(out)
 
     copies.append(Path(shutil.copy(a, folder)))
     append = ParquetSink.append
@@ -78,17 +80,17 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
 
         with patch.object(ParquetSink, "append", killed), pytest.raises(Exception, match="Killed"):
             stream(spark, folder, out)
-        assert (frames_in(spark, out) == frames) is early
+        assert (frames_in(out) == frames) is early
     stream(spark, folder, out)
     stream(spark, folder, out)
     copies += [Path(shutil.copy(each, folder)) for each in (samples, controller)]
     stream(spark, folder, out, end=True)
-    assert frames_in(spark, out) == by_one_process(copies)
+    assert frames_in(out) == by_one_process(copies)
 
     whole = tmp_path / "whole"
-    make(spark, whole, copies)
+    make(SparkRunner(spark.sparkContext), whole, copies)
     for name in TABLES:
-        assert table(spark, out, name) == table(spark, whole, name), name
+        assert table(out, name) == table(whole, name), name
 
 
 @pytest.mark.exhaustive
@@ -115,7 +117,7 @@ def test_a_file_goes_before_its_batch_comes_again(
     second = Path(shutil.copy(a, folder))
     stream(spark, folder, out, end=True)
     kept.rename(first)
-    assert frames_in(spark, out) == by_one_process([first, second])
+    assert frames_in(out) == by_one_process([first, second])
 
 
 @pytest.mark.exhaustive
@@ -132,9 +134,9 @@ def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     ):
         stream(spark, folder, out, end=True)
     expected = by_one_process([capture])
-    assert frames_in(spark, out) != expected
+    assert frames_in(out) != expected
     stream(spark, folder, out, end=True)
-    assert frames_in(spark, out) == expected
+    assert frames_in(out) == expected
     with pytest.raises(StreamEndedError):
         stream(spark, folder, out, end=True)
 
@@ -142,7 +144,7 @@ def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
     _, _, _, controller = write_mixed(tmp_path / "made")
-    make(spark, tmp_path / "whole", [controller])
+    make(SparkRunner(spark.sparkContext), tmp_path / "whole", [controller])
     source = spark.read.format("kafka_capture").option("rows", "chunks")
     chunks = by_flow(source.load(str(controller)))
     rows = chunks.mapInArrow(_decode, from_arrow_schema(DECODED)).cache()
@@ -155,4 +157,4 @@ def test_the_same_batch_again(spark: SparkSession, tmp_path: Path) -> None:
         for number in (0, 1, 1):
             tables.publish_batch(rows.where(f"{late} = {number}"), number)
     for name in TABLES:
-        assert table(spark, tmp_path / "out", name) == table(spark, tmp_path / "whole", name), name
+        assert table(tmp_path / "out", name) == table(tmp_path / "whole", name), name

@@ -13,7 +13,7 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.cli.app import kap
 from tests.docs.pages import DOCS, ROOT
 from tests.spark.needs import require
-from tools.site.inserts import field_to_bytes, pipeline_tables, rooms
+from tools.site.inserts import field_to_bytes, pipeline_tables, rooms, spark_sizing
 from tools.site.inserts.places import DECODE_COLUMNS, INSERTS
 from tools.site.pages import code_blocks, server_configs
 from tools.site.pictures import message_bytes, plots
@@ -89,6 +89,21 @@ def test_the_fields_page_says_what_the_code_does() -> None:
     assert field_to_bytes.definition().splitlines()[2] in (
         ROOT / "schemas" / "kafka" / f"{field_to_bytes.MESSAGE}.json"
     ).read_text("utf-8")
+
+
+def test_the_recipe_has_the_figures_of_the_benchmark() -> None:
+    """All of them: where a figure of the page changes, so does the recipe, which has no others."""
+    page = spark_sizing.PAGE.read_text("utf-8")
+    changed = re.sub(r"\| `kap pipeline` \| 2 \| .*", "| `kap pipeline` | 2 | 3.00 GB | 100.0 "
+                     "| 1 | 1 | 1200 | 1400 |", page, count=1)  # fmt: skip
+    text = spark_sizing.sizing(changed)
+    for figure in ("3.00 GB in 100 s", "about 15 MB", "1.2 GB for", "0.7 GB for", "17 minutes"):
+        assert figure in text
+        assert figure not in spark_sizing.sizing(page)
+    recipe = (DOCS / "recipes" / "pipeline-on-a-cluster.md").read_text("utf-8")
+    (own,) = re.findall(r"^## Sizing$(.*?)^## ", recipe, re.DOTALL | re.MULTILINE)
+    assert "<!-- insert: spark-sizing -->" in own
+    assert not re.search(r"\d (GB|s|minutes)\b", own)
 
 
 @pytest.mark.parametrize("plot", plots.PLOTS, ids=lambda plot: f"{plot.page} {plot.head}")

@@ -1,4 +1,4 @@
-"""The columns of the pipeline's tables: types from ``spark/tables/schemas.py``, and meanings."""
+"""The columns of the pipeline's tables: types from ``tables/schemas.py``, and meanings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def meanings(name: str) -> dict[str, str]:
 
 def table_text(name: str) -> str:
     """The columns of a table."""
-    from kafka_admin_proto.spark.tables.schemas import TABLES
+    from kafka_admin_proto.tables.schemas import TABLES
 
     meaning = meanings(name)
     rows = [
@@ -76,7 +76,7 @@ _NAMES = {
 
 def unknown() -> Iterator[str]:
     """Columns without a meaning, and meanings of no column."""
-    from kafka_admin_proto.spark.tables.schemas import TABLES
+    from kafka_admin_proto.tables.schemas import TABLES
 
     everywhere, tables = _TEXTS.everywhere, _TEXTS.tables
     yield from sorted(set(tables) ^ set(TABLES))

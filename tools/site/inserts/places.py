@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from kafka_admin_proto.capture.record import RECORD_KEYS
-from tools.site.inserts import field_to_bytes, pipeline_tables, rooms
+from tools.site.inserts import field_to_bytes, pipeline_tables, rooms, spark_sizing
 from tools.site.markdown import code
 
 #: The columns of ``kap decode --output tsv``, in their order.
@@ -16,6 +16,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     **rooms.INSERTS,
     **field_to_bytes.INSERTS,
     **pipeline_tables.INSERTS,
+    **spark_sizing.INSERTS,
     "decode-columns": lambda: ", ".join(map(code, DECODE_COLUMNS)) + ".",
 }
 _MARK = re.compile(r"^<!-- insert: ([\w-]+) -->$", re.MULTILINE)

@@ -21,7 +21,7 @@ from tools.site.pictures.svg import Picture
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = "kafka_admin_proto"
-_BOX, _HIGH, _GAP, _FLOOR, _LANE = 128, 42, 22, 72, 14
+_BOX, _HIGH, _GAP, _FLOOR, _LANE = 140, 42, 22, 72, 14
 #: How often the rooms of each floor are put into the order of those next to it.
 _SWEEPS = 8
 

@@ -101,6 +101,17 @@ def page_text(page: MessagePage) -> str:
     return "\n".join(lines)
 
 
+def groups(found: list[MessagePage]) -> Iterator[tuple[str, str, list[MessagePage]]]:
+    """Words for a dialect, words for a kind of message, and its pages, in the order of the list."""
+    kinds = {"request": "Apis", **_KINDS}
+    for dialect, words in DIALECTS.items():
+        for kind, title in kinds.items():
+            pages_of = [p for p in found if p.kind == kind and p.specs[0].dialect == dialect]
+            pages_of.sort(key=lambda p: (p.specs[0].api_key is None, p.specs[0].api_key or 0))
+            if pages_of:
+                yield words, title, pages_of
+
+
 def index_text(found: list[MessagePage]) -> str:
     """The page that lists all others."""
     lines = [
@@ -108,27 +119,19 @@ def index_text(found: list[MessagePage]) -> str:
         "Every message that this package knows, with its versions, fields and an example. "
         "The pages are made from the definitions that the package itself reads.", "",
     ]  # fmt: skip
-    for dialect, words in DIALECTS.items():
-        of_dialect = [page for page in found if page.specs[0].dialect == dialect]
+    for words, of_dialect in groupby(groups(found), key=lambda group: group[0]):
         lines += [f"## {words}", ""]
-        lines += _listed("request", "Apis", of_dialect)
-        for kind, title in _KINDS.items():
-            lines += _listed(kind, title, of_dialect)
+        for _, title, pages_of in of_dialect:
+            rows = map(_listed, pages_of)
+            lines += [f"### {title}", ""]
+            lines += [*table(["Key", "Name", "Versions", "What it is for"], rows), ""]
     return "\n".join(lines)
 
 
-def _listed(kind: str, title: str, found: list[MessagePage]) -> list[str]:
-    of_kind = [page for page in found if page.kind == kind]
-    if not of_kind:
-        return []
-    of_kind.sort(key=lambda page: (page.specs[0].api_key is None, page.specs[0].api_key or 0))
-    rows = []
-    for page in of_kind:
-        key = page.specs[0].api_key
-        link = f"[{page.title}]({page.path.removeprefix(f'{FOLDER}/')})"
-        versions = str(page.specs[0].valid_versions)
-        rows.append(["" if key is None else str(key), link, versions, page.about])
-    return [f"### {title}", "", *table(["Key", "Name", "Versions", "What it is for"], rows), ""]
+def _listed(page: MessagePage) -> list[str]:
+    key = page.specs[0].api_key
+    link = f"[{page.title}]({page.path.removeprefix(f'{FOLDER}/')})"
+    return ["" if key is None else str(key), link, str(page.specs[0].valid_versions), page.about]
 
 
 def _releases(key: int) -> list[str]:

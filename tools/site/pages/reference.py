@@ -20,11 +20,17 @@ _ERROR_DIALECTS = {"kafka": "Kafka's codes", "kip-4": "Codes that KIP-4's drafts
 
 
 class ApiPage(msgspec.Struct, frozen=True):
-    """A package or module whose public names are one page; ``more`` are modules that join it."""
+    """A package or module whose public names are one page; ``more`` are modules that join it.
+
+    ``handed_out`` are full names that no import is for: types of what public names take or return.
+    ``options`` are mkdocstrings' own for one name.
+    """
 
     module: str
     title: str
     more: tuple[str, ...] = ()
+    handed_out: tuple[str, ...] = ()
+    options: dict[str, str] = {}
 
     @property
     def path(self) -> str:
@@ -35,18 +41,54 @@ class ApiPage(msgspec.Struct, frozen=True):
 API_PAGES = (
     ApiPage("kafka_admin_proto", "Codecs and errors"),
     ApiPage("kafka_admin_proto.protocol", "Frames and payloads"),
-    ApiPage("kafka_admin_proto.protocol.connection", "Connections"),
+    ApiPage(
+        "kafka_admin_proto.protocol.connection",
+        "Connections",
+        handed_out=("kafka_admin_proto.protocol.connection.client.Trace",),
+    ),
     ApiPage("kafka_admin_proto.topic_ids", "Topic ids"),
     ApiPage("kafka_admin_proto.records", "Records and logs"),
     ApiPage("kafka_admin_proto.placement", "Placement"),
     ApiPage("kafka_admin_proto.capture", "Captures and dumps"),
-    ApiPage("kafka_admin_proto.admin", "Admin client"),
-    ApiPage("kafka_admin_proto.server", "Reference cluster"),
+    ApiPage(
+        "kafka_admin_proto.admin",
+        "Admin client",
+        handed_out=(
+            "kafka_admin_proto.admin.network.tracing.Trace",
+            "kafka_admin_proto.admin.operations.common.missing.Missing",
+        ),
+        # Its methods are those of many bases; the synchronous client has the same ones.
+        options={"AdminClient": "inherited_members: true", "SyncAdminClient": "members: false"},
+    ),
+    ApiPage(
+        "kafka_admin_proto.server",
+        "Reference cluster",
+        handed_out=(
+            "kafka_admin_proto.faults.fault.Fault",
+            *(
+                f"kafka_admin_proto.server.{name}"
+                for name in (
+                    "state.State",
+                    "brokers.view.View",
+                    "brokers.views.Views",
+                    "faults.faults.ClusterFaults",
+                    "asked_requests.AskedRequests",
+                    "asked_requests.AskedRequest",
+                    "clock.Clock",
+                    "sync.SyncClock",
+                    "network.service.Trace",
+                )
+            ),
+        ),
+        options={"ClusterFaults": "inherited_members: true"},
+    ),
+    ApiPage("kafka_admin_proto.proxy", "Proxy"),
     ApiPage("kafka_admin_proto.testing", "Testing"),
+    ApiPage("kafka_admin_proto.tables.queries", "Tables"),
     ApiPage(
         "kafka_admin_proto.spark.session",
         "Spark",
-        tuple(f"kafka_admin_proto.spark.{name}" for name in ("frames", "functions", "queries")),
+        tuple(f"kafka_admin_proto.spark.{name}" for name in ("frames", "functions")),
     ),
     ApiPage(
         "kafka_admin_proto.simulation.scenarios",
@@ -66,14 +108,15 @@ def errors_text() -> str:
     for dialect, title in _ERROR_DIALECTS.items():
         rows = [_error_row(error) for error in all_errors(dialect)]
         lines += [f"## {title}", ""]
-        lines += [*table(["Code", "Name", "Retriable", "Meaning"], rows), ""]
+        lines += [*table(["Code", "Retriable", "Name and meaning"], rows), ""]
     return "\n".join(lines)
 
 
 def _error_row(error: ErrorCode) -> list[str]:
     retriable = {True: "yes", False: "no", None: ""}[error.retriable]
-    number = "" if error.code is None else str(error.code)
-    return [number, code(error.name), retriable, cell(error.meaning)]
+    # A heading, so that the search finds each name by itself.
+    name = f'<h4 id="{error.name.lower()}">{code(error.name)}</h4>'
+    return [str(error.code), retriable, f"{name} {cell(error.meaning)}"]
 
 
 def commands_text() -> str:
@@ -109,7 +152,12 @@ def api_text(page: ApiPage) -> str:
         module = importlib.import_module(each)
         lines += [f"`{each}`", ""]
         for name in public_names(module):
-            lines += [f"::: {_defined(module, name)}", ""]
+            lines.append(f"::: {_defined(module, name)}")
+            if name in page.options:
+                lines += ["    options:", f"      {page.options[name]}"]
+            lines.append("")
+    for name in page.handed_out:
+        lines += [f"::: {name}", ""]
     return "\n".join(lines)
 
 

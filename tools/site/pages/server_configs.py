@@ -28,9 +28,9 @@ DIFFERENCES = (
 _INTRODUCTION = f"""\
 [`kap serve`](../server.md) and `Cluster` know the configs below, which are set, altered and
 described by Kafka's rules. Names, types, defaults and checks are those of Kafka's own classes in
-{NEWER}; what differs in {OLDER}, which `--release {OLDER}` plays, is noted. Few of them change
-what the cluster does, because it stores no records of clients: [A cluster for tests](../server.md)
-says which."""
+{NEWER}; what differs in {OLDER}, which `--release {OLDER}` plays, is noted. [A cluster for
+tests](../server.md) and [Records](../server-records.md) say which of them change what it does; one
+of a broker that would have no effect is refused where it is given."""
 _ON_PURPOSE = """\
 These differences from real clusters are on purpose. The tests that compare the two allow them and
 no others. A difference is a pattern of lines in the comparison, or a command of Kafka's own tools.
@@ -55,7 +55,12 @@ def text() -> str:
     }
     lines = ["# Configs and differences of `kap serve`", "", _INTRODUCTION, ""]
     for title, (newer, older) in kinds.items():
-        lines += [f"## {title}", "", *_configs(newer, {each.name: each for each in older}), ""]
+        lines += [
+            f"## {title}",
+            "",
+            *_configs(title, newer, {each.name: each for each in older}),
+            "",
+        ]
     lines += ["## Differences", ""]
     lines += [_ON_PURPOSE, ""]
     found = chain.from_iterable(
@@ -70,7 +75,9 @@ def _both() -> tuple[Definitions, Definitions]:
     return definitions(NEWER), definitions(OLDER)
 
 
-def _configs(newer: Sequence[ConfigDefinition], older: dict[str, ConfigDefinition]) -> list[str]:
+def _configs(
+    title: str, newer: Sequence[ConfigDefinition], older: dict[str, ConfigDefinition]
+) -> list[str]:
     rows = []
     for each in sorted(newer, key=lambda config: config.name):
         before = older.get(each.name)
@@ -82,7 +89,9 @@ def _configs(newer: Sequence[ConfigDefinition], older: dict[str, ConfigDefinitio
         if each.update is not None:
             notes.append(f"changes while running, {each.update}")
         rows.append([
-            code(each.name), code(each.type.lower()), _shown(each.default),
+            # A heading, so that the search finds each name by itself.
+            f'<h4 id="{title.split()[0].lower()}-{each.name}">{code(each.name)}</h4>',
+            code(each.type.lower()), _shown(each.default),
             _allowed(each.validator), "; ".join(notes),
         ])  # fmt: skip
     gone = sorted(set(older) - {each.name for each in newer})

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_admin_proto import __version__
 from kafka_admin_proto.admin.caller import Caller, Reply, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
 from kafka_admin_proto.admin.operations.common.failures import (
     error_name,
@@ -35,7 +36,7 @@ EndpointType = Literal["brokers", "controllers"]
 
 _ENDPOINTS: dict[EndpointType, int] = {"brokers": 1, "controllers": 2}
 #: Since these versions of DescribeCluster one asks for controllers, and for fenced brokers.
-_CONTROLLERS, _FENCED = 1, 2
+_CONTROLLERS, FENCED_VERSION = 1, 2
 #: Since this version of Metadata answers have the cluster's id, and in these its operations.
 _CLUSTER_ID, _FIRST_OPERATIONS, _LAST_OPERATIONS = 2, 8, 10
 
@@ -101,9 +102,13 @@ class DescribeCluster(Caller):
         Brokers before 2.8 are asked by Metadata.
         """
         if endpoint_type not in _ENDPOINTS:
-            raise ValueError(f"endpoint type {endpoint_type!r}: expected brokers or controllers")
+            raise InstructionError(
+                f"endpoint type {endpoint_type!r}: expected brokers or controllers"
+            )
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        lowest = _FENCED if include_fenced else _CONTROLLERS if endpoint_type != "brokers" else 0
+        lowest = 0 if endpoint_type == "brokers" else _CONTROLLERS
+        if include_fenced:
+            lowest = FENCED_VERSION
         request = DescribeClusterRequest(
             include_cluster_authorized_operations=authorized_operations,
             endpoint_type=_ENDPOINTS[endpoint_type],

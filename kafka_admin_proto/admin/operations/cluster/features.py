@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.cluster.description import api_versions_request
 from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
@@ -117,7 +118,7 @@ class FeatureOperations(Caller):
         wanted = list(updates)
         for update in wanted:
             if update.type not in _UPGRADES:
-                raise ValueError(f"{update.type!r}: expected one of {', '.join(_UPGRADES)}")
+                raise InstructionError(f"{update.type!r}: expected one of {', '.join(_UPGRADES)}")
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         reply = await self.call(
             UpdateFeaturesRequest(

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import IntEnum
 
-from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.item_results import R
 from kafka_admin_proto.admin.operations.common.routing import ask_brokers
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_admin_proto.messages.find_coordinator_response import FindCoordinatorResponse
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import VersionRange
 
 #: Versions that ask for many keys at once, and those that ask for one.
@@ -26,6 +28,13 @@ class KeyType(IntEnum):
 
     GROUP = 0
     TRANSACTION = 1
+
+
+#: An api that all brokers have that could be a coordinator of that type.
+_SERVED_WITH = {
+    KeyType.GROUP: ("groups", api_keys.DESCRIBE_GROUPS, "DescribeGroups"),
+    KeyType.TRANSACTION: ("transactions", api_keys.END_TXN, "EndTxn"),
+}
 
 
 async def find_coordinators(
@@ -60,10 +69,23 @@ async def ask_coordinators(
     timeout: float | None,
     error_when_done: str = "",
 ) -> list[R]:
-    """The results of all keys, in order, each from its coordinator; see ``ask_brokers``."""
+    """The results of all keys, in order, each from its coordinator; see ``ask_brokers``.
+
+    Raises UnsupportedVersionError where no coordinator is found and no broker could be one: this
+    does not pass, as it does in a cluster that is still creating the topic of its coordinators.
+    """
 
     async def find(pending: list[str], seconds: float) -> Mapping[str, int | Failure]:
-        return await find_coordinators(caller, pending, key_type, timeout=seconds)
+        deadline = Deadline(seconds)
+        found = await find_coordinators(caller, pending, key_type, timeout=seconds)
+        if not any(isinstance(each, int) for each in found.values()):
+            what, api, name = _SERVED_WITH[key_type]
+            if api not in await caller.versions(Target.ANY, timeout=deadline.left):
+                raise UnsupportedVersionError(
+                    f"this cluster serves no {what}: its brokers do not have {name}; ask one that "
+                    f"has {what}"
+                )
+        return found
 
     return await ask_brokers(
         caller, keys, find, ask, failed, timeout=timeout, error_when_done=error_when_done

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from kafka_admin_proto.admin.errors import AdminError, BrokerError
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.protocol.error_codes import find_error
 
@@ -80,7 +81,8 @@ def answers_in_order(wanted: Sequence[_K], answers: Sequence[_V]) -> list[tuple[
     """
     if len(wanted) != len(answers):
         raise AdminError(
-            f"the broker's answer has {len(answers)} results for {len(wanted)} items of the request"
+            f"the broker's answer has {counted(len(answers), 'results')} for "
+            f"{counted(len(wanted), 'items')} of the request"
         )
     return list(zip(wanted, answers, strict=True))
 

@@ -27,14 +27,3 @@ def replaced(result: R, **fields: object) -> R:
     # R is bound to a protocol, of which mypy cannot know that its classes are Structs.
     copy: R = msgspec.structs.replace(result, **fields)  # type: ignore[type-var]
     return copy
-
-
-def completed(result: R, missing: list[str], incomplete_message: str) -> R:
-    """The result of a change that brokers were waited for: complete, or with what is missing.
-
-    An error (REQUEST_TIMED_OUT of the controller) is none any more once the change is complete.
-    """
-    if missing:
-        return replaced(result, message=incomplete_message, complete=False, missing=missing)
-    message = None if result.error else result.message
-    return replaced(result, error=None, message=message, complete=True)

@@ -7,15 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.item_results import R
-from kafka_admin_proto.admin.operations.common.metadata import (
-    UNKNOWN_TOPIC_OR_PARTITION,
-    metadata_of_names,
-)
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.common.routing import ask_brokers
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
-
-_LEADER_NOT_AVAILABLE = 5
+from kafka_admin_proto.protocol import codes
 
 
 async def ask_leaders(
@@ -41,12 +37,12 @@ async def ask_leaders(
 
 def _leader(topic: MetadataResponseTopic | None, partition: int) -> int | Failure:
     if topic is None:
-        return failure(UNKNOWN_TOPIC_OR_PARTITION)
+        return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     if topic.error_code:
         return failure(topic.error_code)
     found = [each for each in topic.partitions if each.partition_index == partition]
     if not found:
-        return failure(UNKNOWN_TOPIC_OR_PARTITION)
+        return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     if found[0].leader_id < 0:
-        return failure(found[0].error_code or _LEADER_NOT_AVAILABLE)
+        return failure(found[0].error_code or codes.LEADER_NOT_AVAILABLE)
     return found[0].leader_id

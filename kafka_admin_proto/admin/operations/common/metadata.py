@@ -7,21 +7,20 @@ from typing import TypeVar
 from uuid import UUID
 
 from kafka_admin_proto.admin.caller import Caller, Reply, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
-from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.errors import TopicIdError, UnsupportedVersionError
 from kafka_admin_proto.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID, topic_id_from_text, topic_id_to_text
 
 #: Topics of one request: a bound on the size of its answer.
 TOPICS_PER_REQUEST = 1000
 
-UNKNOWN_TOPIC_OR_PARTITION = 3
-TOPIC_AUTHORIZATION_FAILED = 29
-UNKNOWN_TOPIC_ID = 100
 #: The error codes of a topic that the broker does not know.
-UNKNOWN = frozenset({UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID})
+UNKNOWN = frozenset({codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_TOPIC_ID})
 
 #: Since these versions of Metadata a request can say that it creates no topics, can ask for a
 #: topic's authorized operations, and can name topics by their ids.
@@ -122,8 +121,13 @@ async def _ask_for_all(
 
 
 def topic_uuid(topic_id: str | UUID) -> UUID:
-    """The id in any of its forms; raises TopicIdError."""
-    return topic_id if isinstance(topic_id, UUID) else topic_id_from_text(topic_id)
+    """The id in any of its forms; raises InstructionError for a text that is none of them."""
+    if isinstance(topic_id, UUID):
+        return topic_id
+    try:
+        return topic_id_from_text(topic_id)
+    except TopicIdError as error:
+        raise InstructionError(str(error)) from error
 
 
 def topic_id_text(topic_id: UUID) -> str | None:
@@ -134,10 +138,3 @@ def topic_id_text(topic_id: UUID) -> str | None:
 def slices(items: Sequence[T], size: int = TOPICS_PER_REQUEST) -> Iterator[Sequence[T]]:
     """The items in order, at most ``size`` at a time."""
     return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def leaderless(name: str, topic: MetadataResponseTopic) -> Iterator[str]:
-    """A sentence for each partition without a leader."""
-    for partition in topic.partitions:
-        if partition.leader_id < 0:
-            yield f"partition {partition.partition_index} of topic {name!r} has no leader"

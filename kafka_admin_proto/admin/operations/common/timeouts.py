@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from kafka_admin_proto.admin.caller import Broker, Caller, Target
 from kafka_admin_proto.admin.errors import RequestTimedOutError
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.protocol import api_keys
 
 #: The error of a controller whose time was over: it may have done the work, or may do it yet.
 REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
 
-#: Only brokers of KRaft clusters have DescribeQuorum.
-_DESCRIBE_QUORUM = 55
 #: The part of the time left that the answer has for its way back: a tenth, at most a second.
 _ANSWER_SHARE, _ANSWER_S = 0.1, 1.0
 _INT32_MAX = (1 << 31) - 1
@@ -25,6 +24,16 @@ def wire_timeout_ms(left: float) -> int:
     return int(min(max(1, own * 1000), _INT32_MAX))  # in this order: there may be no end
 
 
+def waiting_time(caller: Caller, timeout: float | None) -> tuple[float, Deadline]:
+    """Seconds that a change is waited for on all brokers, and the end of the whole call.
+
+    Both are the client's own timeout where ``timeout`` is None. With 0 or less nothing is waited
+    for, and the requests themselves have the client's own.
+    """
+    seconds = caller.default_timeout if timeout is None else timeout
+    return seconds, Deadline(caller.default_timeout if seconds <= 0 else seconds)
+
+
 async def triggers_only(caller: Caller, timeout: float) -> bool:
     """Whether the request is sent with a timeout of 0, which only starts the work.
 
@@ -32,7 +41,7 @@ async def triggers_only(caller: Caller, timeout: float) -> bool:
     controller answers the same and has done nothing; it needs some time, and never waits for the
     brokers anyway.
     """
-    return timeout <= 0 and _DESCRIBE_QUORUM not in await caller.versions(Target.ANY)
+    return timeout <= 0 and api_keys.DESCRIBE_QUORUM not in await caller.versions(Target.ANY)
 
 
 async def live_brokers(

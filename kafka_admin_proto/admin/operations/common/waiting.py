@@ -1,70 +1,127 @@
 """Waiting until every live broker has a change, which takes longer than the controller's answer.
 
-    left = await every_broker_sees(caller, ["orders"], missing, timeout=10)
+    find = in_metadata(caller, missing)
+    left = await wait_for_all_brokers(caller, ["orders"], find, timeout=10)
 
-``left`` has an entry for each topic that some broker did not have as asked when the time was over.
+``left`` has an entry for each topic, or (topic, partition), that some broker did not have as asked
+when the time was over.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.common.metadata import (
-    TOPIC_AUTHORIZATION_FAILED,
-    metadata_of_names,
-    slices,
-)
+from kafka_admin_proto.admin.operations.common.item_results import R, replaced
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.protocol import codes
 
 #: Seconds between two requests to a broker: at first, and at most. Metadata usually reaches all
 #: brokers of a KRaft cluster within 0.35 s.
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
-#: Seconds for one request, after which the client checks whether the broker is still live.
-_REQUEST_S = 5.0
+#: Seconds for one request to a broker, and between two looks at which brokers are live.
+_REQUEST_S, _LIVE_S = 5.0, 0.5
 
-#: Takes a topic's name and its part of a broker's Metadata (None: the broker does not know it).
-#: Returns a sentence for each difference from what was asked for, without the broker's name.
-Missing = Callable[[str, MetadataResponseTopic | None], Iterable[str]]
-#: Takes a broker, items and the seconds left. Returns sentences for what the broker lacks, by item.
-FindMissing = Callable[[int, Sequence[str], float], Awaitable[dict[str, list[str]]]]
+#: What is looked for on brokers: a topic by its name, or a partition.
+K = TypeVar("K", str, Partition)
+#: Takes an item and its topic in a broker's Metadata (None: the broker does not know it). Returns
+#: each difference from what was asked for.
+MissingInTopic = Callable[[K, MetadataResponseTopic | None], Iterable[Missing]]
+#: Takes a broker, items and the seconds left. Returns what the broker lacks, by item.
+FindMissing = Callable[[int, Sequence[K], float], Awaitable[dict[K, list[Missing]]]]
 
 
-async def every_broker_sees(
-    caller: Caller, names: Sequence[str], missing: Missing, *, timeout: float
-) -> dict[str, list[str]]:
-    """Ask each live broker for these topics until nothing is missing or ``timeout`` (s) is over.
+def in_metadata(caller: Caller, missing: MissingInTopic[K]) -> FindMissing[K]:
+    """Look for items in a broker's Metadata.
 
-    Returns what was missing at the end, by topic, each sentence with its broker in front; empty
-    when all is as asked. A broker that ends in the meantime is left out. Raises BrokerError when
-    the client may not describe a topic: no waiting would help.
+    It raises BrokerError when the client may not describe a topic: no waiting would help.
     """
 
-    async def find_missing(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
-        found = {}
-        for some in slices(asked):
-            answer = await metadata_of_names(caller, some, to=broker, timeout=left)
-            for name in some:
-                topic = answer.get(name)
-                if topic is not None and topic.error_code == TOPIC_AUTHORIZATION_FAILED:
-                    raise BrokerError(topic.error_code, context=f"topic {name!r}")
-                found[name] = list(missing(name, topic))
-        return found
+    async def find_missing(broker: int, asked: Sequence[K], left: float) -> dict[K, list[Missing]]:
+        topics: dict[str, MetadataResponseTopic] = {}
+        for some in slices(list(dict.fromkeys(map(topic_of, asked)))):
+            topics |= await metadata_of_names(caller, some, to=broker, timeout=left)
+        for name, topic in topics.items():
+            if topic.error_code == codes.TOPIC_AUTHORIZATION_FAILED:
+                raise BrokerError(topic.error_code, context=f"topic {name!r}")
+        return {item: list(missing(item, topics.get(topic_of(item)))) for item in asked}
 
-    return await wait_for_all_brokers(caller, names, find_missing, timeout)
+    return find_missing
+
+
+def topic_of(item: K) -> str:
+    """The topic of what is looked for."""
+    return item if isinstance(item, str) else item[0]
+
+
+def leaders_of(topic: MetadataResponseTopic | None) -> dict[int, int | None] | None:
+    """The leaders by partition in a broker's Metadata, None for a topic that it does not know."""
+    if topic is None:
+        return None
+    return {
+        each.partition_index: None if each.leader_id < 0 else each.leader_id
+        for each in topic.partitions
+    }
+
+
+async def wait_for_results(
+    caller: Caller,
+    results: Mapping[K, R],
+    find_missing: FindMissing[K],
+    deadline: Deadline,
+    *,
+    done: str = "the controller has taken it",
+    unless: str | None = None,
+) -> dict[K, R]:
+    """The results of changes once every broker has them, or with what is missing at the end.
+
+    Results with an error stay as they are, but for the error ``unless``: the controller may have
+    done that work or may do it yet, and it is no error once every broker has the change. Where the
+    client may not look, nothing is waited for. ``done`` begins the messages about this.
+    """
+    waited = {item: each for item, each in results.items() if each.error in (None, unless)}
+    try:
+        missing = await wait_for_all_brokers(caller, list(waited), find_missing, deadline.left)
+    except BrokerError as why:
+        return {**results} | {
+            item: replaced(each, message=f"{each.message or done}, and not waited for: {why}")
+            for item, each in waited.items()
+            if each.error is None
+        }
+    found = {**results}
+    for item, each in waited.items():
+        if lacks := missing.get(item):
+            answer = f"the controller answered {each.error}" if each.error else each.message or done
+            message = (
+                f"{answer}, but not complete after {deadline.seconds:g} s: "
+                f"{'; '.join(map(str, lacks))}; the rest may still come"
+            )
+            found[item] = replaced(each, message=message, complete=False, missing=lacks)
+        else:
+            kept = None if each.error else each.message
+            found[item] = replaced(each, error=None, message=kept, complete=True)
+    return found
 
 
 async def wait_for_all_brokers(
-    caller: Caller, items: Sequence[str], find_missing: FindMissing, timeout: float
-) -> dict[str, list[str]]:
-    """Call ``find_missing`` for each live broker until nothing is missing; the rest at the end.
+    caller: Caller, items: Sequence[K], find_missing: FindMissing[K], timeout: float
+) -> dict[K, list[Missing]]:
+    """Ask each live broker for these items until nothing is missing or ``timeout`` (s) is over.
 
-    Otherwise as ``every_broker_sees``.
+    Returns what was missing at the end, by item and with its broker; empty when all is as asked.
+    A broker that ends in the meantime is left out. Raises what ``find_missing`` does with
+    BrokerError.
     """
     if not items:
         return {}
@@ -72,63 +129,61 @@ async def wait_for_all_brokers(
     try:
         brokers = list(await live_brokers(caller, deadline))
     except KafkaAdminProtoError as error:
-        return {item: [f"the brokers are not known: {error}"] for item in items}
-    tasks = [
-        asyncio.ensure_future(_wait_for_broker(caller, broker, items, find_missing, deadline))
+        return _each_lacks(items, f"the brokers are not known: {error}")
+    tasks: dict[int, asyncio.Task[dict[K, list[Missing]]]] = {
+        broker: asyncio.ensure_future(_wait_for_broker(broker, items, find_missing, deadline))
         for broker in brokers
-    ]
+    }
+    ended = asyncio.ensure_future(_cancel_ended(caller, tasks, deadline))
     try:
-        answers = await asyncio.gather(*tasks)
+        await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    left: dict[str, list[str]] = {}
-    for broker, answer in zip(brokers, answers, strict=True):
-        for item, sentences in answer.items():
-            left.setdefault(item, []).extend(f"broker {broker}: {each}" for each in sentences)
+        for each in (*tasks.values(), ended):
+            each.cancel()
+        await asyncio.gather(*tasks.values(), ended, return_exceptions=True)
+    left: dict[K, list[Missing]] = {}
+    for broker, task in tasks.items():
+        found = {} if task.cancelled() else task.result()
+        for item, lacks in found.items():
+            named = (msgspec.structs.replace(one, broker=broker) for one in lacks)
+            left.setdefault(item, []).extend(named)
     return left
 
 
 async def _wait_for_broker(
-    caller: Caller, broker: int, items: Sequence[str], find_missing: FindMissing, deadline: Deadline
-) -> dict[str, list[str]]:
+    broker: int, items: Sequence[K], find_missing: FindMissing[K], deadline: Deadline
+) -> dict[K, list[Missing]]:
     """What this broker lacks at the end; an item that it has had as asked is not read again."""
     pause = _FIRST_PAUSE_S
-    waiting = {item: ["it was not asked in time"] for item in items}
+    waiting = _each_lacks(items, "it was not asked in time")
     while waiting and not deadline.is_over:
+        asked = list(waiting)
         try:
-            found = await find_missing(broker, list(waiting), min(deadline.left, _REQUEST_S))
-            waiting = {item: sentences for item, sentences in found.items() if sentences}
+            found = await find_missing(broker, asked, min(deadline.left, _REQUEST_S))
+            waiting = {item: lacks for item, lacks in found.items() if lacks}
         except BrokerError:
             raise
         except KafkaAdminProtoError as error:
-            if await _has_ended(caller, broker, deadline):
-                return {}
-            waiting = {item: [f"it does not answer: {error}"] for item in waiting}
+            waiting = _each_lacks(asked, f"it does not answer: {error}")
         if waiting:
             await asyncio.sleep(min(pause, deadline.left))
             pause = min(2 * pause, _LONGEST_PAUSE_S)
     return waiting
 
 
-async def _has_ended(caller: Caller, broker: int, deadline: Deadline) -> bool:
-    try:
-        return broker not in await live_brokers(caller, deadline)
-    except KafkaAdminProtoError:
-        return False
+def _each_lacks(items: Sequence[K], text: str) -> dict[K, list[Missing]]:
+    return {item: [Missing(topic_of(item), text)] for item in items}
 
 
-def not_waited_for_message(error: BrokerError) -> str:
-    """The message of a result whose effect the client may not look at."""
-    return f"the controller has taken it, and it is not waited for: {error}"
-
-
-def incomplete_message(
-    missing: list[str], deadline: Deadline, answer: str = "the controller has taken it"
-) -> str:
-    """The message of a result that is not complete in time."""
-    return (
-        f"{answer}, but it is not complete after {deadline.seconds:g} s: "
-        f"{'; '.join(missing)}; the rest may still come"
-    )
+async def _cancel_ended(
+    caller: Caller, tasks: Mapping[int, asyncio.Task[Any]], deadline: Deadline
+) -> None:
+    """Cancel the waiting for each broker that is not live any more, its request included."""
+    while True:
+        await asyncio.sleep(_LIVE_S)
+        try:
+            live = await live_brokers(caller, Deadline(min(deadline.left, _REQUEST_S)))
+        except KafkaAdminProtoError:
+            continue
+        for broker in tasks.keys() - live.keys():
+            tasks[broker].cancel()

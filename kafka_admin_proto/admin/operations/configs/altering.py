@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import ClassVar
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.config_values import masked_configs
+from kafka_admin_proto.admin.config_values import ConfigSetter
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.metadata import slices
@@ -52,29 +53,20 @@ _Ask = Callable[
 ]
 
 
-class ConfigChange(msgspec.Struct, frozen=True, kw_only=True):
+class ConfigChange(ConfigSetter, frozen=True, kw_only=True):
     """Changes of a resource's configs; its other configs stay as they are.
 
     ``delete`` brings a config back to its default. ``append`` and ``subtract`` add values to lists
     and take them away, several with commas in between.
     """
 
+    config_fields: ClassVar[tuple[str, ...]] = ("set", "append", "subtract")
+
     resource: ConfigResource
     set: dict[str, str] = {}
     delete: list[str] = []
     append: dict[str, str] = {}
     subtract: dict[str, str] = {}
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"ConfigChange({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        return [
-            (name, masked_configs(value) if isinstance(value, dict) else value)
-            for name, value in shown
-        ]
 
 
 class AlteredConfigs(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +90,7 @@ class AlterConfigs(Caller):
     ) -> list[AlteredConfigs]:
         """Change single configs of resources (brokers from 2.3), each resource on its own.
 
-        Raises ValueError for a resource that is named twice.
+        Raises InstructionError for a resource that is named twice.
         """
         wanted: dict[ConfigResource, ConfigChange] = {}
         for change in changes:
@@ -235,7 +227,7 @@ def _results(
 
 def _once(resource: ConfigResource, wanted: Mapping[ConfigResource, object]) -> None:
     if resource in wanted:
-        raise ValueError(
+        raise InstructionError(
             f"{resource.type} {resource.name!r} is to be altered twice in one call; "
             "put all its changes into one"
         )

@@ -27,14 +27,14 @@ from kafka_admin_proto.messages.describe_configs_request import (
 from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResponse
 from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
 from kafka_admin_proto.messages.list_config_resources_response import ListConfigResourcesResponse
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 #: A broker answers with all configs of a resource, some 3 KB, more with documentation.
 _RESOURCES_PER_REQUEST = 250
 #: Since these versions of DescribeConfigs there are synonyms, and documentation and types.
 _SYNONYMS, _DOCUMENTATION = 1, 3
-_LIST_CONFIG_RESOURCES = 74
-#: Since this version of it there are others than client metrics.
+#: Since this version of ListConfigResources there are others than client metrics.
 _ALL_TYPES = 1
 
 
@@ -67,6 +67,7 @@ class DescribeConfigs(Caller):
         resources are asked of that broker; if it does not answer, they have its error.
         """
         wanted = list(dict.fromkeys(resources))
+        names = None if keys is None else list(keys)  # for each resource
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         by_broker: dict[int | Target, list[ConfigResource]] = {}
         for resource in wanted:
@@ -81,7 +82,7 @@ class DescribeConfigs(Caller):
                     DescribeConfigsResource(
                         resource_type=resource.number,
                         resource_name=resource.name,
-                        configuration_keys=None if keys is None else list(keys),
+                        configuration_keys=names,
                     )
                     for resource in some
                 ],
@@ -104,6 +105,7 @@ class DescribeConfigs(Caller):
                 entries = [
                     entry_of_described(each, synonyms=synonyms, documentation=documentation)
                     for each in result.configs
+                    if names is None or each.name in names  # brokers take none for all
                 ]
                 found[resource] = ResourceConfigs(
                     type=resource.type,
@@ -148,7 +150,7 @@ class DescribeConfigs(Caller):
         numbers = [type_number(each) for each in types]
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         apis = await self.versions(Target.ANY, timeout=deadline.left)
-        spoken = apis.get(_LIST_CONFIG_RESOURCES, VersionRange.NONE)
+        spoken = apis.get(api_keys.LIST_CONFIG_RESOURCES, VersionRange.NONE)
         # Version 0 has no types in its request: client metrics are all that it lists.
         old = numbers == [type_number("client_metrics")] and _ALL_TYPES not in spoken
         reply = await self.call(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
-from kafka_admin_proto.admin.operations.configs.describing import DescribeConfigs
+from kafka_admin_proto.admin.operations.configs.changing import ChangeConfigs
 
 
-class ConfigOperations(DescribeConfigs, AlterConfigs):
-    """Describe, alter and replace configs, and list the resources that have some."""
+class ConfigOperations(ChangeConfigs):
+    """Describe, alter, change and replace configs, and list the resources that have some."""

@@ -7,6 +7,8 @@ from typing import Literal
 import msgspec
 
 from kafka_admin_proto.admin.caller import Target
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.arguments import check_fields
 
 ResourceType = Literal["topic", "broker", "broker_logger", "client_metrics", "group"]
 
@@ -27,10 +29,13 @@ class ConfigResource(msgspec.Struct, frozen=True):
     name: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self, "ConfigResource")
         if self.type not in _NUMBERS:
-            raise ValueError(f"{self.type!r} has no configs; there are {', '.join(_NUMBERS)}")
+            raise InstructionError(f"{self.type!r} has no configs; there are {', '.join(_NUMBERS)}")
         if self.type in ("broker", "broker_logger") and self.name and not _is_id(self.name):
-            raise ValueError(f"{self.type} {self.name[:40]!r} is no broker: give its id as text")
+            raise InstructionError(
+                f"{self.type} {self.name[:40]!r} is no broker: give its id as text"
+            )
 
     @property
     def number(self) -> int:
@@ -51,7 +56,7 @@ def resource_of(number: int, name: str) -> ConfigResource | None:
 
 
 def type_number(name: ResourceType) -> int:
-    """The type on the wire; raises ValueError for what has no configs."""
+    """The type on the wire; raises InstructionError for what has no configs."""
     return ConfigResource(name).number
 
 
@@ -63,4 +68,4 @@ def route(resource: ConfigResource, otherwise: Target) -> int | Target:
 
 
 def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit() and int(text) < 1 << 31
+    return text.isascii() and text.isdigit() and len(text) < 11 and int(text) < 1 << 31

@@ -6,32 +6,32 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.config_values import same_value
-from kafka_admin_proto.admin.operations.common.waiting import wait_for_all_brokers
+from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.waiting import FindMissing
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 
+#: Values by topic and config, None for a config that is not set.
+WantedConfigs = Mapping[str, Mapping[str, str | None]]
 
-async def every_broker_sees_configs(
-    caller: Caller, wanted: Mapping[str, Mapping[str, str | None]], *, timeout: float
-) -> dict[str, list[str]]:
-    """Like ``every_broker_sees``, for the configs that are set for topics themselves.
 
-    ``wanted`` has values by topic and config, None for one that is not set. Sentences show no
-    value, which may be a secret.
-    """
+def in_configs(caller: Caller, wanted: WantedConfigs) -> FindMissing[str]:
+    """Look for the configs of topics that a broker has; no value is shown, it may be a secret."""
 
-    async def find_missing(broker: int, asked: Sequence[str], left: float) -> dict[str, list[str]]:
+    async def find_missing(
+        broker: int, asked: Sequence[str], left: float
+    ) -> dict[str, list[Missing]]:
         there = await read_overrides(caller, asked, to=broker, timeout=left)
-        return {name: list(_differences(wanted[name], there.get(name))) for name in asked}
+        return {name: list(_missing(name, wanted[name], there.get(name))) for name in asked}
 
-    return await wait_for_all_brokers(caller, list(wanted), find_missing, timeout)
+    return find_missing
 
 
-def _differences(
-    wanted: Mapping[str, str | None], there: Mapping[str, str | None] | None
-) -> Iterator[str]:
+def _missing(
+    topic: str, wanted: Mapping[str, str | None], there: Mapping[str, str | None] | None
+) -> Iterator[Missing]:
     if there is None:
-        yield "its configs are not known"
+        yield Missing(topic, "its configs are not known")
         return
     for key, value in wanted.items():
         if not same_value(there.get(key), value):
-            yield f"config {key} is not as asked"
+            yield Missing(topic, f"config {key} is not as asked")

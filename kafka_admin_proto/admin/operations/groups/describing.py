@@ -7,7 +7,8 @@ listing of all groups is needed.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
@@ -34,10 +35,9 @@ from kafka_admin_proto.messages.describe_groups_response import DescribeGroupsRe
 from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDescribeRequest
 from kafka_admin_proto.messages.share_group_describe_response import ShareGroupDescribeResponse
 from kafka_admin_proto.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_admin_proto.messages.streams_group_describe_response import (
-    StreamsGroupDescribeResponse,
-)
+from kafka_admin_proto.messages.streams_group_describe_response import StreamsGroupDescribeResponse
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.values import Message
 
 #: Errors with which a coordinator says that a group is not of the type that was asked for.
 _NOT_OF_THIS_TYPE = frozenset({"GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION"})
@@ -48,9 +48,14 @@ _WITH_OPERATIONS = VersionRange.parse("3+")
 
 _CLASSIC_MEMBER = 0
 
-_Describe = Callable[
-    [Caller, int, list[str], bool, float], Awaitable[Mapping[str, GroupDescription]]
-]
+
+class _Type(NamedTuple):
+    """A type of groups that is not the classic one."""
+
+    name: str
+    request: Callable[[list[str], bool], Message]
+    response: type[Any]
+    read_member: Callable[[Any], GroupMember]
 
 
 async def describe_groups(
@@ -58,12 +63,14 @@ async def describe_groups(
 ) -> list[GroupDescription]:
     async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
         found = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
-        for describe in (_consumer, _share, _streams):
+        for each in _TYPES:
             others = [group for group in mine if _may_be_of_another_type(answer_of(group, found))]
             if not others:
                 break
             try:
-                more = await describe(caller, broker, others, authorized_operations, seconds)
+                more = await _described(
+                    caller, each, broker, others, authorized_operations, seconds
+                )
             except UnsupportedVersionError:
                 continue  # the broker has no groups of that type
             found.update(
@@ -131,21 +138,6 @@ def _classic_member(
     )
 
 
-async def _consumer(
-    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
-) -> Mapping[str, GroupDescription]:
-    reply = await caller.call_owner(
-        ConsumerGroupDescribeRequest(groups, authorized_operations),
-        ConsumerGroupDescribeResponse,
-        to=broker,
-        timeout=timeout,
-    )
-    return {
-        group.group_id: _described(group, broker, "consumer", map(_consumer_member, group.members))
-        for group in reply.body.groups
-    }
-
-
 def _consumer_member(member: consumer_group_describe_response.Member) -> GroupMember:
     return GroupMember(
         member.member_id,
@@ -162,21 +154,6 @@ def _consumer_member(member: consumer_group_describe_response.Member) -> GroupMe
     )
 
 
-async def _share(
-    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
-) -> Mapping[str, GroupDescription]:
-    reply = await caller.call_owner(
-        ShareGroupDescribeRequest(groups, authorized_operations),
-        ShareGroupDescribeResponse,
-        to=broker,
-        timeout=timeout,
-    )
-    return {
-        group.group_id: _described(group, broker, "share", map(_share_member, group.members))
-        for group in reply.body.groups
-    }
-
-
 def _share_member(member: share_group_describe_response.Member) -> GroupMember:
     return GroupMember(
         member.member_id,
@@ -189,58 +166,49 @@ def _share_member(member: share_group_describe_response.Member) -> GroupMember:
     )
 
 
-async def _streams(
-    caller: Caller, broker: int, groups: list[str], authorized_operations: bool, timeout: float
-) -> Mapping[str, GroupDescription]:
-    reply = await caller.call_owner(
-        StreamsGroupDescribeRequest(groups, authorized_operations),
-        StreamsGroupDescribeResponse,
-        to=broker,
-        timeout=timeout,
-    )
+#: Types of groups, with the messages that describe them.
+_TYPES = (
+    _Type(
+        "consumer", ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, _consumer_member
+    ),
+    _Type("share", ShareGroupDescribeRequest, ShareGroupDescribeResponse, _share_member),
+    _Type(
+        "streams", StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, streams.read_member
+    ),
+)
+
+
+async def _described(
+    caller: Caller,
+    type_: _Type,
+    broker: int,
+    groups: list[str],
+    authorized_operations: bool,
+    timeout: float,
+) -> dict[str, GroupDescription]:
+    """The groups as ones of that type, each with an error where it is of another one."""
+    request = type_.request(groups, authorized_operations)
+    reply = await caller.call_owner(request, type_.response, to=broker, timeout=timeout)
     found = {}
     for group in reply.body.groups:
         error, message = failure(group.error_code, group.error_message)
+        if error is not None:
+            found[group.group_id] = GroupDescription(group.group_id, error=error, message=message)
+            continue
         found[group.group_id] = GroupDescription(
             group.group_id,
-            type="streams" if error is None else None,
-            state=group.group_state or None,
-            protocol_type="streams" if error is None else None,
-            protocol=group.assignor_name or None,
-            coordinator=broker if error is None else None,
-            epoch=group.group_epoch if error is None else None,
-            assignment_epoch=group.assignment_epoch if error is None else None,
-            members=_by_id(map(streams.read_member, group.members)),
-            topology=streams.read_topology(group.topology),
+            type=type_.name,
+            state=group.group_state,
+            protocol_type=type_.name,
+            protocol=group.assignor_name,
+            coordinator=broker,
+            epoch=group.group_epoch,
+            assignment_epoch=group.assignment_epoch,
+            members=_by_id(map(type_.read_member, group.members)),
+            topology=streams.read_topology(getattr(group, "topology", None)),
             authorized_operations=operation_names(group.authorized_operations),
-            error=error,
-            message=message,
         )
     return found
-
-
-def _described(
-    group: consumer_group_describe_response.DescribedGroup
-    | share_group_describe_response.DescribedGroup,
-    broker: int,
-    type_: str,
-    members: Iterable[GroupMember],
-) -> GroupDescription:
-    error, message = failure(group.error_code, group.error_message)
-    if error is not None:
-        return GroupDescription(group.group_id, error=error, message=message)
-    return GroupDescription(
-        group.group_id,
-        type=type_,
-        state=group.group_state,
-        protocol_type=type_,
-        protocol=group.assignor_name,
-        coordinator=broker,
-        epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=_by_id(members),
-        authorized_operations=operation_names(group.authorized_operations),
-    )
 
 
 def _assigned(

@@ -122,7 +122,7 @@ async def _all_members(caller: Caller, group: str, timeout: float | None) -> lis
         name = description.error
         # A code that is not known is its own name.
         code = int(name) if name.lstrip("-").isdigit() else error_code(name).code
-        raise BrokerError(code or -1, description.message, context=f"group {group!r}")
+        raise BrokerError(code, description.message, context=f"group {group!r}")
     return [
         MemberToRemove("" if each.instance_id else each.member_id, each.instance_id)
         for each in description.members

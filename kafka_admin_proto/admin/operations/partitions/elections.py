@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure, unanswered
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
-from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.operations.common.waiting import (
-    every_broker_sees,
-    incomplete_message,
-    not_waited_for_message,
-)
-from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_results
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
-from kafka_admin_proto.messages.metadata_response import (
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 Election = Literal["preferred", "unclean"]
@@ -47,7 +40,7 @@ class ElectedLeader(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     message: str | None = None
     complete: bool | None = None
-    missing: list[str] = []
+    missing: list[Missing] = []
 
 
 class ElectLeaders(Caller):
@@ -58,7 +51,7 @@ class ElectLeaders(Caller):
         partitions: Iterable[tuple[str, int]] | None = None,
         *,
         election: Election = "preferred",
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[ElectedLeader]:
         """Elect leaders of partitions, by (topic, partition), each on its own.
 
@@ -68,9 +61,9 @@ class ElectLeaders(Caller):
         (seconds) above 0 the call waits for that.
         """
         if election not in get_args(Election):
-            raise ValueError(f"election is {election!r}; it is 'preferred' or 'unclean'")
+            raise InstructionError(f"election is {election!r}; it is 'preferred' or 'unclean'")
         asked = list(dict.fromkeys(partitions or ()))
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
 
         async def attempt(some: list[Partition], left: float) -> dict[Partition, ElectedLeader]:
             return await _elect(self, some, election, left)
@@ -83,7 +76,23 @@ class ElectLeaders(Caller):
             results = [each for _, each in sorted(everything.items()) if each.elected or each.error]
         if timeout <= 0:
             return results
-        return await _wait_for_brokers(self, results, election, deadline)
+
+        def missing(wanted: Partition, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
+            there = () if topic is None else topic.partitions
+            found = next((each for each in there if each.partition_index == wanted[1]), None)
+            if topic is None:
+                yield Missing(wanted[0], f"topic {wanted[0]!r} is unknown", wanted[1])
+            elif found is None:
+                yield missing_in_partition(*wanted, "is unknown")
+            elif found.leader_id < 0:
+                yield missing_in_partition(*wanted, "has no leader")
+            elif election == "preferred" and found.leader_id != (first := found.replica_nodes[0]):
+                fault = f"is led by {found.leader_id}, not yet by {first}"
+                yield missing_in_partition(*wanted, fault)
+
+        begun = {(each.topic, each.partition): each for each in results}
+        done = await wait_for_results(self, begun, in_metadata(self, missing), deadline)
+        return list(done.values())
 
 
 async def _elect(
@@ -118,69 +127,7 @@ async def _elect(
     return found
 
 
-async def _wait_for_brokers(
-    caller: Caller, results: list[ElectedLeader], election: Election, deadline: Deadline
-) -> list[ElectedLeader]:
-    elected = by_topic((each.topic, each.partition) for each in results if each.error is None)
-
-    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
-        if topic is None:
-            yield f"topic {name!r} is unknown"
-            return
-        there = {each.partition_index: each for each in topic.partitions}
-        for partition in elected[name]:
-            yield from _leader_fault(name, partition, there, election)
-
-    try:
-        left = await every_broker_sees(caller, list(elected), missing, timeout=deadline.left)
-    except BrokerError as error:
-        return [
-            each
-            if each.error is not None
-            else msgspec.structs.replace(each, message=not_waited_for_message(error))
-            for each in results
-        ]
-    completed = []
-    for each in results:
-        if each.error is None:
-            place = partition_text(each.topic, each.partition)
-            own = [sentence for sentence in left.get(each.topic, []) if is_about(sentence, place)]
-            note = incomplete_message(own, deadline) if own else each.message
-            each = msgspec.structs.replace(each, complete=not own, missing=own, message=note)
-        completed.append(each)
-    return completed
-
-
 def _unanswered(partition: Partition) -> ElectedLeader:
     error, message = unanswered("partition")
     topic, number = partition
     return ElectedLeader(topic=topic, partition=number, elected=False, error=error, message=message)
-
-
-def partition_text(topic: str, partition: int) -> str:
-    """A partition as error messages name it."""
-    return f"partition {partition} of topic {topic!r}"
-
-
-def is_about(sentence: str, place: str) -> bool:
-    """Whether a sentence of what a broker lacks concerns the partition.
-
-    A sentence that names no partition concerns all of its topic.
-    """
-    return place in sentence or "partition " not in sentence
-
-
-def _leader_fault(
-    topic: str,
-    partition: int,
-    there: Mapping[int, MetadataResponsePartition],
-    election: Election,
-) -> Iterator[str]:
-    place = partition_text(topic, partition)
-    found = there.get(partition)
-    if found is None:
-        yield f"{place} is unknown"
-    elif found.leader_id < 0:
-        yield f"{place} has no leader"
-    elif election == "preferred" and found.leader_id != found.replica_nodes[0]:
-        yield f"{place} is led by {found.leader_id}, not yet by {found.replica_nodes[0]}"

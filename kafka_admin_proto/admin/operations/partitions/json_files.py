@@ -15,6 +15,7 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
+from kafka_admin_proto.counts import counted
 
 #: In the place of a log dir: the broker chooses.
 ANY_LOG_DIR = "any"
@@ -82,7 +83,8 @@ def check_reassignment(partitions: Sequence[PartitionReplicas]) -> None:
             )
         if each.log_dirs is not None and len(each.log_dirs) != len(each.replicas):
             raise InstructionError(
-                f"{place} has {len(each.replicas)} replicas and {len(each.log_dirs)} log dirs; "
+                f"{place} has {counted(len(each.replicas), 'replicas')} and "
+                f"{counted(len(each.log_dirs), 'log dirs')}; "
                 f"give each replica one, {ANY_LOG_DIR!r} where the broker may choose"
             )
 
@@ -110,7 +112,8 @@ def read_topics_to_move(text: str | bytes) -> list[str]:
     for name, count in Counter(names).items():
         if count > 1:
             raise InstructionError(
-                f"topic {name!r} stands in the topics to move {count} times; name it once"
+                f"topic {name!r} stands in the topics to move {counted(count, 'times')}; name "
+                "it once"
             )
     return names
 

@@ -16,7 +16,7 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
-from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -80,7 +80,7 @@ class MovePartitions(Caller):
         replicas: Mapping[tuple[str, int], Sequence[int] | None],
         *,
         allow_replication_factor_change: bool = True,
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[PartitionResult]:
         """Begin to move partitions to other brokers, by (topic, partition), each on its own.
 
@@ -90,7 +90,7 @@ class MovePartitions(Caller):
         ``allow_replication_factor_change`` a partition never gets more or fewer replicas
         (brokers from 4.1).
         """
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         lowest = 0 if allow_replication_factor_change else _KEEPS_FACTOR
         cancelled = [partition for partition, wanted in replicas.items() if wanted is None]
         moving: dict[Partition, OngoingReassignment] = {}

@@ -11,16 +11,13 @@ from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
-from kafka_admin_proto.admin.operations.common.metadata import (
-    UNKNOWN_TOPIC_OR_PARTITION,
-    metadata_of_names,
-    slices,
-)
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
 from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.json_files import ANY_LOG_DIR, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.protocol import codes
 
 #: Topic, partition, broker.
 ReplicaKey = tuple[str, int, int]
@@ -72,7 +69,7 @@ async def read_replicas(
         for name in some:
             if name not in answer:
                 if strict:
-                    raise BrokerError(UNKNOWN_TOPIC_OR_PARTITION, context=f"topic {name!r}")
+                    raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=f"topic {name!r}")
                 continue
             raise_failure(answer[name].error_code, context=f"topic {name!r}")
             for each in answer[name].partitions:
@@ -83,7 +80,7 @@ async def read_replicas(
 def unknown_partition(topic: str, partition: int) -> BrokerError:
     """The error for a partition that a topic does not have."""
     place = f"partition {partition} of topic {topic!r}"
-    return BrokerError(UNKNOWN_TOPIC_OR_PARTITION, context=place)
+    return BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=place)
 
 
 async def read_paths(

@@ -15,7 +15,7 @@ from kafka_admin_proto.admin.operations.cluster.log_dirs import (
     MovedReplica,
     ReplicaMove,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers, waiting_time
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
 from kafka_admin_proto.admin.operations.partitions import throttles
@@ -40,6 +40,8 @@ from kafka_admin_proto.admin.operations.partitions.progress import (
     unknown_partition,
 )
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, regenerate
 
 #: Seconds between two reads of the state, and between two attempts to move a replica into a log
@@ -106,7 +108,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         """Replicas of these topics on these brokers: spread, even, as few moved as possible.
 
         Each partition keeps its number of replicas. Raises InstructionError for a broker that is
-        not live, BrokerError for a topic that does not exist, PlacementError for too few brokers.
+        not live and for too few brokers, BrokerError for a topic that does not exist.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         live = await live_brokers(self, deadline)
@@ -122,7 +124,10 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         for topic, numbers in by_topic(sorted(current)).items():
             own = [current[topic, number] for number in numbers]
             load -= Counter(broker for replicas in own for broker in replicas)
-            found = regenerate(racks, own, elsewhere=load, seed=seed)
+            try:
+                found = regenerate(racks, own, elsewhere=load, seed=seed)
+            except PlacementError as error:
+                raise InstructionError(f"topic {topic!r}: {error}") from error
             moves += count_moves(own, found)
             for number, replicas in zip(numbers, found, strict=True):
                 proposed[topic, number] = replicas
@@ -138,7 +143,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         log_dirs_throttle: int | None = None,
         additional: bool = False,
         allow_replication_factor_change: bool = True,
-        timeout: float = 10.0,
+        timeout: float | None = None,
     ) -> ExecutedReassignment:
         """Begin to move partitions, and replicas into the log dirs that are named.
 
@@ -153,7 +158,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         """
         rows = list(partitions)
         check_reassignment(rows)
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         ongoing = await check_moves(self, rows, additional=additional, timeout=deadline.left)
         wanted = {(row.topic, row.partition): row.replicas for row in rows}
         current = await read_replicas(self, {row.topic for row in rows}, deadline)
@@ -215,11 +220,11 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         partitions: Iterable[PartitionReplicas],
         *,
         preserve_throttles: bool = False,
-        timeout: float = 10.0,
+        timeout: float | None = None,
     ) -> CancelledReassignment:
         """Cancel the moves of these partitions, into log dirs too, and remove the throttles."""
         rows = list(partitions)
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         ongoing = await self.list_partition_reassignments(
             [(row.topic, row.partition) for row in rows], timeout=deadline.left
         )
@@ -272,7 +277,8 @@ async def check_moves(
     ongoing = await caller.list_partition_reassignments(timeout=timeout)
     if ongoing and not additional:
         raise InstructionError(
-            f"{len(ongoing)} partitions move already, such as {ongoing[0].partition} of topic "
+            f"{counted(len(ongoing), 'partitions')} already being moved, such as "
+            f"{ongoing[0].partition} of topic "
             f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
             "(--additional)"
         )

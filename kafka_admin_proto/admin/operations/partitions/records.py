@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Literal, get_args
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -34,6 +36,8 @@ OffsetSpec = Literal[
     "latest_tiered",
     "earliest_pending_upload",
 ]
+#: An end of a partition's log.
+LogEnd = Literal["earliest", "latest"]
 IsolationLevel = Literal["read_uncommitted", "read_committed"]
 
 #: The number of each spec on the wire, and the version of ListOffsets that first has it.
@@ -70,6 +74,23 @@ class ListedOffset(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None = None
 
 
+class LogRange(msgspec.Struct, frozen=True, kw_only=True):
+    """The offsets that a partition's log begins and ends with, unless there is an ``error``.
+
+    ``at_time`` is the first offset at or after the time that was asked for, else ``end``.
+    """
+
+    start: int
+    end: int
+    at_time: int
+    error: str | None = None
+    message: str | None = None
+
+    def within(self, offset: int) -> int:
+        """The offset, or the end of the log that it is beyond."""
+        return min(max(offset, self.start), self.end)
+
+
 class DeletedRecords(msgspec.Struct, frozen=True, kw_only=True):
     """The first offset that a partition has, after records before it were deleted."""
 
@@ -93,12 +114,11 @@ class RecordOperations(Caller):
         """An offset of each partition (topic, number), in the order of ``specs``.
 
         A number of milliseconds since 1970 asks for the first record that is not older.
-        "read_committed" leaves out what open transactions have written. Raises ValueError for
+        "read_committed" leaves out what open transactions have written. Raises InstructionError for
         another spec, and UnsupportedVersionError for one that no broker here has.
         """
         times = {partition: _timestamp(spec) for partition, spec in specs.items()}
-        if isolation not in _LEVELS:
-            raise ValueError(f"isolation {isolation!r}: expected one of {', '.join(_LEVELS)}")
+        level = isolation_level(isolation)
         lowest = max(
             (_SPECS[spec][1] for spec in specs.values() if not isinstance(spec, int)),
             default=_OFFSETS,
@@ -111,7 +131,7 @@ class RecordOperations(Caller):
         ) -> dict[Partition, ListedOffset]:
             request = ListOffsetsRequest(
                 replica_id=_CLIENT,
-                isolation_level=_LEVELS[isolation],
+                isolation_level=level,
                 topics=[
                     ListOffsetsTopic(
                         name=topic,
@@ -202,12 +222,63 @@ class RecordOperations(Caller):
         return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
 
 
+async def log_ranges(
+    operations: RecordOperations,
+    partitions: Iterable[Partition],
+    time_ms: int | None,
+    deadline: Deadline,
+    *,
+    isolation: IsolationLevel = "read_uncommitted",
+) -> dict[Partition, LogRange]:
+    """Where the log of each partition begins and ends, and where it is at a time (since 1970)."""
+    places = list(dict.fromkeys(partitions))
+    specs: list[OffsetSpec | int] = ["earliest", "latest"]
+    specs += [] if time_ms is None else [time_ms]
+    listed = [
+        await operations.list_offsets(
+            dict.fromkeys(places, each), isolation=isolation, timeout=deadline.left
+        )
+        for each in specs
+    ]
+    return {place: _range(*found) for place, *found in zip(places, *listed, strict=True)}
+
+
+def _range(
+    first: ListedOffset, last: ListedOffset, at_time: ListedOffset | None = None
+) -> LogRange:
+    failed = next((each for each in (first, last, at_time) if each and each.error), first)
+    end = last.offset or 0
+    return LogRange(
+        start=first.offset or 0,
+        end=end,
+        at_time=end if at_time is None or at_time.offset is None else at_time.offset,
+        error=failed.error,
+        message=failed.message,
+    )
+
+
+def log_end(end: LogEnd) -> LogEnd:
+    """The end of a log as it was given. Raises InstructionError for another text."""
+    if end not in get_args(LogEnd):
+        raise InstructionError(
+            f"{end!r} is no end of a log; expected {' or '.join(get_args(LogEnd))}"
+        )
+    return end
+
+
+def isolation_level(isolation: IsolationLevel) -> int:
+    """Its number on the wire. Raises InstructionError for another text."""
+    if isolation not in _LEVELS:
+        raise InstructionError(f"isolation {isolation!r}: expected one of {', '.join(_LEVELS)}")
+    return _LEVELS[isolation]
+
+
 def _timestamp(spec: OffsetSpec | int) -> int:
     if isinstance(spec, int) and not isinstance(spec, bool) and spec >= 0:
         return spec
     if isinstance(spec, str) and spec in _SPECS:
         return _SPECS[spec][0]
-    raise ValueError(
+    raise InstructionError(
         f"{spec!r} stands for no offset; expected milliseconds since 1970 or one of "
         f"{', '.join(_SPECS)}"
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,7 +12,7 @@ from kafka_admin_proto.admin.alter.instructions import (
     TopicAlteration,
     once_each,
 )
-from kafka_admin_proto.admin.alter.planning import DraftReading, plan_topic
+from kafka_admin_proto.admin.alter.planning import DraftReading, check_reading, plan_topic
 from kafka_admin_proto.admin.alter.plans import (
     AddPartitionsStep,
     AlterPlan,
@@ -22,21 +22,25 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
-from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
+from kafka_admin_proto.admin.operations.common.missing import (
+    Missing,
+    missing_in_partition,
+    missing_partitions,
+)
+from kafka_admin_proto.admin.operations.common.timeouts import live_brokers, waiting_time
 from kafka_admin_proto.admin.operations.common.waiting import (
-    every_broker_sees,
-    incomplete_message,
-    not_waited_for_message,
+    in_metadata,
+    leaders_of,
+    wait_for_results,
 )
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
+from kafka_admin_proto.admin.operations.configs.waiting import in_configs
 from kafka_admin_proto.admin.operations.partitions.creation import (
     CreatePartitions,
     NewPartitions,
-    missing_partitions,
     send_new_partitions,
 )
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
@@ -46,8 +50,13 @@ from kafka_admin_proto.admin.operations.topics.alteration_states import (
     topic_states,
 )
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+    from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
 
 #: Seconds for a request after the deadline is over: 0 would mean not to wait.
 _LEAST_S = 0.001
@@ -68,7 +77,7 @@ class AlteredTopic(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     message: str | None = None
     complete: bool | None = None
-    missing: list[str] = []
+    missing: list[Missing] = []
 
 
 class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
@@ -78,18 +87,20 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: DraftReading = "first",
+        reading: DraftReading | None = None,
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
         timeout: float | None = None,
     ) -> AlterPlan:
         """The steps that would alter the topics; nothing is changed.
 
-        ``reading`` chooses the draft. Several instructions for one topic raise InstructionError,
-        or with ``duplicates="last"`` the last one counts. Assignments that are not given are
-        generated for the live brokers, the same ones for the same ``seed``; without one the
-        topic's name decides.
+        ``reading`` chooses the draft, the first one otherwise. Several instructions for one topic
+        raise InstructionError, or with ``duplicates="last"`` the last one counts. Assignments that
+        are not given are generated for the live brokers, the same ones for the same ``seed``;
+        without one the topic's name decides.
         """
+        reading = "first" if reading is None else reading
+        check_reading(reading)
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         live = await live_brokers(self, deadline)
@@ -111,7 +122,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         return AlterPlan(reading, plans)
 
     async def run_alter_plan(
-        self, plan: AlterPlan, *, timeout: float = 30.0, validate_only: bool = False
+        self, plan: AlterPlan, *, timeout: float | None = None, validate_only: bool = False
     ) -> list[AlteredTopic]:
         """Carry out a plan, each topic on its own; nothing is undone when a step fails.
 
@@ -122,7 +133,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         copying replicas may take longer, and goes on. With 0 or less it returns when the
         controller has taken the steps.
         """
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         run = _PlanRun(self, plan, deadline, timeout)
         await run.validate()
         if not validate_only:
@@ -135,14 +146,14 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         self,
         alterations: Iterable[TopicAlteration],
         *,
-        reading: DraftReading = "first",
+        reading: DraftReading | None = None,
         duplicates: Duplicates = "refuse",
         seed: int | None = None,
-        timeout: float = 30.0,
+        timeout: float | None = None,
         dry_run: bool = False,
     ) -> list[AlteredTopic]:
         """Plan, and carry the plan out; ``dry_run`` changes nothing and validates what it can."""
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         plan = await self.plan_alter_topics(
             alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=deadline.left
         )
@@ -192,7 +203,7 @@ class _PlanRun:
         if error is not None:
             message = f"{what}: {message}"
             if done:
-                message += f"; {done} of {len(result.steps)} steps had been taken"
+                message += f"; {done} of {counted(len(result.steps), 'steps')} had been taken"
         self.results[name] = msgspec.structs.replace(
             result, error=error, message=message or result.message, done=done
         )
@@ -272,13 +283,7 @@ class _PlanRun:
 
     async def wait(self) -> None:
         taken = {each.name: each for each in self._without_error()}
-        partitions = [
-            name for name, each in taken.items() if len(_config_steps(each)) < len(each.steps)
-        ]
-
-        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
-            return _missing(taken[name], topic)
-
+        moved = {name for name, each in taken.items() if len(_config_steps(each)) < len(each.steps)}
         wanted = {
             name: {
                 step.name: step.value if isinstance(step, SetConfigStep) else None
@@ -287,47 +292,62 @@ class _PlanRun:
             for name, each in taken.items()
             if _config_steps(each)
         }
-        left = asyncio.ensure_future(
-            every_broker_sees(self._caller, partitions, missing, timeout=self._deadline.left)
-        )
-        try:
-            configs = await every_broker_sees_configs(
-                self._caller, wanted, timeout=self._deadline.left
-            )
-            lacks = await left
-        except BrokerError as error:
-            for name, each in taken.items():
-                self.results[name] = msgspec.structs.replace(
-                    each, message=not_waited_for_message(error)
-                )
-            return
-        finally:
-            left.cancel()
-            await asyncio.gather(left, return_exceptions=True)
-        for name, each in taken.items():
-            lacking = [*lacks.get(name, []), *configs.get(name, [])]
-            self.results[name] = msgspec.structs.replace(
-                each,
-                complete=not lacking,
-                missing=lacking,
-                message=incomplete_message(lacking, self._deadline) if lacking else each.message,
-            )
+
+        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
+            return _missing(taken[name], topic)
+
+        metadata = in_metadata(self._caller, missing)
+        configs = in_configs(self._caller, wanted)
+
+        async def find(broker: int, asked: Sequence[str], left: float) -> dict[str, list[Missing]]:
+            deadline = Deadline(left)
+            found = await metadata(broker, [name for name in asked if name in moved], left)
+            others = [name for name in asked if name in wanted]
+            lacks = await configs(broker, others, deadline.left) if others else {}
+            return {name: [*found.get(name, []), *lacks.get(name, [])] for name in asked}
+
+        self.results |= await wait_for_results(self._caller, taken, find, self._deadline)
+
+
+def alteration_to(wanted: NewTopic, found: TopicDescription) -> TopicAlteration | None:
+    """What makes the topic that was found, with its configs, the wanted one; None: it is.
+
+    A config whose wanted value is None is unset; configs that are not named stay.
+    """
+    now = {each.partition: each.replicas for each in found.partitions}
+    own = found.configs or {}
+    count, factor = wanted.partitions, wanted.replication_factor
+    alteration = TopicAlteration(
+        name=wanted.name,
+        partitions=count if count not in (-1, len(now)) else None,
+        replication_factor=factor
+        if factor != -1 and any(len(each) != factor for each in now.values())
+        else None,
+        assignment=wanted.assignment if wanted.assignment != now else None,
+        configs={
+            name: value
+            for name, value in wanted.configs.items()
+            if value is not None and not same_value(own.get(name), value)
+        },
+        delete_configs=[
+            name for name, value in wanted.configs.items() if value is None and name in own
+        ],
+    )
+    return None if alteration == TopicAlteration(wanted.name) else alteration
 
 
 def _config_steps(topic: AlteredTopic) -> list[SetConfigStep | DeleteConfigStep]:
     return [step for step in topic.steps if isinstance(step, SetConfigStep | DeleteConfigStep)]
 
 
-def _missing(result: AlteredTopic, topic: MetadataResponseTopic | None) -> Iterator[str]:
+def _missing(result: AlteredTopic, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
     """What a broker lacks of the new partitions and replicas."""
     counts = [step.count for step in result.steps if isinstance(step, AddPartitionsStep)]
-    yield from missing_partitions(result.name, topic, max(counts, default=0))
+    yield from missing_partitions(result.name, leaders_of(topic), max(counts, default=0))
     if topic is None:
         return
     there = {each.partition_index: list(each.replica_nodes) for each in topic.partitions}
     for step in result.steps:
         if isinstance(step, ReassignStep) and there.get(step.partition) != step.replicas:
-            yield (
-                f"partition {step.partition} of topic {result.name!r} has the replicas "
-                f"{there.get(step.partition)}, not yet {step.replicas}"
-            )
+            fault = f"has the replicas {there.get(step.partition)}, not yet {step.replicas}"
+            yield missing_in_partition(result.name, step.partition, fault)

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.config_values import masked_configs, same_value
-from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import error_name, failure, failure_of
-from kafka_admin_proto.admin.operations.common.item_results import completed
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
-    leaderless,
     metadata_of_names,
     slices,
     topic_id_text,
 )
+from kafka_admin_proto.admin.operations.common.missing import Missing, missing_partitions
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
     triggers_only,
+    waiting_time,
     wire_timeout_ms,
 )
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.common.waiting import (
+    in_metadata,
+    leaders_of,
+    wait_for_results,
+)
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
@@ -55,11 +59,12 @@ _VALIDATE_ONLY, _DEFAULTS = 1, 4
 _PROPAGATION_S, _PAUSE_S = 5.0, 0.1
 
 
-class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NewTopic(ConfigSetter, frozen=True, forbid_unknown_fields=True):
     """A topic to create. -1 stands for the brokers' default.
 
     ``assignment`` names the brokers of each partition, the preferred leader first; partitions and
-    replication factor are then -1.
+    replication factor are then -1. Values of ``configs`` are texts, else TypeError. None stands for
+    the cluster's default where a topic is compared with its description; none is created with it.
     """
 
     name: str
@@ -67,15 +72,6 @@ class NewTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replication_factor: int = -1
     assignment: dict[int, list[int]] | None = None
     configs: dict[str, str | None] = {}
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"NewTopic({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        fields["configs"] = masked_configs(self.configs)
-        return list(fields.items())
 
 
 class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,8 +81,8 @@ class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):
     it says nothing (before 2.4). ``config_error`` is why it leaves them out, for want of rights.
     ``repeated`` says that the answer to an earlier attempt was lost, ``message`` what was found.
     ``complete`` says whether every broker knew the topic and each partition had a leader in time;
-    None where that was not waited for. ``missing`` has a sentence for each thing that was not
-    there then; it may still come.
+    None where that was not waited for. ``missing`` has each thing that was not there
+    then; it may still come.
     """
 
     name: str
@@ -99,7 +95,7 @@ class CreatedTopic(msgspec.Struct, frozen=True, kw_only=True):
     config_error: str | None = None
     repeated: bool = False
     complete: bool | None = None
-    missing: list[str] = []
+    missing: list[Missing] = []
 
 
 class CreateTopics(Caller):
@@ -109,7 +105,7 @@ class CreateTopics(Caller):
         self,
         topics: Iterable[NewTopic],
         *,
-        timeout: float = 30.0,
+        timeout: float | None = None,
         validate_only: bool = False,
     ) -> list[CreatedTopic]:
         """Create topics, each of them on its own: one that fails leaves the others.
@@ -119,12 +115,13 @@ class CreateTopics(Caller):
         With 0 or less it returns as soon as the controller has taken the request.
         ``validate_only`` creates nothing and answers as if it had.
 
-        Raises ValueError for a topic named twice, and what ``Caller.call`` raises.
+        Raises InstructionError for a topic named twice and a config of None, and what
+        ``Caller.call`` raises.
         """
         wanted = by_name(topics)
         if not wanted:
             return []
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         before = {} if validate_only else await _ids_before(self, list(wanted), deadline)
         trigger = await triggers_only(self, timeout)
 
@@ -160,15 +157,34 @@ class CreateTopics(Caller):
         answered = [
             await _check_already_exists(self, each, wanted, before, deadline) for each in answered
         ]
-        return answered if timeout <= 0 else await _wait_for_brokers(self, answered, deadline)
+        if timeout <= 0:
+            return answered
+        created = {each.name: each for each in answered}
+
+        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
+            return _missing(created[name], topic)
+
+        find = in_metadata(self, missing)
+        done = await wait_for_results(
+            self, created, find, deadline, done="created", unless=REQUEST_TIMED_OUT
+        )
+        return list(done.values())
 
 
 def by_name(topics: Iterable[NewTopic]) -> dict[str, NewTopic]:
-    """The topics by their names; raises ValueError for one that is named twice."""
+    """The topics by their names.
+
+    Raises InstructionError for one that is named twice, and for a config without a value.
+    """
     found: dict[str, NewTopic] = {}
     for topic in topics:
         if topic.name in found:
-            raise ValueError(f"topic {topic.name!r} is to be created twice in one call")
+            raise InstructionError(f"topic {topic.name!r} is to be created twice in one call")
+        if nulls := [name for name, value in topic.configs.items() if value is None]:
+            raise InstructionError(
+                f"topic {topic.name!r} is to be created with config {nulls[0]} as None; leave it "
+                "out for the cluster's default"
+            )
         found[topic.name] = topic
     return found
 
@@ -237,39 +253,12 @@ async def _read_created_topic(
         await asyncio.sleep(min(_PAUSE_S, hearing.left))
 
 
-async def _wait_for_brokers(
-    caller: Caller, results: Sequence[CreatedTopic], deadline: Deadline
-) -> list[CreatedTopic]:
-    created = {each.name: each for each in results if each.error in (None, REQUEST_TIMED_OUT)}
-
-    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
-        if topic is None:
-            yield f"topic {name!r} is unknown"
-            return
-        wanted = created[name]
-        there = topic_id_text(topic.topic_id)
-        if there != wanted.topic_id and there is not None and wanted.topic_id is not None:
-            yield f"topic {name!r} is still an older one (id {there})"
-            return
-        count = len(topic.partitions)
-        if wanted.partitions is not None and count < wanted.partitions:
-            yield f"topic {name!r} has {count} of {wanted.partitions} partitions"
-        yield from leaderless(name, topic)
-
-    try:
-        left = await every_broker_sees(caller, list(created), missing, timeout=deadline.left)
-    except BrokerError as error:
-        note = f"created, and not waited for: {error}"
-        return [
-            msgspec.structs.replace(each, message=each.message or note)
-            if each.error is None
-            else each
-            for each in results
-        ]
-    return [
-        _completed(each, left.get(each.name, []), deadline) if each.name in created else each
-        for each in results
-    ]
+def _missing(result: CreatedTopic, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
+    there = topic and topic_id_text(topic.topic_id)
+    if there is not None and result.topic_id not in (None, there):
+        yield Missing(result.name, f"topic {result.name!r} is still an older one (id {there})")
+    else:
+        yield from missing_partitions(result.name, leaders_of(topic), result.partitions or 0)
 
 
 def _unanswered(name: str) -> CreatedTopic:
@@ -330,14 +319,6 @@ def _created(
     )
 
 
-def _completed(result: CreatedTopic, missing: list[str], deadline: Deadline) -> CreatedTopic:
-    note = (
-        f"{result.message or 'created'}, but not complete after {deadline.seconds:g} s: "
-        f"{'; '.join(missing)}; the rest may still come"
-    )
-    return completed(result, missing, note)
-
-
 def _batches(topics: Iterable[NewTopic]) -> Iterator[list[str]]:
     """Names of topics that one request may create, in order."""
     batch: list[str] = []
@@ -361,7 +342,7 @@ def _differences(
     if wanted.assignment is not None and wanted.assignment != replicas:
         yield "another assignment"
     if wanted.partitions >= 0 and wanted.partitions != len(replicas):
-        yield f"{len(replicas)} partitions where {wanted.partitions} were asked for"
+        yield f"{counted(len(replicas), 'partitions')} where {wanted.partitions} were asked for"
     factors = {len(brokers) for brokers in replicas.values()}
     if wanted.replication_factor >= 0 and factors - {wanted.replication_factor}:
         yield f"another replication factor than {wanted.replication_factor}"

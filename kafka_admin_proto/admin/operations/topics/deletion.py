@@ -9,13 +9,11 @@ import msgspec
 
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import (
     failure,
     failure_of,
     note_lost_answer,
 )
-from kafka_admin_proto.admin.operations.common.item_results import completed
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
     metadata_of_ids,
@@ -24,12 +22,14 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     topic_id_text,
     topic_uuid,
 )
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
     triggers_only,
+    waiting_time,
     wire_timeout_ms,
 )
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
+from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_results
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.delete_topics_request import (
@@ -41,10 +41,10 @@ from kafka_admin_proto.messages.delete_topics_response import (
     DeleteTopicsResponse,
 )
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
-_DELETE_TOPICS = 20
 #: Since this version of DeleteTopics topics may be named by their ids.
 _BY_ID = 6
 #: The errors of a topic that does not exist.
@@ -65,7 +65,7 @@ class DeletedTopic(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None = None
     repeated: bool = False
     complete: bool | None = None
-    missing: list[str] = []
+    missing: list[Missing] = []
 
 
 class _TopicToDelete(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class DeleteTopics(Caller):
         topic_ids: Iterable[str | UUID] = (),
         if_exists: bool = False,
         duplicates: Duplicates = "refuse",
-        timeout: float = 30.0,
+        timeout: float | None = None,
     ) -> list[DeletedTopic]:
         """Delete topics by name or by id, each of them on its own.
 
@@ -98,13 +98,13 @@ class DeleteTopics(Caller):
         a second attempt, after a lost answer, cannot hit a new topic of the same name.
 
         A topic that is named twice raises InstructionError; with ``duplicates="last"`` it is
-        deleted once.
-        Raises TopicIdError, and what ``Caller.call`` raises.
+        deleted once. So does a text that is no topic id.
+        Raises what ``Caller.call`` raises.
         """
         asked: list[str | UUID] = once_each(
             [*names, *map(topic_uuid, topic_ids)], str, duplicates=duplicates, what="delete"
         )
-        deadline = Deadline(self.default_timeout if timeout <= 0 else timeout)
+        timeout, deadline = waiting_time(self, timeout)
         items = once_each(
             await _resolved(self, asked, deadline),
             lambda each: each.name or str(each.topic_id),
@@ -128,7 +128,20 @@ class DeleteTopics(Caller):
         for item in stale:
             results[item] = again[_without_id(item)]
         checked = [_check_absent(results[item], item, if_exists) for item in items]
-        return checked if timeout <= 0 else await _wait_for_brokers(self, checked, deadline)
+        if timeout <= 0:
+            return checked
+        deleted = {each.name: each for each in checked if each.name is not None}
+
+        def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
+            gone = deleted[name].topic_id
+            if topic is not None and (not gone or topic_id_text(topic.topic_id) in (None, gone)):
+                yield Missing(name, f"topic {name!r} is still known")
+
+        find = in_metadata(self, missing)
+        done = await wait_for_results(
+            self, deleted, find, deadline, done="deleted", unless=REQUEST_TIMED_OUT
+        )
+        return [each if each.name is None else done[each.name] for each in checked]
 
 
 async def _resolved(
@@ -153,7 +166,7 @@ async def _resolved(
 
 async def _has_ids(caller: Caller, deadline: Deadline) -> bool:
     spoken = await caller.versions(Target.CONTROLLER, timeout=deadline.left)
-    return _BY_ID in spoken.get(_DELETE_TOPICS, VersionRange.NONE)
+    return _BY_ID in spoken.get(api_keys.DELETE_TOPICS, VersionRange.NONE)
 
 
 async def _delete(
@@ -211,36 +224,6 @@ async def _delete(
     return results
 
 
-async def _wait_for_brokers(
-    caller: Caller, results: Sequence[DeletedTopic], deadline: Deadline
-) -> list[DeletedTopic]:
-    deleted = {
-        each.name: each.topic_id
-        for each in results
-        if each.error in (None, REQUEST_TIMED_OUT) and each.name is not None
-    }
-
-    def missing(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
-        if topic is None:
-            return
-        there = topic_id_text(topic.topic_id)
-        if there is None or deleted[name] is None or there == deleted[name]:
-            yield f"topic {name!r} is still known"
-
-    try:
-        left = await every_broker_sees(caller, list(deleted), missing, timeout=deadline.left)
-    except BrokerError as error:
-        note = f"deleted, and not waited for: {error}"
-        return [
-            each if each.error is not None else msgspec.structs.replace(each, message=note)
-            for each in results
-        ]
-    return [
-        _completed(each, left.get(each.name, []), deadline) if each.name in deleted else each
-        for each in results
-    ]
-
-
 def _nonzero(topic_id: UUID | None) -> UUID | None:
     return None if topic_id == ZERO_TOPIC_ID else topic_id
 
@@ -292,11 +275,3 @@ def _check_absent(result: DeletedTopic, item: _TopicToDelete, if_exists: bool) -
     # No broker is known to have had it; a broker without a new topic yet answers the same.
     found = note_lost_answer((result.error, result.message), result.repeated, result.error or "")
     return msgspec.structs.replace(result, message=found[1])
-
-
-def _completed(result: DeletedTopic, missing: list[str], deadline: Deadline) -> DeletedTopic:
-    note = (
-        f"{result.message or 'deleted'}, but not gone everywhere after {deadline.seconds:g} s: "
-        f"{'; '.join(missing)}; that may still come"
-    )
-    return completed(result, missing, note)

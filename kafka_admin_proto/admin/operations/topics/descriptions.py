@@ -9,11 +9,10 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
 from kafka_admin_proto.admin.operations.common.failures import failure
 from kafka_admin_proto.admin.operations.common.metadata import (
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
     all_metadata,
     metadata_of_ids,
     metadata_of_names,
@@ -22,7 +21,7 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     topic_uuid,
 )
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
-from kafka_admin_proto.admin.operations.topics.pages import DESCRIBE_TOPIC_PARTITIONS, read_pages
+from kafka_admin_proto.admin.operations.topics.pages import read_pages
 from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag, lag_of_replicas
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.describe_topic_partitions_response import (
@@ -33,6 +32,7 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_admin_proto.protocol import api_keys, codes
 
 
 class ListedTopic(msgspec.Struct, frozen=True):
@@ -146,7 +146,9 @@ class DescribeTopics(Caller):
                 if matches(name) and (include_internal or not found[name].internal)
             ]
         elif pattern is not None:
-            raise ValueError("a pattern chooses among all topics; give names, ids or a pattern")
+            raise InstructionError(
+                "a pattern chooses among all topics; give names, ids or a pattern"
+            )
         else:
             described = await _named(
                 self, list(dict.fromkeys(names or ())), ids, authorized_operations, deadline
@@ -187,7 +189,9 @@ async def _read(
     found: dict[str, TopicDescription] = {}
     if names is not None and not names:
         return found
-    if DESCRIBE_TOPIC_PARTITIONS in await caller.versions(Target.ANY, timeout=deadline.left):
+    if api_keys.DESCRIBE_TOPIC_PARTITIONS in await caller.versions(
+        Target.ANY, timeout=deadline.left
+    ):
         for topic in (await read_pages(caller, names, deadline)).values():
             if topic.name is not None:
                 found[topic.name] = _described(topic, operations)
@@ -242,22 +246,22 @@ async def _with_lag(
 
 
 def matcher(pattern: str | None) -> Callable[[str], object]:
-    """Truth for names that match as a whole; raises ValueError for what is no pattern."""
+    """Truth for names that match as a whole; raises InstructionError for what is no pattern."""
     if pattern is None:
         return bool
     try:
         return re.compile(pattern).fullmatch
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        raise InstructionError(f"{pattern!r} is no regular expression: {error}") from None
 
 
 def _unknown(name: str) -> TopicDescription:
-    error, message = failure(UNKNOWN_TOPIC_OR_PARTITION)
+    error, message = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     return TopicDescription(name=name, error=error, message=message)
 
 
 def _unknown_id(topic_id: UUID) -> TopicDescription:
-    error, message = failure(UNKNOWN_TOPIC_ID)
+    error, message = failure(codes.UNKNOWN_TOPIC_ID)
     return TopicDescription(
         name=None, topic_id=topic_id_text(topic_id), error=error, message=message
     )

@@ -15,7 +15,6 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 
-DESCRIBE_TOPIC_PARTITIONS = 75
 #: Brokers' own limit by default (max.request.partition.size.limit): a larger one changes nothing.
 _PARTITIONS_PER_PAGE = 2000
 

@@ -25,6 +25,7 @@ from kafka_admin_proto.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 #: The replica id of ListOffsets that followers answer to, and the time that stands for the end.
@@ -32,7 +33,6 @@ _DEBUGGING_REPLICA, _LATEST = -2, -1
 #: Version 0 has another form of answers.
 _VERSIONS = VersionRange(1, MAX_VERSION)
 _PARTITIONS_PER_REQUEST = 2000
-_LEADER_NOT_AVAILABLE = 5
 #: Seconds for one broker: a description is not to wait for one that has just ended.
 _REQUEST_S = 5.0
 
@@ -92,7 +92,7 @@ def _of_leader(
     ends: Mapping[int, Mapping[Partition, _End]], leader: int | None, partition: Partition
 ) -> _End:
     if leader is None:
-        return _End(None, *failure(_LEADER_NOT_AVAILABLE))
+        return _End(None, *failure(codes.LEADER_NOT_AVAILABLE))
     return ends.get(leader, {}).get(partition, _End())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.messages.create_delegation_token_request import (
     CreatableRenewers,
@@ -172,10 +173,12 @@ class TokenOperations(Caller):
 
 
 def _principal(text: str) -> tuple[str, str]:
-    """Type and name of "User:alice"; raises ValueError."""
+    """Type and name of "User:alice"; raises InstructionError."""
     type_, colon, name = text.partition(":")
     if not (type_ and colon and name):
-        raise ValueError(f"{text!r} is no principal; write its type in front, as in User:alice")
+        raise InstructionError(
+            f"{text!r} is no principal; write its type in front, as in User:alice"
+        )
     return type_, name
 
 

@@ -15,6 +15,7 @@ from enum import StrEnum
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import (
     answer_of,
     failure,
@@ -23,6 +24,7 @@ from kafka_admin_proto.admin.operations.common.failures import (
     raise_failure,
 )
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
@@ -117,10 +119,13 @@ class ScramDeletion(msgspec.Struct, frozen=True):
 
 
 class AlteredUser(msgspec.Struct, frozen=True):
-    """A user's password that was set or deleted, unless there is an error."""
+    """A user's password that was set or deleted, unless there is an error.
+
+    ``mechanism`` is None for a user to delete who has no password, or cannot be looked at.
+    """
 
     user: str
-    mechanism: ScramMechanism
+    mechanism: ScramMechanism | None
     error: str | None = None
     message: str | None = None
 
@@ -169,8 +174,9 @@ class UserOperations(Caller):
         """Set and delete passwords, with a result for each, upsertions first, in order.
 
         KRaft takes one alteration of a user in a request, so that a user's second mechanism goes
-        out in a second request. Raises ValueError for what no broker takes: an unknown mechanism,
-        an empty name or password, iterations out of bounds, the same password altered twice.
+        out in a second request. Raises InstructionError for what no broker takes: an unknown
+        mechanism, an empty name or password, iterations out of bounds, the same password altered
+        twice.
         """
         sets, removes = list(upsertions), list(deletions)
         for upsertion in sets:
@@ -200,6 +206,32 @@ class UserOperations(Caller):
                     if key[1] == mechanism:
                         results[key] = AlteredUser(*key, *failure_of(failed))
         return [results[key] for key in keys]
+
+    async def delete_users(
+        self,
+        users: Iterable[str],
+        mechanisms: Iterable[ScramMechanism] = (),
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredUser]:
+        """Delete passwords of users: of these mechanisms, or all that each has without any named.
+
+        Users that cannot be looked at come first, with their error; one without passwords has
+        RESOURCE_NOT_FOUND. Raises as ``alter_users``.
+        """
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        described = await self.describe_users(dict.fromkeys(users), timeout=deadline.left)
+        named = list(dict.fromkeys(mechanisms))
+        unknown = [AlteredUser(u.user, None, u.error, u.message) for u in described if u.error]
+        deletions = [
+            ScramDeletion(user.user, each)
+            for user in described
+            if user.error is None
+            for each in named or [credential.mechanism for credential in user.credentials]
+        ]
+        if not deletions:
+            return unknown
+        return unknown + await self.alter_users((), deletions, timeout=deadline.left)
 
 
 async def _alter(
@@ -256,9 +288,9 @@ def _salted(upsertion: ScramUpsertion) -> ScramCredentialUpsertion:
 
 def _check(alteration: ScramUpsertion | ScramDeletion) -> None:
     if not alteration.user:
-        raise ValueError("a SCRAM user needs a name that is not empty")
+        raise InstructionError("a SCRAM user needs a name that is not empty")
     if alteration.mechanism is ScramMechanism.UNKNOWN:
-        raise ValueError(
+        raise InstructionError(
             f"user {alteration.user!r}: UNKNOWN is no mechanism to alter; "
             "use SCRAM-SHA-256 or SCRAM-SHA-512"
         )
@@ -267,10 +299,15 @@ def _check(alteration: ScramUpsertion | ScramDeletion) -> None:
 def _check_upsertion(alteration: ScramUpsertion) -> None:
     _check(alteration)
     if not alteration.password:
-        raise ValueError(f"user {alteration.user!r}: the password is empty; give one")
+        raise InstructionError(f"user {alteration.user!r}: the password is empty; give one")
+    try:
+        alteration.password.encode()
+    except UnicodeEncodeError:  # which holds the password
+        raise InstructionError(f"user {alteration.user!r}: the password is no UTF-8") from None
     if not MIN_ITERATIONS <= alteration.iterations <= MAX_ITERATIONS:
-        raise ValueError(
-            f"user {alteration.user!r}: {alteration.iterations} iterations; brokers take "
+        raise InstructionError(
+            f"user {alteration.user!r}: {counted(alteration.iterations, 'iterations')}; brokers "
+            "take "
             f"{MIN_ITERATIONS} to {MAX_ITERATIONS}"
         )
 
@@ -280,7 +317,7 @@ def _check_unique(keys: Sequence[_Key]) -> None:
     for key in keys:
         if key in seen:
             user, mechanism = key
-            raise ValueError(
+            raise InstructionError(
                 f"user {user!r}: its {mechanism} password is altered more than once; say it once"
             )
         seen.add(key)

@@ -12,12 +12,18 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.output import compact_json, print_table, printable, write_tsv
+from kafka_admin_proto.cli.output import compact_json, print_table, printable, utc_text, write_tsv
 
 OUTPUTS = ("table", "json", "jsonl", "yaml", "tsv")
 
 #: The ``error`` of an item whose change began, and was not seen on every broker in time.
 NOT_COMPLETE = "NotComplete"
+
+#: Columns of milliseconds since 1970, which tables show as times; other milliseconds are durations.
+TIMES = frozenset({
+    "timestamp_ms", "last_timestamp_ms", "start_time_ms", "last_fetch_ms", "last_caught_up_ms",
+    "issued_ms", "expires_ms", "max_ms",
+})  # fmt: skip
 
 #: A row of a table or of TSV, or an item of a document.
 Row = dict[str, Any]
@@ -26,12 +32,15 @@ Row = dict[str, Any]
 class Table(msgspec.Struct, kw_only=True):
     """Rows with the same keys, which are the columns.
 
-    ``hidden`` are columns of TSV that the table leaves out, ``title`` stands above the table.
+    ``hidden`` are columns of TSV that the table leaves out, ``title`` stands above the table. Rows
+    whose ``error`` is hidden failed: the table is of what succeeded, and standard error has them.
+    ``absent`` stands in empty cells of the table; without it, columns of these alone are left out.
     """
 
     rows: Sequence[Row]
     title: str = ""
     hidden: Sequence[str] = ()
+    absent: str = ""
 
 
 class Answer(msgspec.Struct, kw_only=True):
@@ -59,12 +68,12 @@ def write(answer: Answer, output: str, items: str | None) -> None:
     """
     whole = {**answer.document, "errors": list(answer.errors)}
     if output == "json":
-        click.echo(msgspec.json.format(_encode(whole), indent=2))
+        click.echo(msgspec.json.format(compact_json(whole), indent=2))
     elif output == "yaml":
         click.echo(to_yaml(whole), nl=False)
     elif output == "jsonl":
         for line in _lines(answer, items):
-            click.echo(_encode(line))
+            click.echo(compact_json(line))
     elif output == "tsv":
         rows = [row for table in answer.tables for row in table.rows]
         write_tsv(row for row in rows if row.keys() == rows[0].keys())  # the columns are stable
@@ -79,7 +88,11 @@ def write(answer: Answer, output: str, items: str | None) -> None:
 def to_yaml(value: Any) -> str:
     """The value as YAML. Raises click.UsageError where no library for it is installed."""
     # What JSON cannot say, such as a topic id, is text here as well.
-    return str(yaml().safe_dump(msgspec.to_builtins(value), sort_keys=False, allow_unicode=True))
+    found = msgspec.to_builtins(value)
+    text = str(yaml().safe_dump(found, sort_keys=False, allow_unicode=True))
+    if all(map(str.isprintable, text.split("\n"))):
+        return text
+    return str(yaml().safe_dump(found, sort_keys=False))  # escapes whatever is not ASCII
 
 
 def yaml() -> Any:
@@ -111,12 +124,21 @@ def cell(value: Any) -> str:
     return compact_json(value)
 
 
+def _cell(column: str, value: Any) -> str:
+    """A value as the text of a cell in a column of that name: numbers of ``TIMES`` as times."""
+    if column in TIMES and value is not None:
+        return (utc_text(value * 1000, "milliseconds") or "") if value >= 0 else ""
+    return cell(value)
+
+
 def error_line(row: Mapping[str, Any]) -> str:
     """An error of a document as a sentence: where, what it is called, what it means."""
     about = [
         f"{name.replace('_', ' ')} {cell(value)}"
         for name, value in row.items()
-        if name not in ("error", "message", "hint") and value is not None
+        if name not in ("error", "message", "hint")
+        and value is not None
+        and not (name == "address" and _names_all(row.get("message") or "", value))
     ]
     parts = [" ".join(about), row.get("error") or "", row.get("message") or ""]
     if parts[2] and (parts[1].endswith("Error") or parts[1] == NOT_COMPLETE):
@@ -126,21 +148,27 @@ def error_line(row: Mapping[str, Any]) -> str:
     return printable(f"{line} ({hint})" if hint else line)
 
 
+def _names_all(message: str, addresses: str) -> bool:
+    return all(each in message for each in addresses.split(","))
+
+
 def _write_tables(tables: Sequence[Table]) -> None:
     printed = False
     for table in tables:
-        if not table.rows and not table.title:
+        rows = [row for row in table.rows if "error" not in table.hidden or not row["error"]]
+        if not rows and not table.title:
             continue
         if printed:
             click.echo()
         printed = True
-        columns = [
-            name
-            for name in (table.rows[0] if table.rows else ())
-            if name not in table.hidden and any(cell(row[name]) for row in table.rows)
+        names = [name for name in (rows[0] if rows else ()) if name not in table.hidden]
+        texts = {name: [_cell(name, row[name]) or table.absent for row in rows] for name in names}
+        columns = [name for name in names if any(texts[name])]
+        cells = [[texts[name][place] for name in columns] for place in range(len(rows))]
+        heads = [
+            (name.removesuffix("_ms") if name in TIMES else name).replace("_", " ")
+            for name in columns
         ]
-        cells = [[cell(row[name]) for name in columns] for row in table.rows]
-        heads = [name.replace("_", " ") for name in columns]
         print_table(heads, cells, title=printable(table.title))
 
 
@@ -152,15 +180,6 @@ def _lines(answer: Answer, name: str | None) -> Iterable[Any]:
     yield from items
     said = {(item.get("error"), item.get("message")) for item in items if item.get("error")}
     yield from (each for each in answer.errors if (each["error"], each["message"]) not in said)
-
-
-def _encode(value: Any) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # text that no bytes stand behind
-        import json
-
-        return json.dumps(msgspec.to_builtins(value)).encode("ascii")
 
 
 def _complain(errors: Sequence[Row]) -> None:

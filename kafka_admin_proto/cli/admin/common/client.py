@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,16 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
         from kafka_admin_proto.admin.settings.properties import read_properties
 
         properties = read_properties(settings.command_config)
-    login = _login(properties, may_ask) if _wants_login(properties) else {}
+    login = {}
+    if _wants_login(properties):
+        login = _login(properties, may_ask)
+    elif may_ask and (idle := [name for name in (USER, PASSWORD) if name in os.environ]):
+        why = (
+            "sasl.jaas.config in the command's configuration has the login"
+            if properties.get("sasl.jaas.config")
+            else "the command's configuration has no security.protocol with SASL"
+        )
+        click.echo(f"no effect: {', '.join(idle)}; {why}", err=True)
     given = settings.timeout
     timeout = given if given is not None and given > 0 else DEFAULT_TIMEOUT_S
     arguments = {
@@ -48,12 +58,30 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
     return arguments
 
 
-def new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> AdminClient:
-    """A client that has no connection yet. Raises ConfigurationError.
+def new_client(
+    arguments: Mapping[str, Any], operations: Sequence[str]
+) -> tuple[AdminClient, list[str]]:
+    """A client that has no connection yet, and what is to be said of its settings.
 
     ``operations`` names its classes of operations, as "topics.descriptions:DescribeTopics": the
-    whole client loads a hundred messages, which one command does not wait for.
+    whole client loads a hundred messages, which one command does not wait for. The sentences are
+    its warnings, and properties that have no effect. Raises ConfigurationError.
     """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        client = _new_client(arguments, operations)
+    notices = []
+    for each in caught:
+        if each.category is UserWarning:
+            notices.append(f"warning: {each.message}")
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if unused := client.config.unused:
+        notices.append(f"no effect here: {', '.join(unused)}")
+    return client, notices
+
+
+def _new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> AdminClient:
     if not operations:
         from kafka_admin_proto.admin.client import AdminClient as Whole
 
@@ -71,15 +99,16 @@ def new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> Admin
 
 def _wants_login(properties: Mapping[str, str]) -> bool:
     protocol = properties.get("security.protocol", "").strip().upper()
-    return protocol.startswith("SASL") and "sasl.jaas.config" not in properties
+    wants_sasl = protocol.startswith("SASL") or (not protocol and "sasl.mechanism" in properties)
+    return wants_sasl and not properties.get("sasl.jaas.config")
 
 
 def _login(properties: Mapping[str, str], may_ask: bool) -> dict[str, Any]:
     user = os.environ.get(USER)
     if not user:
         raise click.UsageError(
-            f"the command's configuration says {properties['security.protocol']} and names no user:"
-            f" give sasl.jaas.config in the file, or set {USER} and {PASSWORD}"
+            f"the command's configuration says {properties.get('security.protocol') or 'SASL'} and "
+            f"names no user: give sasl.jaas.config in the file, or set {USER} and {PASSWORD}"
         )
     password = os.environ.get(PASSWORD)
     if password is None:

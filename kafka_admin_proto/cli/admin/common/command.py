@@ -18,6 +18,7 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, write, yaml
 from kafka_admin_proto.cli.admin.common.confirm import DeclinedError
 from kafka_admin_proto.cli.admin.common.settings import (
     SharedOption,
+    is_said,
     shared_options,
     split_settings,
 )
@@ -35,6 +36,7 @@ class ClusterCommand(ScriptableCommand):
     A failure of the whole command has that list too, empty. ``default_output`` is how it is
     written where nothing is asked for. ``operations`` are the classes of operations that it uses,
     as "topics.descriptions:DescribeTopics": it then starts faster than with all of them.
+    ``waits``: it waits until every broker has a change, which --timeout 0 leaves out.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class ClusterCommand(ScriptableCommand):
         items: str | None = None,
         default_output: str = "table",
         operations: Sequence[str] = (),
+        waits: bool = False,
         params: list[click.Parameter],
         **extra: Any,
     ) -> None:
@@ -51,6 +54,7 @@ class ClusterCommand(ScriptableCommand):
         self.items = items
         self.default_output = default_output
         self.operations = operations
+        self.waits = waits
 
     def invoke(self, ctx: click.Context) -> Any:
         from kafka_admin_proto.cli.admin.common.live import Live
@@ -66,6 +70,12 @@ class ClusterCommand(ScriptableCommand):
         if live.output == "yaml":
             yaml()  # before anything is done: without the library there is no answer
         try:
+            if settings.timeout == 0 and not self.waits and is_said(ctx, "timeout"):
+                raise click.UsageError(
+                    "--timeout 0 is for commands that wait until every broker has a change, which "
+                    f"kap {self.name} does not: give it more time, or leave it out",
+                    ctx,
+                )
             with live:
                 answer = ctx.invoke(self.callback, live, **parameters)
         except DeclinedError as error:

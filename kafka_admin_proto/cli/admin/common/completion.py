@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,10 +11,8 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin import AdminClient
+    from kafka_admin_proto.admin.operations.configs.resources import ResourceType
     from kafka_admin_proto.cli.admin.common.live import ShellState
-
-#: Seconds that somebody who presses Tab waits at most.
-TIMEOUT_S = 1.5
 
 _Ask = Callable[["AdminClient"], Awaitable[Iterable[str]]]
 
@@ -40,24 +38,47 @@ def brokers(
     return _complete(context, "brokers", incomplete, _broker_ids)
 
 
-def topic_configs(
+def configs(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Names of topics' configs, with the sign of equality where a value follows."""
-    end = "" if parameter.name and "delete" in parameter.name else "="
-    found = _complete(context, "topic_configs", incomplete, _topic_config_names)
+    """Names of the configs of the resource that is named so far, of topics where none is.
+
+    The sign of equality is behind them where a value follows.
+    """
+    from kafka_admin_proto.cli.admin.common.parameters import KeyValue
+
+    end = "=" if isinstance(parameter.type, KeyValue) else ""
+    kind, name = _resource(context.params)
+    found = _complete(
+        context, f"configs {kind} {name}", incomplete, lambda each: _config_names(each, kind, name)
+    )
     return [CompletionItem(item.value + end) for item in found]
+
+
+def _resource(given: Mapping[str, Any]) -> tuple[ResourceType, str | None]:
+    """The first resource among the options of a command; None stands for any one of its type."""
+    from kafka_admin_proto.cli.admin.common.parameters import ENTITY_TYPES
+
+    for kind in ENTITY_TYPES.values():
+        if kind != "topic" and (names := given.get(kind)):
+            return kind, names[0]
+    kind = ENTITY_TYPES.get(given.get("entity_type") or "", "topic")
+    return ("broker" if given.get("broker_defaults") else kind), given.get("entity_name")
 
 
 def apis(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Names of requests, known without a cluster."""
-    from kafka_admin_proto.schema.catalog import catalog
+    """Names of requests in the dialect, known without a cluster."""
+    from kafka_admin_proto.cli.admin.common.settings import split_settings
+    from kafka_admin_proto.schema.message_names import api_names
 
-    names = [n.removesuffix("Request") for n in catalog().names() if n.endswith("Request")]
+    shell: ShellState | None = context.obj
+    settings, _ = split_settings(context, None if shell is None else shell.settings)
     return [
-        CompletionItem(name) for name in names if name.casefold().startswith(incomplete.casefold())
+        CompletionItem(name)
+        for name in api_names(settings.dialect, "kafka")
+        if name.casefold().startswith(incomplete.casefold())
     ]
 
 
@@ -73,15 +94,17 @@ async def _broker_ids(client: AdminClient) -> Iterable[str]:
     return [str(broker) for broker in await client.brokers()]
 
 
-async def _topic_config_names(client: AdminClient) -> Iterable[str]:
-    """Those of any topic: all topics have the same."""
+async def _config_names(client: AdminClient, kind: ResourceType, name: str | None) -> Iterable[str]:
+    """Those of a resource. All topics have the same, and so have all brokers."""
     from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
 
-    for topic in await client.list_topics():
-        resource = ConfigResource(type="topic", name=topic.name)
-        (found,) = await client.describe_configs([resource])
-        return [config.name for config in found.configs]
-    return []
+    if name is None:
+        there = {"topic": _topic_names, "broker": _broker_ids}.get(kind)
+        name = next(iter(await there(client) if there else ()), None)
+    if name is None:
+        return []
+    (found,) = await client.describe_configs([ConfigResource(type=kind, name=name)])
+    return [config.name for config in found.configs]
 
 
 def _complete(
@@ -92,7 +115,7 @@ def _complete(
 
 
 def _names(context: click.Context, kind: str, ask: _Ask) -> Iterable[str]:
-    from kafka_admin_proto.cli.admin.common.live import ClusterConnection
+    from kafka_admin_proto.cli.admin.common.live import ClusterConnection, within
     from kafka_admin_proto.cli.admin.common.settings import Settings, split_settings
 
     shell: ShellState | None = context.obj
@@ -111,10 +134,3 @@ def _names(context: click.Context, kind: str, ask: _Ask) -> Iterable[str]:
         finally:
             connection.close()
     return []
-
-
-async def within(names: Awaitable[Any]) -> Any:
-    """The names, or TimeoutError when they take too long."""
-    import asyncio
-
-    return await asyncio.wait_for(names, TIMEOUT_S)

@@ -14,10 +14,9 @@ from kafka_admin_proto.cli.admin.common.answer import Row
 
 #: Errors of a command that did not run: wrong usage, a question not answered with yes, Ctrl-C.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
-#: The error for an abort where no transaction is open.
-NO_TRANSACTION = "NoTransaction"
 
-#: Kafka's name of an error → what to do about it.
+_BY_ID = "kap topics describe --topic-id finds the topic's name"
+#: Name of an error → what to do about it.
 _REMEDIES = {
     "TOPIC_ALREADY_EXISTS": "--if-not-exists leaves such topics as they are",
     "CLUSTER_AUTHORIZATION_FAILED": "the principal lacks an ACL on the cluster: kap acls list",
@@ -25,6 +24,7 @@ _REMEDIES = {
     "GROUP_AUTHORIZATION_FAILED": "the principal lacks an ACL on the group: kap acls list",
     "INVALID_REPLICATION_FACTOR": "kap cluster describe lists the live brokers",
     "NON_EMPTY_GROUP": "stop its members first: kap groups describe GROUP --members lists them",
+    "NoTransaction": "kap producers describe lists those that are",
     "GROUP_ID_NOT_FOUND": "kap groups list has the groups",
     "REASSIGNMENT_IN_PROGRESS": "kap partitions list shows it",
     "TOPIC_DELETION_DISABLED": "the brokers run with delete.topic.enable=false",
@@ -41,6 +41,19 @@ def entries(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -
     ]
 
 
+def partition_entries(items: Iterable[Mapping[str, Any]], **about: Any) -> list[Row]:
+    """An entry for each partition with an error; ``about`` is what the partitions belong to."""
+    return [
+        entry(
+            item["error"],
+            item["message"],
+            {**about, "topic": item["topic"], "partition": item["partition"]},
+        )
+        for item in items
+        if item["error"]
+    ]
+
+
 def entry(error: str, message: str | None, about: Mapping[str, Any] | None = None) -> Row:
     """One entry of ``errors``."""
     row = {**(about or {}), "error": error, "message": message}
@@ -52,9 +65,22 @@ def entry(error: str, message: str | None, about: Mapping[str, Any] | None = Non
 def incomplete(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -> list[Row]:
     """An entry for each item that was not seen on every broker when the time was over."""
     return [
-        entry(NOT_COMPLETE, item.get("message") or "; ".join(item["missing"]), {about: item[key]})
+        entry(NOT_COMPLETE, item["message"], {about: item[key]})
         for item in items
         if item.get("complete") is False and not item.get("error")
+    ]
+
+
+def incomplete_partitions(items: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """An entry for each partition that was not seen as asked when the time was over."""
+    return [
+        entry(
+            NOT_COMPLETE,
+            item["message"],
+            {"topic": item["topic"], "partition": item["partition"]},
+        )
+        for item in items
+        if item["complete"] is False and not item["error"]
     ]
 
 
@@ -84,6 +110,20 @@ def near_misses(rows: Iterable[Row], about: str, names: Iterable[str]) -> None:
     for row in rows:
         if row["error"] not in ("UNKNOWN_TOPIC_OR_PARTITION", "GROUP_ID_NOT_FOUND"):
             continue
+        if row.get(about) in known:  # others have it, as behind a proxy
+            continue
         close = difflib.get_close_matches(str(row.get(about)), known, n=3, cutoff=0.6)
         if close:
             row["hint"] = f"did you mean {', '.join(close)}?"
+        elif about == "topic" and _is_topic_id(row.get(about)):
+            row["hint"] = f"{row[about]} looks like a topic id: {_BY_ID}"
+
+
+def _is_topic_id(name: object) -> bool:
+    from kafka_admin_proto.topic_ids import topic_id_from_text  # only for the complaint
+
+    try:
+        topic_id_from_text(str(name))
+    except ValueError:
+        return False
+    return True

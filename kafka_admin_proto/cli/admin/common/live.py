@@ -9,10 +9,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import click
+
 from kafka_admin_proto.cli.admin.common.settings import DEFAULT_TIMEOUT_S, Settings
+from kafka_admin_proto.render.text import printable
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,13 +27,16 @@ T = TypeVar("T")
 _LEAST_S = 0.001
 #: Seconds that names for completion stay good.
 _NAMES_AGE_S = 10.0
+#: Seconds that somebody who presses Tab waits at most.
+_COMPLETION_S = 1.5
 
 
 class ClusterConnection:
     """A client and the event loop that it lives in, which runs only while something is asked.
 
     ``operations`` are classes of operations that the client has; all of them without any named.
-    ``may_ask``: a password that is nowhere else may be asked for on the terminal.
+    ``may_ask``: a password that is nowhere else may be asked for on the terminal, and warnings may
+    be written there.
     """
 
     def __init__(
@@ -44,6 +49,8 @@ class ClusterConnection:
         self._arguments: Mapping[str, Any] = {}
         self._runner: asyncio.Runner | None = None
         self._client: AdminClient | None = None
+        #: What is to be said of the client's settings, by the first command.
+        self._notices: list[str] = []
 
     def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """The result of an operation of the client. Ctrl-C cancels it: KeyboardInterrupt.
@@ -56,21 +63,26 @@ class ClusterConnection:
     def _ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         import asyncio
 
+        # The prompt has the terminal while a thread of completion asks, and completion of the
+        # system's shell has a line that is being typed: neither asks or says anything.
+        speaks = self._may_ask and threading.current_thread() is threading.main_thread()
         if self._runner is None:
             from kafka_admin_proto.cli.admin.common.client import client_arguments
 
-            # Before the loop runs: it may ask for a password, which Ctrl-C is to end. A thread of
-            # completion may not: the shell's prompt has the terminal.
-            may_ask = self._may_ask and threading.current_thread() is threading.main_thread()
-            self._arguments = client_arguments(self.settings, may_ask=may_ask)
+            # Before the loop runs: it may ask for a password, which Ctrl-C is to end.
+            self._arguments = client_arguments(self.settings, may_ask=speaks)
             self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        return self._runner.run(self._run(operation))
+        return self._runner.run(self._run(operation, speaks))
 
-    async def _run(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+    async def _run(self, operation: Callable[[AdminClient], Awaitable[T]], speaks: bool) -> T:
         if self._client is None:
             from kafka_admin_proto.cli.admin.common.client import new_client
 
-            self._client = new_client(self._arguments, self._operations)
+            self._client, self._notices = new_client(self._arguments, self._operations)
+        if speaks:
+            for notice in self._notices:
+                click.echo(printable(notice), err=True)
+            self._notices = []
         return await operation(self._client)
 
     def close(self) -> None:
@@ -96,8 +108,6 @@ class ShellState:
         """Names of that kind, at most some seconds old; none where the cluster does not answer."""
         since, found = self._names.get(kind, (-_NAMES_AGE_S, []))
         if time.monotonic() - since >= _NAMES_AGE_S:
-            from kafka_admin_proto.cli.admin.common.completion import within
-
             with contextlib.suppress(Exception):  # completion at a prompt shows no errors
                 found = list(self.connection.ask(lambda client: within(ask(client))))
             self._names[kind] = time.monotonic(), found
@@ -152,32 +162,45 @@ class Live:
         return round(left, 1) if left >= 1 else max(left, _LEAST_S)  # sentences show it
 
     def ask(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
-        """The result of ``operation``; several calls of one command share a client."""
+        """The result of ``operation``; several calls of one command share a client.
+
+        What the first of them takes of the time, the others have not.
+        """
 
         async def timed(client: AdminClient) -> T:
+            usual, left = client.default_timeout, self.timeout
+            if left > 0:
+                client.default_timeout = left
             self._asked_at = time.monotonic()
             try:
                 return await operation(client)
             finally:
+                client.default_timeout = usual
                 self._spent += time.monotonic() - self._asked_at
                 self._asked_at = None
 
+        return self.ask_one_of_many(timed)
+
+    def ask_one_of_many(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
+        """The same for one question of a stream, whose end nobody knows: each has all the time."""
         shell = self._shell
         if shell is not None and shell.settings.client == self.settings.client:
-            return shell.connection.ask(timed)
+            return shell.connection.ask(operation)
         if self._own is None:
             self.settings.check()
             self._own = ClusterConnection(self.settings, operations=self._operations)
-        return self._own.ask(timed)
+        return self._own.ask(operation)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._own is not None:
             self._own.close()
+
+
+async def within(names: Awaitable[Any]) -> Any:
+    """The names, or TimeoutError when they take too long."""
+    import asyncio
+
+    return await asyncio.wait_for(names, _COMPLETION_S)

@@ -40,5 +40,5 @@ def config_option(help: str, *aliases: str) -> Option:
     """``--config K=V``, repeatable, with names of topics' configs completed."""
     return click.option(
         "--config", *aliases, "config", type=KeyValue(), multiple=True, metavar="K=V",
-        shell_complete=completion.topic_configs, help=help,
+        shell_complete=completion.configs, help=help,
     )  # fmt: skip

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from kafka_admin_proto.wire.secrets import is_secret_name
 
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.configs.resources import ResourceType
+
+#: What Kafka's script calls the types of resources that have configs.
+ENTITY_TYPES: dict[str, ResourceType] = {
+    "topics": "topic",
+    "brokers": "broker",
+    "broker-loggers": "broker_logger",
+    "client-metrics": "client_metrics",
+    "groups": "group",
+}
 #: What a topic's name may consist of: anything else in a name is a pattern.
 _NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
@@ -119,6 +131,22 @@ def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def is_pattern(name: str) -> bool:
     """Whether this is a regular expression: it has a sign that no topic's name has."""
     return _NAME.fullmatch(name) is None
+
+
+def unmatched(names: Sequence[str], found: Iterable[str]) -> list[str]:
+    """A sentence for each name and pattern that none of the names found has or matches."""
+    there = list(found)
+    said = []
+    for name in names:
+        if not is_pattern(name):
+            if name not in there:
+                said.append(f"there is no topic {name}")
+        elif not any(map(re.compile(name).fullmatch, there)):
+            said.append(
+                f"no topic matches '{name}', which is a regular expression for a whole name: "
+                "'orders.*' finds all that begin with orders"
+            )
+    return said
 
 
 def pattern_of(names: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ import msgspec
 from click.core import ParameterSource
 
 from kafka_admin_proto.cli.admin.common.answer import OUTPUTS
+from kafka_admin_proto.cli.numbers import Seconds
 
 #: Seconds for the whole command where nothing was said.
 DEFAULT_TIMEOUT_S = 30.0
@@ -55,11 +55,7 @@ def split_settings(
     """
     own = dict(ctx.params)
     given = {name: own.pop(name) for name in Settings.__struct_fields__}
-    said = {
-        name: value
-        for name, value in given.items()
-        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    said = {name: value for name, value in given.items() if is_said(ctx, name)}
     names_cluster = "bootstrap_server" in said or "bootstrap_controller" in said
     if shell is None:
         if names_cluster:  # the environment does not name another one beside it
@@ -71,16 +67,9 @@ def split_settings(
     return msgspec.structs.replace(shell, **said), own
 
 
-class Seconds(click.types.FloatParamType):
-    """A number of seconds, also a negative or infinite one; not "nan", which is no number."""
-
-    def convert(
-        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> Any:
-        seconds = super().convert(value, parameter, context)
-        if math.isnan(seconds):
-            self.fail(f"{value!r} is not a number of seconds", parameter, context)
-        return seconds
+def is_said(ctx: click.Context, name: str) -> bool:
+    """Whether the command line itself has the option."""
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 class SharedOption(click.Option):
@@ -111,11 +100,11 @@ def shared_options(default_output: str) -> list[click.Parameter]:
         ),
         SharedOption(
             ["--timeout"],
-            type=Seconds(),
+            type=Seconds(min=0),
             metavar="SECONDS",
             envvar="KAP_TIMEOUT",
             help="For the whole command, 30 by default. A change is waited for until every "
-            "broker has it; with 0 it is only set going (KAP_TIMEOUT).",
+            "broker has it; with 0 it is only set going, and all answers have 30 s (KAP_TIMEOUT).",
         ),
         SharedOption(
             ["--output", "-o"],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Outputs that have an answer on standard output even where the command did not run.
 _STRUCTURED = ("json", "jsonl", "yaml")
 #: Options of one letter that take no value, of all commands for a cluster: -yojson is -y -o json.
-FLAGS = "hy"
+FLAGS = "fhyZ"
 
 
 def write_failure(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from kafka_admin_proto.admin.session.effects import Effect, effect_of
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.request.effects import Effect, effect_of
 from kafka_admin_proto.cli.admin.request.fields import request_json, with_defaults
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin import AdminClient, Reply
+    from kafka_admin_proto.values import Message
 
 #: Any will do: the request is sent by the client's session, not by operations.
 _OPERATIONS = ("topics.descriptions:DescribeTopics",)
@@ -77,22 +81,30 @@ def request(
 
     if broker is not None and controller:
         raise click.UsageError("--broker and --controller exclude each other")
-    name = _message_name(api)
+    name, dialect = _message(api, live.settings.dialect, version)
     if source is None and not sets and not live.in_shell and sys.stdin and not sys.stdin.isatty():
         source = "-"
-    given = request_json(name, source, sets)
+    given = request_json(name, source, sets, dialect=dialect)
     if effect_of(name) is Effect.DESTROYS:
         confirm(f"Send {name}?", yes=yes)
 
-    async def ask(client: Any) -> Any:
+    async def ask(client: AdminClient) -> Reply[Message]:
         from kafka_admin_proto.admin.caller import Target
+        from kafka_admin_proto.admin.retry import Deadline
 
+        if dialect != "kafka":  # a cluster without the draft takes its TopicMetadata for Metadata
+            from kafka_admin_proto.admin.drafts.caller import DraftCaller
+
+            assert isinstance(client, DraftCaller)
+            await client.check_cluster(Deadline(client.default_timeout))
         to = Target.CONTROLLER if controller else Target.ANY if broker is None else broker
         chosen = version
         if chosen is None:
-            chosen = _newest(name, await client.versions(to))
-        body = codec(name, chosen).from_json(with_defaults(name, chosen, given))
-        response = codec(name.removesuffix("Request") + "Response", chosen).value_class
+            chosen = _newest(name, await client.versions(to), dialect)
+        filled = with_defaults(name, chosen, given, dialect=dialect)
+        body = codec(name, chosen, dialect=dialect).from_json(filled)
+        answer = name.removesuffix("Request") + "Response"
+        response = codec(answer, chosen, dialect=dialect).value_class
         return await client.call(
             body, response, to=to, repeatable=False, versions=VersionRange(chosen, chosen)
         )
@@ -103,7 +115,11 @@ def request(
         raise click.UsageError(str(error)) from None
     answered = codec(type(reply.body), reply.version)
     errors = [
-        failures.entry(error_name(code) or str(code), None, {"api": name.removesuffix("Request")})
+        failures.entry(
+            error_name(code, dialect=dialect) or str(code),
+            None,
+            {"api": name.removesuffix("Request")},
+        )
         for code in error_codes(answered, reply.body)
     ]
     response = answered.to_json(reply.body, mask=not show_secrets)
@@ -119,28 +135,40 @@ def request(
     )
 
 
-def _message_name(api: str) -> str:
-    """The request of an api by its name in any case, or its key. Raises click.UsageError."""
-    from kafka_admin_proto.cli.captures.filters import api_keys
-    from kafka_admin_proto.protocol.payloads import api_name
+def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:
+    """The request of an api by its name in any case, or its key, and its dialect.
+
+    What a draft does not have is Kafka's own. Raises click.UsageError.
+    """
+    from kafka_admin_proto.errors import UnknownMessageError
+    from kafka_admin_proto.protocol.headers import message_of
+    from kafka_admin_proto.schema.catalog import catalog
+    from kafka_admin_proto.schema.message_names import find_message
 
     if "," in api:
         raise click.UsageError("one request at a time")
-    (key,) = api_keys(api, "kafka")
-    name = api_name(key)
-    if name is None:
-        raise click.UsageError(f"no api has the key {key}")
-    return f"{name}Request"
+    if api.isdecimal():
+        by_key = message_of(int(api), -1 if version is None else version, "request", dialect)
+        if by_key is None:
+            raise click.UsageError(f"no api has the key {api}")
+        return by_key
+    try:
+        name, found = find_message(api, dialect=dialect, version=version)
+    except UnknownMessageError as error:
+        raise click.UsageError(str(error)) from None
+    if catalog().entry(name, found).type != "request":
+        raise click.UsageError(f"{name} is no request")
+    return name, found
 
 
-def _newest(name: str, apis: Any) -> int:
+def _newest(name: str, apis: Any, dialect: str) -> int:
     """The newest version of a request that both sides have."""
     from kafka_admin_proto.codec import codec
     from kafka_admin_proto.errors import UnsupportedVersionError
     from kafka_admin_proto.protocol.versions import supported
 
-    ours = supported(name)
-    theirs = apis.get(codec(name, ours.highest).value_class.api_key)
+    ours = supported(name, dialect=dialect)
+    theirs = apis.get(codec(name, ours.highest, dialect=dialect).value_class.api_key)
     shared = None if theirs is None else theirs & ours
     if shared is None or shared.empty:
         raise UnsupportedVersionError(f"the broker has {name} in versions {theirs}, we in {ours}")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.wire.secrets import is_secret_name
@@ -22,18 +23,16 @@ _LONGEST = 10_000
 Step = str | int
 
 
-def request_json(name: str, source: str | None, sets: Sequence[str]) -> Any:
+def request_json(
+    name: str, source: str | None, sets: Sequence[str], *, dialect: str = "kafka"
+) -> Any:
     """The request's JSON: what was read, with --set on top.
 
     Raises click.UsageError, also where --set has a credential.
     """
     given: Any = {}
     if source is not None:
-        try:
-            with click.open_file(source, "rb") as file:
-                text = file.read()
-        except OSError as error:
-            raise click.UsageError(f"cannot read {source}: {error.strerror or error}") from None
+        text = read_text(source)
         try:
             given = msgspec.json.decode(text) if text.strip() else {}
         except (msgspec.DecodeError, RecursionError) as error:
@@ -53,7 +52,7 @@ def request_json(name: str, source: str | None, sets: Sequence[str]) -> Any:
         given = set_at(given, steps, parsed, path)
         places.append((path, steps))
     for path, steps in places:
-        refuse_secret(name, given, steps, path)
+        refuse_secret(name, given, steps, path, dialect=dialect)
     return given
 
 
@@ -75,14 +74,14 @@ def set_at(value: Any, steps: list[Any], new: Any, path: str) -> Any:
     return {**value, step: set_at(value.get(step), rest, new, path)}
 
 
-def with_defaults(name: str, version: int, given: Any) -> Any:
+def with_defaults(name: str, version: int, given: Any, *, dialect: str = "kafka") -> Any:
     """The request with each field that was not given at its default, in structs inside too."""
     from kafka_admin_proto.codec import codec
     from kafka_admin_proto.schema.catalog import catalog
     from kafka_admin_proto.schema.names import python_name
 
-    found = codec(name, version)
-    spec = catalog().spec(name)
+    found = codec(name, version, dialect=dialect)
+    spec = catalog().spec(name, dialect)
     structs = spec.structs()
 
     def example(struct: str, fields: Any) -> Any:
@@ -119,7 +118,9 @@ def _filled(given: Any, example: Any, default: Any) -> Any:
     return given
 
 
-def refuse_secret(name: str, given: Any, steps: Sequence[Step], path: str) -> None:
+def refuse_secret(
+    name: str, given: Any, steps: Sequence[Step], path: str, *, dialect: str = "kafka"
+) -> None:
     """Raise click.UsageError where ``steps`` lead to a credential, or to something that holds one.
 
     Which fields are credentials is in the message's definition; for the value of a config its name
@@ -127,7 +128,7 @@ def refuse_secret(name: str, given: Any, steps: Sequence[Step], path: str) -> No
     """
     from kafka_admin_proto.schema.catalog import catalog
 
-    spec = catalog().spec(name)
+    spec = catalog().spec(name, dialect)
     if _holds_secret(spec.struct, spec.structs(), given, steps):
         raise click.UsageError(
             f"--set {path}: this may be a credential, and everybody on this machine can read "

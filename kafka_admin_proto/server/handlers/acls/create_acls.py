@@ -7,14 +7,9 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.create_acls_request import CreateAclsRequest
 from kafka_admin_proto.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_admin_proto.server.failures import (
-    NO_AUTHORIZER,
-    SECURITY_DISABLED,
-    UNKNOWN_SERVER_ERROR,
-    ApiFailure,
-)
-from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import NO_AUTHORIZER, ApiFailure
 from kafka_admin_proto.server.security.authorizer.bindings import (
     acl_of,
     check_binding,
@@ -22,24 +17,24 @@ from kafka_admin_proto.server.security.authorizer.bindings import (
     is_binding,
     record_of,
 )
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "operation"), kept=False, check=check_request)
 def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
     """Create each ACL separately; an ACL that exists stays, without an error."""
-    check_request(request)
     if state.authorizer is None:
-        failure = Failure(SECURITY_DISABLED, NO_AUTHORIZER)
-        return Answer(whole_answer(request, caller.version, failure))
+        raise ApiFailure(codes.SECURITY_DISABLED, NO_AUTHORIZER)
     if not all(map(is_binding, request.creations)):
-        return Answer(whole_answer(request, caller.version, Failure(UNKNOWN_SERVER_ERROR)))
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     existing = set(state.cluster.acls.values())
     records: list[Message] = []
     rows = []
     for each in request.creations:
         try:
-            check_binding(each)
+            check_binding(each, state.release)
         except ApiFailure as refused:
             rows.append(AclCreationResult(refused.code, refused.message))
             continue

@@ -11,29 +11,29 @@ from kafka_admin_proto.messages.describe_acls_response import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import SECURITY_DISABLED
-from kafka_admin_proto.server.faults.error_answers import Failure, whole_answer
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.security.authorizer.bindings import check_request, matches
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.bindings import AclSearch, check_request
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
 _TEXT = "No Authorizer is configured on the broker"
 
 
+@handler(of_broker=True, needs=Gate(DESCRIBE, "operation"), kept=False, check=check_request)
 def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
     """The resources in the order of their first ACL; SECURITY_DISABLED without an authorizer."""
-    check_request(request)
     if state.authorizer is None:
-        failure = Failure(SECURITY_DISABLED, _TEXT)
-        return Answer(whole_answer(request, caller.version, failure))
+        raise ApiFailure(codes.SECURITY_DISABLED, _TEXT)
     found: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    for acl in state.cluster.acls.values():
-        if matches(request, acl):
-            key = acl.resource_type, acl.resource_name, acl.pattern_type
-            resource = found.get(key)
-            if resource is None:
-                resource = found[key] = DescribeAclsResource(*key)
-            resource.acls.append(
-                AclDescription(acl.principal, acl.host, acl.operation, acl.permission_type)
-            )
+    acls = state.cluster.acls
+    for acl in map(acls.__getitem__, AclSearch(acls).find(request)):
+        key = acl.resource_type, acl.resource_name, acl.pattern_type
+        resource = found.get(key)
+        if resource is None:
+            resource = found[key] = DescribeAclsResource(*key)
+        resource.acls.append(
+            AclDescription(acl.principal, acl.host, acl.operation, acl.permission_type)
+        )
     return Answer(DescribeAclsResponse(resources=list(found.values())))

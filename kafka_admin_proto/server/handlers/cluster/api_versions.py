@@ -6,8 +6,6 @@ Versions: 1 a throttle time, 2 nothing, 3 software of the client and features (K
 
 from __future__ import annotations
 
-import re
-
 from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
 from kafka_admin_proto.messages.api_versions_response import (
     ApiVersion,
@@ -15,24 +13,28 @@ from kafka_admin_proto.messages.api_versions_response import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from kafka_admin_proto.protocol import api_keys, codes
+from kafka_admin_proto.protocol.software import SOFTWARE
+from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.server.apis import Answer, Caller, handler, served_apis
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import INVALID_REQUEST
-from kafka_admin_proto.server.handlers import Answer, Caller, served_apis
 
-_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _FROM_LEVEL_0 = 4
+#: Kafka 4's lowest version of Produce.
+_PRODUCE_SINCE_4 = 3
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: ApiVersionsRequest, caller: Caller) -> Answer:
     """List the apis in the versions of the release, and the supported and finalized features."""
     if caller.version >= 3:
         texts = (request.client_software_name, request.client_software_version)
-        if not all(map(_SOFTWARE.fullmatch, texts)):
-            return Answer(ApiVersionsResponse(error_code=INVALID_REQUEST))
+        if not all(map(SOFTWARE.fullmatch, texts)):
+            return Answer(ApiVersionsResponse(error_code=codes.INVALID_REQUEST))
     return Answer(
         ApiVersionsResponse(
             api_keys=[
-                ApiVersion(each.api_key, each.versions.lowest, each.versions.highest)
+                ApiVersion(each.api_key, _lowest(each), each.versions.highest)
                 for each in state.controller_state.apis
                 or served_apis(state.release, state.controller_state.rules)
             ],
@@ -48,3 +50,13 @@ def handle(state: View, request: ApiVersionsRequest, caller: Caller) -> Answer:
             ],
         )
     )
+
+
+def _lowest(api: Api) -> int:
+    """The lowest version that is listed.
+
+    Kafka 4 lists Produce from 0 and refuses versions below 3: older librdkafka does not compress
+    for a broker that lists no version 0.
+    """
+    since_kafka_4 = api.api_key == api_keys.PRODUCE and api.versions.lowest == _PRODUCE_SINCE_4
+    return 0 if since_kafka_4 else api.versions.lowest

@@ -10,25 +10,25 @@ from kafka_admin_proto.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.security.authorizer.access import cluster_operations
 from kafka_admin_proto.server.topics.views import named_controller
 
 _BROKERS, _CONTROLLERS = 1, 2
-_MISMATCHED_ENDPOINT_TYPE = 114
-_UNSUPPORTED_ENDPOINT_TYPE = 115
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: DescribeClusterRequest, caller: Caller) -> Answer:
     """Describe the brokers, as a broker's listener does; controllers are refused."""
     if caller.version >= 1 and request.endpoint_type != _BROKERS:
         if request.endpoint_type == _CONTROLLERS:
-            code = _MISMATCHED_ENDPOINT_TYPE
+            code = codes.MISMATCHED_ENDPOINT_TYPE
             text = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint "
             text += "of type CONTROLLER"
         else:
-            code = _UNSUPPORTED_ENDPOINT_TYPE
+            code = codes.UNSUPPORTED_ENDPOINT_TYPE
             text = f"Unsupported endpoint type {request.endpoint_type}"
         return Answer(DescribeClusterResponse(error_code=code, error_message=text))
     brokers = []

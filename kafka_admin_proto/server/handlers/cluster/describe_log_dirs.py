@@ -1,8 +1,8 @@
 """DescribeLogDirs: the log directories of a node and their replicas (KIP-113).
 
 Versions: 1 a throttle time, 2 flexible, 3 an error of its own, 4 sizes of the disk (KIP-827),
-5 whether the directory takes no new replicas (KIP-1066). Partitions here have no records; the disk
-is not examined, so its sizes are -1.
+5 whether the directory takes no new replicas (KIP-1066). The disk is not examined,
+so its sizes are -1.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from kafka_admin_proto.messages.describe_log_dirs_response import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
 
+@handler(of_broker=True, needs=Gate(DESCRIBE, "none"), kept=False)
 def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answer:
     """List the replicas of this node: the requested ones, or all."""
     if request.topics is None:
@@ -31,10 +33,10 @@ def handle(state: View, request: DescribeLogDirsRequest, caller: Caller) -> Answ
             for name, numbers in named.items()
             if (topic := state.topic(name)) is not None
         ]
-    topics = []
+    topics, partitions = [], state.controller_state.partitions
     for topic, numbers in wanted:
         rows = [
-            DescribeLogDirsPartition(each)
+            DescribeLogDirsPartition(each, partitions.size_bytes(topic.id, each))
             for each in numbers
             if each in topic.partitions and caller.node_id in topic.partitions[each].replicas
         ]

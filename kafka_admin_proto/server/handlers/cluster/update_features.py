@@ -16,10 +16,12 @@ from kafka_admin_proto.messages.update_features_response import (
     UpdatableFeatureResult,
     UpdateFeaturesResponse,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
-from kafka_admin_proto.server.failures import INVALID_UPDATE_VERSION, ApiFailure
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
 from kafka_admin_proto.values import Message
@@ -38,6 +40,7 @@ _UNSAFE = "Unsafe metadata downgrade is not supported in this version."
 _LOSSY = "Refusing to perform the requested downgrade because it might delete metadata information."
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "operation"), kept=False)
 def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answer:
     """Apply all updates, or in 3.9 the valid ones; of several for a feature the last counts."""
     updates = {each.feature: each for each in request.feature_updates}
@@ -118,12 +121,12 @@ def _check_metadata_version(state: State, level: int, now: int, kind: int) -> No
     text = _UNSAFE if kind == _UNSAFE_DOWNGRADE else _LOSSY
     if state.release != "3.9":
         text = f"Unsupported metadata.version downgrade from {now} to {level}. {text}"
-        raise ApiFailure(INVALID_UPDATE_VERSION, text)
+        raise ApiFailure(codes.INVALID_UPDATE_VERSION, text)
     if level < _FIRST_METADATA_LEVEL:
         text = f"Unable to set a metadata.version less than {_FIRST_METADATA_NAME}"
-    raise ApiFailure(INVALID_UPDATE_VERSION, f"Invalid metadata.version {level}. {text}")
+    raise ApiFailure(codes.INVALID_UPDATE_VERSION, f"Invalid metadata.version {level}. {text}")
 
 
 def _invalid(update: FeatureUpdateKey, text: str) -> ApiFailure:
     where = f"Invalid update version {update.max_version_level} for feature {update.feature}."
-    return ApiFailure(INVALID_UPDATE_VERSION, f"{where} {text}")
+    return ApiFailure(codes.INVALID_UPDATE_VERSION, f"{where} {text}")

@@ -10,13 +10,12 @@ from kafka_admin_proto.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from kafka_admin_proto.server.configs.changes import SET, Change, apply, forget_eligible, prepare
-from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.configs.changes import SET, Change, alter
 from kafka_admin_proto.server.state import State
-from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: AlterConfigsRequest, caller: Caller) -> Answer:
     """Alter each resource separately, in the order of the request."""
     changes = [
@@ -28,16 +27,9 @@ def handle(state: State, request: AlterConfigsRequest, caller: Caller) -> Answer
         )
         for each in request.resources
     ]
-    records: list[Message] = []
+    failures, records = alter(state, changes, caller)
     rows = []
-    for change, refused in zip(changes, prepare(state, changes, caller), strict=True):
-        failure = refused
-        if failure is None:
-            try:
-                records += apply(state, change, caller)
-            except ApiFailure as found:
-                failure = found
+    for change, failure in zip(changes, failures, strict=True):
         code, text = (0, None) if failure is None else (failure.code, failure.message)
         rows.append(AlterConfigsResourceResponse(code, text, change.kind, change.name))
-    records += forget_eligible(state, records)
     return Answer(AlterConfigsResponse(responses=rows), [] if request.validate_only else records)

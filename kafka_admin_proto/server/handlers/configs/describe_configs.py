@@ -7,7 +7,7 @@ Versions: 1 synonyms and sources, 2 a throttle time, 3 types and documentation (
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import NamedTuple
 
 from kafka_admin_proto.messages.describe_configs_request import (
     DescribeConfigsRequest,
@@ -19,6 +19,8 @@ from kafka_admin_proto.messages.describe_configs_response import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
@@ -38,15 +40,9 @@ from kafka_admin_proto.server.configs.sources import (
     topic_value,
 )
 from kafka_admin_proto.server.configs.values import parse, to_text
-from kafka_admin_proto.server.failures import (
-    INVALID_REQUEST,
-    MALFORMED,
-    NOT_AUTHORIZED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.failures import MALFORMED, NOT_AUTHORIZED, ApiFailure
 from kafka_admin_proto.server.java import parse_integer
+from kafka_admin_proto.server.repeats import Repeats
 from kafka_admin_proto.server.security.authorizer.access import allows
 from kafka_admin_proto.server.security.authorizer.resources import resource_of
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
@@ -71,17 +67,13 @@ _MECHANISM_CONFIG = re.compile(
 _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answer:
     """Describe each resource separately; an unknown resource type fails the request."""
     known = _KINDS if state.definitions.group else _KINDS[:-1]
     if any(each.resource_type not in known for each in request.resources):
-        rows = [
-            DescribeConfigsResult(
-                INVALID_REQUEST, MALFORMED, each.resource_type, each.resource_name
-            )
-            for each in request.resources
-        ]
-        return Answer(DescribeConfigsResponse(results=rows))
+        raise ApiFailure(codes.INVALID_REQUEST, MALFORMED)
+    descriptions = _Descriptions(state, request, caller)
     results, refused = [], []
     for resource in request.resources:
         kind, name, code = resource_of(resource.resource_type, resource.resource_name)
@@ -96,55 +88,102 @@ def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answ
             resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
-            result.configs = list(_described(state, resource, request, caller))
+            result.configs = descriptions.of(resource)
         except ApiFailure as failure:
             result.error_code, result.error_message = failure.code, failure.message or ""
         results.append(result)
     return Answer(DescribeConfigsResponse(results=results + refused))
 
 
-def _described(
-    state: View,
-    resource: DescribeConfigsResource,
-    request: DescribeConfigsRequest,
-    caller: Caller,
-) -> Iterable[DescribeConfigsResourceResult]:
-    name = resource.resource_name
-    keys = set(resource.configuration_keys or ())
-    match resource.resource_type:
-        case 2:
-            rows = _topic(state, name, caller.node_id)
-        case 4:
-            rows = _broker(state, name, caller.node_id)
-        case 8:
-            _check_broker_id(name, caller.node_id, empty=None)
-            rows = {}
-        case 16:
-            rows = _metrics(state, name)
-        case _:
-            rows = _group(state, name, caller.node_id)
-    # 3.9 lists all configs of a subscription, without types and documentation.
-    plain = resource.resource_type == CLIENT_METRICS_RESOURCE and state.release < "4"
-    for config, (value, source, synonyms) in rows.items():
-        if keys and config.name not in keys and not plain:
-            continue
-        yield DescribeConfigsResourceResult(
-            name=config.name,
-            value=None if config.sensitive else value,
-            read_only=_read_only(config, resource.resource_type),
-            config_source=source,
-            is_sensitive=config.sensitive,
-            synonyms=(
-                [
-                    DescribeConfigsSynonym(each, None if config.sensitive else text, where)
-                    for each, text, where in synonyms
-                ]
-                if request.include_synonyms
-                else []
-            ),
-            config_type=0 if plain else _TYPES.index(config.type),
-            documentation="" if plain else None,
-        )
+class _Described(NamedTuple):
+    """All configs of a resource, and the place of each one by its name."""
+
+    configs: list[DescribeConfigsResourceResult]
+    places: dict[str, int]
+
+
+class _Descriptions:
+    """Describes the resources of a request, each of them once.
+
+    A resource that is named again has the configs of the first time, as many as `Repeats` allows. A
+    group or subscription without configs has those of all
+    others without.
+    """
+
+    def __init__(self, state: View, request: DescribeConfigsRequest, caller: Caller) -> None:
+        self._state = state
+        self._request = request
+        self._caller = caller
+        self._known: dict[tuple[int, str | None], _Described] = {}
+        self._repeats = Repeats("configs of resources")
+
+    def of(self, resource: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+        """The configs that are asked for. Raises ApiFailure if there are none to describe."""
+        kind, name = resource.resource_type, resource.resource_name
+        key = self._key(kind, name)
+        described = self._known.get(key)
+        first = described is None
+        if described is None:
+            configs = self._described(kind, name)
+            places = {each.name: place for place, each in enumerate(configs)}
+            described = self._known[key] = _Described(configs, places)
+        found = described.configs
+        keys = {each for each in resource.configuration_keys or () if each in described.places}
+        if resource.configuration_keys and not self._is_plain(kind):
+            found = [found[place] for place in sorted(described.places[each] for each in keys)]
+        if first:
+            return found
+        self._repeats.count(len(found))
+        return found
+
+    def _key(self, kind: int, name: str) -> tuple[int, str | None]:
+        """The same for resources with the same description. Raises ApiFailure for a wrong id."""
+        if kind == BROKER_RESOURCE and name:
+            _check_broker_id(name, self._caller.node_id, empty="or empty string, but")
+            return kind, str(self._caller.node_id)
+        if kind in (GROUP_RESOURCE, CLIENT_METRICS_RESOURCE):
+            return kind, name if not name or self._state.configs(kind, name) else None
+        return kind, name
+
+    def _is_plain(self, kind: int) -> bool:
+        """Whether all configs are listed, without types: 3.9 does so for a subscription."""
+        return kind == CLIENT_METRICS_RESOURCE and self._state.release < "4"
+
+    def _described(self, kind: int, name: str) -> list[DescribeConfigsResourceResult]:
+        state, node_id = self._state, self._caller.node_id
+        match kind:
+            case 2:
+                rows = _topic(state, name, node_id)
+            case 4:
+                rows = _broker(state, name, node_id)
+            case 8:
+                _check_broker_id(name, node_id, empty=None)
+                rows = {}
+            case 16:
+                rows = _metrics(state, name)
+            case _:
+                rows = _group(state, name, node_id)
+        plain = self._is_plain(kind)
+        return [
+            DescribeConfigsResourceResult(
+                name=config.name,
+                value=None if config.sensitive else value,
+                read_only=_read_only(config, kind),
+                config_source=source,
+                is_sensitive=config.sensitive,
+                synonyms=(
+                    [
+                        DescribeConfigsSynonym(each, None if config.sensitive else text, where)
+                        for each, text, where in synonyms
+                    ]
+                    if self._request.include_synonyms
+                    else []
+                ),
+                config_type=0 if plain else _TYPES.index(config.type),
+                documentation="" if plain else None,
+            )
+            for config, (value, source, synonyms) in rows.items()
+        ]
 
 
 def _read_only(config: ConfigDefinition, kind: int) -> bool:
@@ -154,7 +193,7 @@ def _read_only(config: ConfigDefinition, kind: int) -> bool:
 def _topic(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     check_topic_name(name)
     if state.topic(name) is None:
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     own, broker = state.configs(TOPIC_RESOURCE, name), state.broker_configs(node_id)
     rows: dict[ConfigDefinition, _Row] = {}
     for config in state.definitions.topic:
@@ -171,8 +210,6 @@ def _topic(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
 
 def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     broker = state.broker_configs(node_id)
-    if name:
-        _check_broker_id(name, node_id, empty="or empty string, but")
     rows: dict[ConfigDefinition, _Row] = {}
     if not name:
         for key, text in broker.dynamic_default.items():
@@ -216,28 +253,26 @@ def _broker_config(state: View, key: str) -> ConfigDefinition:
 
 def _metrics(state: View, name: str) -> dict[ConfigDefinition, _Row]:
     if not name:
-        raise ApiFailure(INVALID_REQUEST, "Client metrics subscription name must not be empty")
+        raise ApiFailure(
+            codes.INVALID_REQUEST, "Client metrics subscription name must not be empty"
+        )
     own = state.configs(CLIENT_METRICS_RESOURCE, name)
     known = state.definitions.metrics
     if state.release < "4":
         return {known[key]: (text, CLIENT_METRICS, []) for key, text in own.items()}
-    return {
-        config: (
-            (
-                own[config.name],
-                CLIENT_METRICS,
-                [(config.name, own[config.name], CLIENT_METRICS)],
-            )
-            if config.name in own
-            else (config.default, DEFAULT, [])
-        )
-        for config in known.values()
-    }
+    rows: dict[ConfigDefinition, _Row] = {}
+    for config in known.values():
+        if config.name in own:
+            value = to_text(parse(config, own[config.name], state.release))
+            rows[config] = value, CLIENT_METRICS, [(config.name, value, CLIENT_METRICS)]
+        else:
+            rows[config] = config.default, DEFAULT, []
+    return rows
 
 
 def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]:
     if not name:
-        raise ApiFailure(INVALID_REQUEST, "Group name must not be empty")
+        raise ApiFailure(codes.INVALID_REQUEST, "Group name must not be empty")
     own, broker = state.configs(GROUP_RESOURCE, name), state.broker_configs(node_id)
     rows: dict[ConfigDefinition, _Row] = {}
     for config in state.definitions.group:
@@ -276,13 +311,13 @@ def _synonyms(
 
 def _check_broker_id(name: str, node_id: int, *, empty: str | None) -> None:
     if not name:
-        raise ApiFailure(INVALID_REQUEST, "Broker id must not be empty")
+        raise ApiFailure(codes.INVALID_REQUEST, "Broker id must not be empty")
     try:
         number = parse_integer(name, 32)
     except ValueError:
         text = f"Broker id must be an integer, but it is: {name}"
-        raise ApiFailure(INVALID_REQUEST, text) from None
+        raise ApiFailure(codes.INVALID_REQUEST, text) from None
     if number != node_id:
         middle = "but" if empty is None else empty
         text = f"Unexpected broker id, expected {node_id} {middle} received {name}"
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)

@@ -10,6 +10,8 @@ from kafka_admin_proto.messages.list_config_resources_response import (
     ConfigResource,
     ListConfigResourcesResponse,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
@@ -18,8 +20,7 @@ from kafka_admin_proto.server.brokers.view import (
     TOPIC_RESOURCE,
     View,
 )
-from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 
 _KINDS = (
     TOPIC_RESOURCE, BROKER_RESOURCE, BROKER_LOGGER_RESOURCE, CLIENT_METRICS_RESOURCE,
@@ -27,11 +28,12 @@ _KINDS = (
 )  # fmt: skip
 
 
+@handler(of_broker=True, needs=Gate(DESCRIBE_CONFIGS, "none"), kept=True)
 def handle(state: View, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
     """List every topic and broker, and the groups and subscriptions that have configs."""
     kinds = [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or _KINDS
     if any(each not in _KINDS for each in kinds):
-        return Answer(ListConfigResourcesResponse(error_code=UNSUPPORTED_VERSION))
+        return Answer(ListConfigResourcesResponse(error_code=codes.UNSUPPORTED_VERSION))
     rows = [
         ConfigResource(name, kind) for kind in dict.fromkeys(kinds) for name in _names(state, kind)
     ]

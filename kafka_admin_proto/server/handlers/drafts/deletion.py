@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
-from kafka_admin_proto.server.failures import TOPIC_DELETION_DISABLED, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
@@ -13,15 +13,15 @@ from kafka_admin_proto.values import Message
 def deleted(state: State, names: Iterable[str]) -> tuple[dict[str, int], list[Message]]:
     """The error code of each topic, and the records that remove the existing ones."""
     records: list[Message] = []
-    codes = {}
+    found = {}
     enabled = state.broker_value("delete.topic.enable") != "false"
     for name in names:
         topic = state.topic(name)
         if not enabled:
-            codes[name] = TOPIC_DELETION_DISABLED
+            found[name] = codes.TOPIC_DELETION_DISABLED
         elif topic is None:
-            codes[name] = UNKNOWN_TOPIC_OR_PARTITION
+            found[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
         else:
-            codes[name] = 0
+            found[name] = 0
             records.append(RemoveTopicRecord(topic.id))
-    return codes, records
+    return found, records

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import INVALID_TOPIC, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_admin_proto.server.topics.names import is_valid
 
 
@@ -18,4 +18,4 @@ def wanted_topics(state: View, names: Iterable[str]) -> Iterator[tuple[str, Topi
 
 def code_of_missing(name: str) -> int:
     """The error code of a topic that does not exist."""
-    return UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC
+    return codes.UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else codes.INVALID_TOPIC_EXCEPTION

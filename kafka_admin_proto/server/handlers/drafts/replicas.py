@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from zlib import crc32
 
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import regenerate
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.failures import (
-    INVALID_PARTITIONS,
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REPLICATION_FACTOR,
-    REASSIGNMENT_IN_PROGRESS,
-    ApiFailure,
-)
+from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
 from kafka_admin_proto.server.handlers.topics.alter_partition_reassignments import moved
 from kafka_admin_proto.server.state import State, is_reassigning
 from kafka_admin_proto.server.topics.assignments import (
-    MOST_RECORDS,
     check_replicas,
     in_sync_of,
     partition_record,
@@ -46,17 +41,18 @@ def by_partition(pairs: Iterable[tuple[int, list[int]]]) -> dict[int, list[int]]
     return found
 
 
-def check_count(partitions: int) -> None:
-    """Raises ApiFailure for more partitions than one request can add."""
-    if partitions > MOST_RECORDS:
-        text = f"{partitions} partitions are more than {MOST_RECORDS}, which a request may make"
-        raise ApiFailure(INVALID_PARTITIONS, text)
+def check_count(partitions: int, before: Sequence[Message] = ()) -> None:
+    """Raises ApiFailure for more partitions than a request can add beside the records before."""
+    if partitions > MOST_RECORDS - len(before):
+        asked = counted(partitions, "partitions")
+        text = f"a request may make {MOST_RECORDS} records, and {asked} would be more"
+        raise ApiFailure(codes.INVALID_PARTITIONS, text)
 
 
 def within_limit(before: Sequence[Message], more: list[Message]) -> list[Message]:
     """The records of another topic. Raises ApiFailure if the request makes too many records."""
     if len(before) + len(more) > MOST_RECORDS:
-        raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
+        raise ApiFailure(codes.INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
     return more
 
 
@@ -96,7 +92,7 @@ def refactored(
         leading = regenerate(live, now, replication_factor=len(live), seed=seed)
         others = regenerate(fenced, now, replication_factor=factor - len(live), seed=seed)
     except PlacementError as error:
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, str(error)) from error
+        raise ApiFailure(codes.INVALID_REPLICATION_FACTOR, str(error)) from error
     wanted = [first + second for first, second in zip(leading, others, strict=True)]
     return grown(state, topic, wanted, added)
 
@@ -116,7 +112,7 @@ def records_of(state: State, topic: Topic, wanted: Sequence[list[int]]) -> list[
     partitions of a topic with such a partition.
     """
     now = replicas_of(topic)
-    moving = [number for number, each in topic.partitions.items() if is_reassigning(each)]
+    moving = {number for number, each in topic.partitions.items() if is_reassigning(each)}
     records: list[Message] = []
     if len(wanted) > len(now) and moving:
         raise _moving(min(moving))
@@ -137,8 +133,10 @@ def _target(partition: Partition) -> list[int]:
 
 
 def _moving(number: int) -> ApiFailure:
-    return ApiFailure(REASSIGNMENT_IN_PROGRESS, f"the replicas of partition {number} are moving")
+    return ApiFailure(
+        codes.REASSIGNMENT_IN_PROGRESS, f"the replicas of partition {number} are moving"
+    )
 
 
 def _invalid(message: str) -> ApiFailure:
-    return ApiFailure(INVALID_REPLICA_ASSIGNMENT, message)
+    return ApiFailure(codes.INVALID_REPLICA_ASSIGNMENT, message)

@@ -6,8 +6,6 @@ Versions: 1 when each fetched and was caught up (KIP-836), 2 addresses, director
 
 from __future__ import annotations
 
-import time
-
 from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
 from kafka_admin_proto.messages.describe_quorum_response import (
     DescribeQuorumResponse,
@@ -17,17 +15,17 @@ from kafka_admin_proto.messages.describe_quorum_response import (
     ReplicaState,
     TopicData,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import LastSeen
-from kafka_admin_proto.server.failures import (
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
 
 _UNKNOWN = "This server does not host this topic-partition."
 
 
+@handler(of_broker=False, needs=Gate(DESCRIBE, "code"), kept=False)
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
     """All nodes are voters; a stopped one has the end offset that it had when it stopped."""
     response = DescribeQuorumResponse()
@@ -37,12 +35,15 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
         response.topics = [
             TopicData(
                 name,
-                [PartitionData(each, UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN) for each in numbers],
+                [
+                    PartitionData(each, codes.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN)
+                    for each in numbers
+                ],
             )
             for name, numbers in known
         ]
         return Answer(response)
-    seen = LastSeen(state.end_offset, time.time_ns() // 1_000_000)
+    seen = LastSeen(state.end_offset, state.clock.now_ms())
     voters = []
     for each in state.static:
         last = state.quorum.last_seen.get(each, seen)

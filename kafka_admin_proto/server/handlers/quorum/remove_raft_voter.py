@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
 from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
-from kafka_admin_proto.server.failures import UNSUPPORTED_VERSION
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State
 
 _TEXT = "Cluster doesn't support removing voter because the kraft.version feature is 0"
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "code"), kept=False)
 def handle(state: State, request: RemoveRaftVoterRequest, caller: Caller) -> Answer:
     """UNSUPPORTED_VERSION, as by a quorum of kraft.version 0."""
-    return Answer(RemoveRaftVoterResponse(error_code=UNSUPPORTED_VERSION, error_message=_TEXT))
+    return Answer(
+        RemoveRaftVoterResponse(error_code=codes.UNSUPPORTED_VERSION, error_message=_TEXT)
+    )

@@ -15,9 +15,11 @@ from kafka_admin_proto.messages.alter_client_quotas_response import (
     EntityData,
     EntryData,
 )
-from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.quotas.entities import check_quota, entity_text, quota_types
+from kafka_admin_proto.server.security.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
@@ -25,6 +27,7 @@ _Names = dict[str, str | None]
 _Entity = tuple[tuple[str, str | None], ...]
 
 
+@handler(of_broker=False, needs=Gate(ALTER_CONFIGS, "code"), kept=False)
 def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> Answer:
     """Alter each entity; a repeated entity has an error, and its first change counts."""
     records: list[Message] = []
@@ -34,7 +37,7 @@ def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> A
         entity = tuple(sorted(names.items(), key=lambda item: item[0]))
         if entity in failures or len({op.key for op in entry.ops}) < len(entry.ops):
             text = f"Ignoring duplicate entity {entity_text(names)}"
-            failures[entity] = ApiFailure(INVALID_REQUEST, text)
+            failures[entity] = ApiFailure(codes.INVALID_REQUEST, text)
             continue
         try:
             records += _changed(state, names, entity, entry.ops)

@@ -15,10 +15,12 @@ from kafka_admin_proto.messages.describe_client_quotas_response import (
     EntryData,
     ValueData,
 )
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import INVALID_REQUEST, UNSUPPORTED_VERSION, ApiFailure
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 
 _EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
 _NAMES = {
@@ -28,16 +30,10 @@ _NAMES = {
 }
 
 
+@handler(of_broker=True, needs=Gate(DESCRIBE_CONFIGS, "none"), kept=False)
 def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
     """List entities with every requested component; with ``strict`` those without others."""
-    try:
-        exact, specified = _checked(request.components)
-    except ApiFailure as failure:
-        return Answer(
-            DescribeClientQuotasResponse(
-                error_code=failure.code, error_message=failure.message, entries=None
-            )
-        )
+    exact, specified = _checked(request.components)
     wanted = {*exact, *specified}
     entries = []
     for entity, quotas in state.cluster.quotas.items():
@@ -61,21 +57,21 @@ def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], se
     for each in components:
         kind = each.entity_type
         if not kind:
-            raise ApiFailure(INVALID_REQUEST, "Invalid empty entity type.")
+            raise ApiFailure(codes.INVALID_REQUEST, "Invalid empty entity type.")
         if kind in exact or kind in specified:
             text = f"Entity type {kind} cannot appear more than once in the filter."
-            raise ApiFailure(INVALID_REQUEST, text)
+            raise ApiFailure(codes.INVALID_REQUEST, text)
         if kind not in ENTITY_TYPES:
-            raise ApiFailure(UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")
+            raise ApiFailure(codes.UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")
         name = _NAMES.get(each.match_type)
         if name is None:
-            raise ApiFailure(INVALID_REQUEST, f"Unknown match type {each.match_type}")
+            raise ApiFailure(codes.INVALID_REQUEST, f"Unknown match type {each.match_type}")
         if each.match_type == _EXACT and each.match is None:
             text = f"Request specified {name}, but set match string to null."
-            raise ApiFailure(INVALID_REQUEST, text)
+            raise ApiFailure(codes.INVALID_REQUEST, text)
         if each.match_type != _EXACT and each.match is not None:
             text = f"Request specified {name}, but also specified a match string."
-            raise ApiFailure(INVALID_REQUEST, text)
+            raise ApiFailure(codes.INVALID_REQUEST, text)
         if each.match_type == _SPECIFIED:
             specified.add(kind)
         else:
@@ -84,5 +80,5 @@ def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], se
     if IP in kinds and len(kinds) > 1:
         text = "Invalid entity filter component combination. IP filter component should not be "
         text += "used with user or clientId filter component."
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)
     return exact, specified

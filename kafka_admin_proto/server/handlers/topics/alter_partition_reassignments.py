@@ -14,18 +14,14 @@ from kafka_admin_proto.messages.alter_partition_reassignments_response import (
     ReassignableTopicResponse,
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
-from kafka_admin_proto.server.failures import (
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REPLICATION_FACTOR,
-    NO_REASSIGNMENT_IN_PROGRESS,
-    REQUEST_TIMED_OUT,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State, is_reassigning
 from kafka_admin_proto.server.topics.assignments import check_replicas
+from kafka_admin_proto.server.topics.names import shortened
 from kafka_admin_proto.server.topics.partition_changes import (
     Election,
     change_partition,
@@ -34,6 +30,7 @@ from kafka_admin_proto.server.topics.partition_changes import (
 from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "operation"), kept=False)
 def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Caller) -> Answer:
     """Reassign each partition separately; with a timeout of 0 or less nothing changes."""
     if not request.topics:  # Kafka's controller leaves the message at its default, which is no null
@@ -42,13 +39,13 @@ def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Ca
     records: list[Message] = []
     late = request.timeout_ms <= 0
     if late:
-        response.error_code = REQUEST_TIMED_OUT
+        response.error_code = codes.REQUEST_TIMED_OUT
     elif caller.version >= 1:
         response.allow_replication_factor_change = request.allow_replication_factor_change
     for topic in request.topics:
         rows = []
         for each in topic.partitions:
-            code, text = REQUEST_TIMED_OUT if late else 0, None
+            code, text = codes.REQUEST_TIMED_OUT if late else 0, None
             try:
                 if not late:
                     record = _reassigned(state, topic.name, each.partition_index, each.replicas,
@@ -66,18 +63,19 @@ def _reassigned(
 ) -> PartitionChangeRecord | None:
     topic = state.topic(name)
     if topic is None:
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
+        text = f"Unable to find a topic named {shortened(name)}."
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, text)
     partition = topic.partitions.get(number)
     if partition is None:
         text = f"Unable to find partition {name}:{number}."
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, text)
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, text)
     if replicas is None:
         return _cancelled(state, topic, number)
     check_replicas(state, replicas, None)
     current = [each for each in partition.replicas if each not in partition.adding_replicas]
     if not factor_may_change and len(replicas) != len(current):
         text = f"The replication factor is changed from {len(current)} to {len(replicas)}"
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, text)
+        raise ApiFailure(codes.INVALID_REPLICATION_FACTOR, text)
     return moved(state, topic, number, replicas)
 
 
@@ -101,14 +99,14 @@ def moved(
 def _cancelled(state: State, topic: Topic, number: int) -> PartitionChangeRecord | None:
     partition = topic.partitions[number]
     if not is_reassigning(partition):
-        raise ApiFailure(NO_REASSIGNMENT_IN_PROGRESS)
+        raise ApiFailure(codes.NO_REASSIGNMENT_IN_PROGRESS)
     replicas = [each for each in partition.replicas if each not in partition.adding_replicas]
     in_sync = [each for each in partition.isr if each not in partition.adding_replicas]
     unclean = unclean_allowed(state, topic.name)
     if not in_sync:
         if not unclean:
             raise ApiFailure(
-                INVALID_REPLICA_ASSIGNMENT,
+                codes.INVALID_REPLICA_ASSIGNMENT,
                 f"Unable to revert partition assignment for {topic.name}:{number} because it would "
                 "require an unclean leader election.",
             )

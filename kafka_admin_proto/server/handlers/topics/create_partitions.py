@@ -6,7 +6,6 @@ Versions: 1 a throttle time, 2 flexible, 3 quotas that throttle (KIP-599).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
 
 from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsRequest,
@@ -16,26 +15,16 @@ from kafka_admin_proto.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
-from kafka_admin_proto.server.failures import (
-    INVALID_PARTITIONS,
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REQUEST,
-    REQUEST_TIMED_OUT,
-    TOPIC_AUTHORIZATION_FAILED,
-    UNKNOWN_SERVER_ERROR,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.steps import finish
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.quotas.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import (
-    MOST_RECORDS,
     check_replicas,
     in_sync_of,
     partition_record,
@@ -47,33 +36,28 @@ from kafka_admin_proto.values import Message
 _STRICT_SINCE = 3
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> Answer:
     """Answer after the commit; with a timeout of 0 or less nothing is created."""
-    return finish(in_steps(state, request, caller))
-
-
-def in_steps(
-    state: State, request: CreatePartitionsRequest, caller: Caller
-) -> Generator[None, None, Answer]:
-    """As `handle`, with a topic at each step."""
     names = Counter(each.name for each in request.topics)
     topics = {each.name: each for each in request.topics}
-    repeated = hash_order(name for name, count in names.items() if count > 1)
+    repeated = [name for name, count in names.items() if count > 1]
     named = [name for name in hash_order(names) if names[name] == 1]
     allowed = allowed_topics(state, caller, ALTER, named)
     wanted = [topics[name] for name in named if name in allowed]
     results = [
-        CreatePartitionsTopicResult(name, INVALID_REQUEST, "Duplicate topic name.")
+        CreatePartitionsTopicResult(name, codes.INVALID_REQUEST, "Duplicate topic name.")
         for name in repeated
     ]
     results += [
-        CreatePartitionsTopicResult(name, TOPIC_AUTHORIZATION_FAILED)
+        CreatePartitionsTopicResult(name, codes.TOPIC_AUTHORIZATION_FAILED)
         for name in named
         if name not in allowed
     ]
     if wanted and request.timeout_ms <= 0:
         rows = [
-            CreatePartitionsTopicResult(each.name, REQUEST_TIMED_OUT) for each in request.topics
+            CreatePartitionsTopicResult(each.name, codes.REQUEST_TIMED_OUT)
+            for each in request.topics
         ]
         return Answer(CreatePartitionsResponse(results=rows))
     records: list[Message] = []
@@ -84,7 +68,6 @@ def in_steps(
             results.append(CreatePartitionsTopicResult(topic.name))
         except ApiFailure as failure:
             results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
-        yield
     response = CreatePartitionsResponse(quota.throttle_time_ms, results)
     return Answer(response, [] if request.validate_only else records)
 
@@ -103,20 +86,20 @@ def _added(
     """
     topic = state.topic(wanted.name)
     if topic is None:
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     now = len(topic.partitions)
     if wanted.count == now:
-        raise ApiFailure(INVALID_PARTITIONS, f"Topic already has {now} partition(s).")
+        raise ApiFailure(codes.INVALID_PARTITIONS, f"Topic already has {now} partition(s).")
     if wanted.count < now:
         raise ApiFailure(
-            INVALID_PARTITIONS,
+            codes.INVALID_PARTITIONS,
             f"The topic {wanted.name} currently has {now} partition(s); {wanted.count} would not "
             "be an increase.",
         )
     more = wanted.count - now
     if wanted.assignments is not None and len(wanted.assignments) != more:
         raise ApiFailure(
-            INVALID_REPLICA_ASSIGNMENT,
+            codes.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {more} additional partition(s), but only "
             f"{len(wanted.assignments)} assignment(s) were specified.",
         )
@@ -128,7 +111,7 @@ def _added(
     ]
     if more > room:
         records += found[:room]
-        raise ApiFailure(UNKNOWN_SERVER_ERROR)
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     return found
 
 

@@ -8,7 +8,7 @@ broker's defaults (which every version takes), 5 the topic's configs in the answ
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,31 +20,22 @@ from kafka_admin_proto.messages.create_topics_response import (
     CreateTopicsResponse,
 )
 from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.sources import DYNAMIC_TOPIC
 from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.failures import (
-    INVALID_CONFIG,
-    INVALID_PARTITIONS,
-    INVALID_REPLICA_ASSIGNMENT,
-    INVALID_REPLICATION_FACTOR,
-    INVALID_REQUEST,
-    INVALID_TOPIC,
-    POLICY_VIOLATION,
-    REQUEST_TIMED_OUT,
-    TOPIC_ALREADY_EXISTS,
-    TOPIC_AUTHORIZATION_FAILED,
+    MOST_RECORDS,
+    TOO_MANY_RECORDS,
     ApiFailure,
+    RequestFailure,
 )
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.steps import finish
-from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.quotas.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, creatable_topics
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topics.assignments import (
-    MOST_RECORDS,
     check_replicas,
     in_sync_of,
     partition_record,
@@ -52,35 +43,21 @@ from kafka_admin_proto.server.topics.assignments import (
     placement_brokers,
 )
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA, check_topic_name
-from kafka_admin_proto.server.topics.policies import (
-    ConfigMetadata,
-    PolicyFailure,
-    TopicMetadata,
-    check_configs,
-    check_topic,
-)
+from kafka_admin_proto.server.topics.policies import PolicyFailure, check_configs, check_topic
 from kafka_admin_proto.topic_ids import random_topic_id
 from kafka_admin_proto.values import Message
 
+#: The text of INVALID_REQUEST for the name of the controllers' own log.
+PROHIBITED = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 6
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: CreateTopicsRequest, caller: Caller) -> Answer:
-    """Answer after the commit; with a timeout of 0 or less nothing is created."""
-    return finish(in_steps(state, request, caller))
-
-
-def in_steps(
-    state: State, request: CreateTopicsRequest, caller: Caller
-) -> Generator[None, None, Answer]:
-    """As `handle`, with a topic at each step."""
-    if state.rules == "kip-4":
-        from kafka_admin_proto.server.handlers.topics import create_topics_kip_4
-
-        return create_topics_kip_4.handle(state, request, caller)
+    """Create or refuse each topic; with a timeout of 0 or less create nothing."""
     names = Counter(topic.name for topic in request.topics)
-    repeated = hash_order(name for name, count in names.items() if count > 1)
+    repeated = [name for name, count in names.items() if count > 1]
     named = [
         topic
         for topic in request.topics
@@ -89,21 +66,20 @@ def in_steps(
     quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     allowed = creatable_topics(state, caller, [each.name for each in named])
     wanted = [each for each in named if each.name in allowed]
+
     try:
         if wanted and request.timeout_ms <= 0:
-            raise ApiFailure(REQUEST_TIMED_OUT)
-        results, created = yield from _create(state, wanted, quota)
-    except ApiFailure as failure:  # the whole request fails
-        return Answer(
-            CreateTopicsResponse(topics=[failed(each.name, failure) for each in request.topics])
-        )
-    duplicate = ApiFailure(INVALID_REQUEST, "Duplicate topic name.")
+            raise RequestFailure(codes.REQUEST_TIMED_OUT)
+        results, created = create(state, wanted, quota)
+    except RequestFailure as failure:
+        return failed_all(request, failure)
+    duplicate = ApiFailure(codes.INVALID_REQUEST, "Duplicate topic name.")
     results += [failed(name, duplicate) for name in repeated]
     if names[CLUSTER_METADATA] == 1:
-        text = f"Creation of internal topic {CLUSTER_METADATA} is prohibited."
-        results.append(failed(CLUSTER_METADATA, ApiFailure(INVALID_REQUEST, text)))
-    results += [unauthorized(each.name) for each in named if each.name not in allowed]
-    return (yield from answer(state, request, caller, results, created, quota.throttle_time_ms))
+        results.append(failed(CLUSTER_METADATA, ApiFailure(codes.INVALID_REQUEST, PROHIBITED)))
+    unauthorized = ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+    results += [failed(each.name, unauthorized) for each in named if each.name not in allowed]
+    return answer(state, request, caller, results, created, quota.throttle_time_ms)
 
 
 def answer(
@@ -113,7 +89,7 @@ def answer(
     results: list[CreatableTopicResult],
     created: list[NewTopic],
     throttle_time_ms: int = 0,
-) -> Generator[None, None, Answer]:
+) -> Answer:
     """The answer with these results, and with the topics' records unless it only validates."""
     records: list[Message] = []
     described = allowed_topics(
@@ -125,17 +101,11 @@ def answer(
     if not request.validate_only:
         for new in created:
             records += records_of(state, new)
-            yield
     return Answer(CreateTopicsResponse(throttle_time_ms, results), records)
 
 
-def unauthorized(name: str) -> CreatableTopicResult:
-    """The row of a topic that the caller may not create."""
-    return failed(name, ApiFailure(TOPIC_AUTHORIZATION_FAILED, "Authorization failed."))
-
-
 def _hide_configs(result: CreatableTopicResult) -> None:
-    result.topic_config_error_code = TOPIC_AUTHORIZATION_FAILED
+    result.topic_config_error_code = codes.TOPIC_AUTHORIZATION_FAILED
     result.num_partitions = result.replication_factor = -1
     result.configs = []
 
@@ -158,33 +128,50 @@ class NewTopic(NamedTuple):
         return 1 + len(self.configs) + self.partitions
 
 
-def _create(
+def create(
     state: State, topics: list[CreatableTopic], quota: MutationQuota
-) -> Generator[None, None, tuple[list[CreatableTopicResult], list[NewTopic]]]:
+) -> tuple[list[CreatableTopicResult], list[NewTopic]]:
     """The result of each topic, and the topics that can be created.
 
-    Raises ApiFailure for a request that would make too many records.
+    Raises RequestFailure for a request that would make too many records.
     """
+
+    def check(topic: CreatableTopic, records: int) -> NewTopic:
+        try:
+            new = check_one(state, topic)
+        except PolicyFailure as failure:
+            raise RequestFailure(failure.code) from failure.__cause__
+        quota.take(new.partitions)
+        if records + new.record_count > MOST_RECORDS:
+            raise RequestFailure(codes.POLICY_VIOLATION, TOO_MANY_RECORDS)
+        return new
+
     if sum(_partitions_asked(state, each) for each in topics) > MOST_RECORDS:
-        raise ApiFailure(POLICY_VIOLATION, "Excessively large number of partitions per request.")
+        text = "Excessively large number of partitions per request."
+        raise RequestFailure(codes.POLICY_VIOLATION, text)
+    return create_each(topics, check)
+
+
+def create_each(
+    topics: Sequence[CreatableTopic], check: Callable[[CreatableTopic, int], NewTopic]
+) -> tuple[list[CreatableTopicResult], list[NewTopic]]:
+    """The result of each topic, and the topics that can be created.
+
+    ``check`` gets a topic and the number of records of those before it. It raises ApiFailure for a
+    topic that is refused, and RequestFailure if the request is.
+    """
     results, created, records = [], [], 0
     for topic in topics:
         try:
-            new = check_one(state, topic)
-            quota.take(new.partitions)
-        except PolicyFailure:
+            new = check(topic, records)
+        except RequestFailure:
             raise
         except ApiFailure as failure:
             results.append(failed(topic.name, failure))
             continue
         created.append(new)
-        records += new.record_count
-        if records > MOST_RECORDS:
-            raise ApiFailure(
-                POLICY_VIOLATION, "Unable to perform excessively large batch operation."
-            )
         results.append(new.result)
-        yield
+        records += new.record_count
     return results, created
 
 
@@ -202,16 +189,14 @@ def check_one(state: State, topic: CreatableTopic) -> NewTopic:
     """Check a topic of the request. Raises ApiFailure if it cannot be created."""
     _check_name(state, topic.name)
     configs = _checked_configs(state, topic)
-    assignment = None
+    assignment = counts = named = None
     if topic.assignments:
         assignment = _named(state, topic)
         named = {number: replicas for number, (replicas, _) in enumerate(assignment)}
-        metadata = TopicMetadata(topic.name, None, None, named, configs)
         partitions, factor = len(assignment), len(assignment[0][0])
     else:
-        partitions, factor = _counts(state, topic)
-        metadata = TopicMetadata(topic.name, partitions, factor, None, configs)
-    check_topic(state.create_topic_policy, metadata)
+        partitions, factor = counts = _counts(state, topic)
+    check_topic(state.create_topic_policy, topic.name, counts, named, configs)
     result = CreatableTopicResult(
         name=topic.name,
         topic_id=random_topic_id(),
@@ -228,8 +213,7 @@ def records_of(state: State, new: NewTopic) -> list[Message]:
     result, configs = new.result, new.configs
     records: list[Message] = [TopicRecord(result.name, result.topic_id)]
     records += [
-        ConfigRecord(TOPIC_RESOURCE, result.name, name, configs[name])
-        for name in hash_order(configs)
+        ConfigRecord(TOPIC_RESOURCE, result.name, name, value) for name, value in configs.items()
     ]
     assignment = new.assignment
     if assignment is None:
@@ -249,10 +233,11 @@ def _check_name(state: State, name: str) -> None:
         fault = failure
     colliding = state.colliding(name)
     if state.topic(name) is not None:
-        fault = ApiFailure(TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        fault = ApiFailure(codes.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     elif colliding is not None:
         fault = ApiFailure(
-            INVALID_TOPIC, f"Topic '{name}' collides with existing topic: {colliding}"
+            codes.INVALID_TOPIC_EXCEPTION,
+            f"Topic '{name}' collides with existing topic: {colliding}",
         )
     if fault is not None:
         raise fault
@@ -262,12 +247,11 @@ def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
     nulls = [each.name for each in topic.configs if each.value is None]
     if nulls:
         text = f"Null value not supported for topic configs: {','.join(nulls)}"
-        raise ApiFailure(INVALID_CONFIG, text)
+        raise ApiFailure(codes.INVALID_CONFIG, text)
     configs = {each.name: each.value for each in topic.configs if each.value is not None}
     if configs:
         state.topic_defaults.check(configs)
-        metadata = ConfigMetadata(TOPIC_RESOURCE, topic.name, {**configs})
-        check_configs(state.alter_config_policy, metadata)
+        check_configs(state.alter_config_policy, TOPIC_RESOURCE, topic.name, configs)
     return configs
 
 
@@ -275,16 +259,16 @@ def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[in
     """(replicas, in sync) of each partition, as the request names them."""
     refused = "A manual partition assignment was specified, but {} was not set to -1."
     if topic.replication_factor != -1:
-        raise ApiFailure(INVALID_REQUEST, refused.format("replication factor"))
+        raise ApiFailure(codes.INVALID_REQUEST, refused.format("replication factor"))
     if topic.num_partitions != -1:
-        raise ApiFailure(INVALID_REQUEST, refused.format("numPartitions"))
+        raise ApiFailure(codes.INVALID_REQUEST, refused.format("numPartitions"))
     found: dict[int, tuple[list[int], list[int]]] = {}
     factor = None
     for each in topic.assignments:
         number, replicas = each.partition_index, each.broker_ids
         if number in found:
             raise ApiFailure(
-                INVALID_REPLICA_ASSIGNMENT,
+                codes.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {number}",
             )
         check_replicas(state, replicas, factor)
@@ -292,7 +276,7 @@ def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[in
         found[number] = replicas, in_sync_of(state, replicas, number)
     if sorted(found) != list(range(len(found))):
         raise ApiFailure(
-            INVALID_REPLICA_ASSIGNMENT,
+            codes.INVALID_REPLICA_ASSIGNMENT,
             "partitions should be a consecutive 0-based integer sequence",
         )
     return [found[number] for number in range(len(found))]
@@ -303,12 +287,12 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
     partitions, factor = topic.num_partitions, topic.replication_factor
     if factor < -1 or factor == 0:
         raise ApiFailure(
-            INVALID_REPLICATION_FACTOR,
+            codes.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
     if partitions < -1 or partitions == 0:
         raise ApiFailure(
-            INVALID_PARTITIONS,
+            codes.INVALID_PARTITIONS,
             "Number of partitions was set to an invalid non-positive value.",
         )
     if partitions == -1:
@@ -316,7 +300,7 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
     if factor == -1:
         factor = int(state.broker_value("default.replication.factor") or 1)
     if partitions > MOST_RECORDS:
-        raise ApiFailure(POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+        raise ApiFailure(codes.POLICY_VIOLATION, TOO_MANY_RECORDS)
     try:
         placement_brokers(state, factor)
     except ApiFailure as failure:
@@ -357,3 +341,9 @@ def _row(config: ConfigDefinition, value: str | None, source: int) -> CreatableT
 def failed(name: str, failure: ApiFailure) -> CreatableTopicResult:
     """The row of a topic that was refused."""
     return CreatableTopicResult(name=name, error_code=failure.code, error_message=failure.message)
+
+
+def failed_all(request: CreateTopicsRequest, failure: ApiFailure) -> Answer:
+    """The answer to a request that fails as a whole."""
+    rows = [failed(each.name, failure) for each in request.topics]
+    return Answer(CreateTopicsResponse(topics=rows))

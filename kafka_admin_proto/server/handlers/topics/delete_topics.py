@@ -6,7 +6,7 @@ Versions: 1 a throttle time, 4 flexible, 5 messages (KIP-599), 6 topic ids (KIP-
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from uuid import UUID
 
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
@@ -15,18 +15,9 @@ from kafka_admin_proto.messages.delete_topics_response import (
     DeleteTopicsResponse,
 )
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
-from kafka_admin_proto.server.failures import (
-    INVALID_REQUEST,
-    NOT_AUTHORIZED,
-    REQUEST_TIMED_OUT,
-    TOPIC_AUTHORIZATION_FAILED,
-    TOPIC_DELETION_DISABLED,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.steps import finish
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
 from kafka_admin_proto.server.quotas.throttling import mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, DESCRIBE
@@ -36,21 +27,13 @@ from kafka_admin_proto.values import Message
 
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 5
-#: Topics that one step handles.
-_TOPICS_AT_ONCE = 16
 _NO_SUCH_TOPIC = "This server does not host this topic-partition."
 _NO_SUCH_ID = "This server does not host this topic ID."
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer:
     """Delete each topic separately, in the request's order (a real broker shuffles them)."""
-    return finish(in_steps(state, request, caller))
-
-
-def in_steps(
-    state: State, request: DeleteTopicsRequest, caller: Caller
-) -> Generator[None, None, Answer]:
-    """As `handle`, with some topics at each step."""
     results: list[DeletableTopicResult] = []
 
     def add(name: str | None, topic_id: UUID, code: int = 0, message: str | None = None) -> None:
@@ -61,25 +44,28 @@ def in_steps(
     for each in request.topics:
         if each.name is not None and each.topic_id != ZERO_TOPIC_ID:
             text = "You may not specify both topic name and topic id."
-            add(each.name, each.topic_id, INVALID_REQUEST, text)
+            add(each.name, each.topic_id, codes.INVALID_REQUEST, text)
         elif each.name is not None:
             names[each.name] += 1
         elif each.topic_id != ZERO_TOPIC_ID:
             ids[each.topic_id] += 1
         else:
             text = "Neither topic name nor id were specified."
-            add(None, ZERO_TOPIC_ID, INVALID_REQUEST, text)
+            add(None, ZERO_TOPIC_ID, codes.INVALID_REQUEST, text)
     if state.broker_value("delete.topic.enable", caller.node_id) == "false":
         return _refused(request, caller)
     describable, deletable = _allowed(state, caller, names, ids)
-    unauthorized = TOPIC_AUTHORIZATION_FAILED, NOT_AUTHORIZED[TOPIC_AUTHORIZATION_FAILED]
+    unauthorized = (
+        codes.TOPIC_AUTHORIZATION_FAILED,
+        NOT_AUTHORIZED[codes.TOPIC_AUTHORIZATION_FAILED],
+    )
     deleted: dict[UUID, str] = {}
     for topic_id, count in ids.items():
         topic = state.topic_by_id(topic_id)
         if count > 1:
-            add(None, topic_id, INVALID_REQUEST, "Duplicate topic id.")
+            add(None, topic_id, codes.INVALID_REQUEST, "Duplicate topic id.")
         elif topic is None:
-            add(None, topic_id, UNKNOWN_TOPIC_ID, _NO_SUCH_ID)
+            add(None, topic_id, codes.UNKNOWN_TOPIC_ID, _NO_SUCH_ID)
         elif topic.name not in deletable:
             add(topic.name if topic.name in describable else None, topic_id, *unauthorized)
         else:
@@ -87,37 +73,31 @@ def in_steps(
     for name, count in names.items():
         topic = state.topic(name)
         if count > 1:
-            add(name, ZERO_TOPIC_ID, INVALID_REQUEST, "Duplicate topic name.")
+            add(name, ZERO_TOPIC_ID, codes.INVALID_REQUEST, "Duplicate topic name.")
         elif name not in describable:
             add(name, ZERO_TOPIC_ID, *unauthorized)
         elif topic is None:
-            add(name, ZERO_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, _NO_SUCH_TOPIC)
+            add(name, ZERO_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION, _NO_SUCH_TOPIC)
         elif name not in deletable:
             add(name, ZERO_TOPIC_ID, *unauthorized)
         elif ids[topic.id]:
             deleted.pop(topic.id, None)
             text = "The provided topic name maps to an ID that was already supplied."
-            add(name, topic.id, INVALID_REQUEST, text)
+            add(name, topic.id, codes.INVALID_REQUEST, text)
         else:
             deleted[topic.id] = name
-            if not len(deleted) % _TOPICS_AT_ONCE:
-                yield
     if request.timeout_ms <= 0 and 1 in (*names.values(), *ids.values()):
-        return _failed_all(request, ApiFailure(REQUEST_TIMED_OUT))
+        return _failed_all(request, ApiFailure(codes.REQUEST_TIMED_OUT))
     quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     records: list[Message] = []
     for topic_id, name in deleted.items():
         try:
-            topic = state.topic_by_id(topic_id)
-            if topic is not None:  # if deleted between two steps, the answer is made again
-                quota.take(len(topic.partitions))
+            quota.take(len(state.cluster.topics[topic_id].partitions))
         except ApiFailure as failure:
             add(name, topic_id, failure.code, failure.message)
             continue
         add(name, topic_id)
         records.append(RemoveTopicRecord(topic_id))
-        if not len(records) % _TOPICS_AT_ONCE:
-            yield
     return Answer(DeleteTopicsResponse(quota.throttle_time_ms, results), records)
 
 
@@ -137,8 +117,10 @@ def _allowed(
 
 def _refused(request: DeleteTopicsRequest, caller: Caller) -> Answer:
     if caller.version < 3:
-        return _failed_all(request, ApiFailure(INVALID_REQUEST, "Topic deletion is disabled."))
-    return _failed_all(request, ApiFailure(TOPIC_DELETION_DISABLED))
+        return _failed_all(
+            request, ApiFailure(codes.INVALID_REQUEST, "Topic deletion is disabled.")
+        )
+    return _failed_all(request, ApiFailure(codes.TOPIC_DELETION_DISABLED))
 
 
 def _failed_all(request: DeleteTopicsRequest, failure: ApiFailure) -> Answer:

@@ -14,15 +14,12 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import (
-    INVALID_REQUEST,
-    INVALID_TOPIC,
-    TOPIC_AUTHORIZATION_FAILED,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.java import int_sum
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, topic_operations
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.topics.names import INTERNAL, is_valid
@@ -30,6 +27,7 @@ from kafka_admin_proto.server.topics.views import leader_of, offline_replicas
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller) -> Answer:
     """List topics by name from the cursor on, with at most so many partitions as the limit."""
     cursor = request.cursor
@@ -41,11 +39,13 @@ def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller)
     if cursor is not None and (
         cursor.partition_index < 0 or (request.topics and start not in names)
     ):
-        return Answer(_refused(request))
+        raise ApiFailure(codes.INVALID_REQUEST)
     limit = int(state.broker_value("max.request.partition.size.limit", caller.node_id) or 1)
     left = max(1, min(limit, request.response_partition_limit))
     response = DescribeTopicPartitionsResponse()
     allowed = allowed_topics(state, caller, DESCRIBE, names)
+    if cursor is None and "" in allowed:  # Kafka takes it for the topic of the cursor
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     for name in (each for each in names if each in allowed):
         if left == 0:
             response.next_cursor = Cursor(name, 0)
@@ -57,7 +57,7 @@ def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller)
             continue
         first = cursor.partition_index if cursor is not None and name == start else 0
         count = len(topic.partitions)
-        end = min(count, first + left)
+        end = min(count, int_sum(first, left))
         response.topics.append(_described(state, caller, topic, first, end))
         left -= max(0, end - first)
         if end < count:
@@ -96,7 +96,7 @@ def _described(
 
 def _missing(state: View, caller: Caller, name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
-        UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC,
+        codes.UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else codes.INVALID_TOPIC_EXCEPTION,
         name,
         ZERO_TOPIC_ID,
         name in INTERNAL,
@@ -106,13 +106,6 @@ def _missing(state: View, caller: Caller, name: str) -> DescribeTopicPartitionsR
 
 
 def _unauthorized(name: str) -> DescribeTopicPartitionsResponseTopic:
-    return DescribeTopicPartitionsResponseTopic(TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID)
-
-
-def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    return DescribeTopicPartitionsResponse(
-        topics=[
-            DescribeTopicPartitionsResponseTopic(INVALID_REQUEST, each.name)
-            for each in request.topics
-        ]
+    return DescribeTopicPartitionsResponseTopic(
+        codes.TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID
     )

@@ -11,23 +11,19 @@ from kafka_admin_proto.messages.elect_leaders_response import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from kafka_admin_proto.server.failures import (
-    ELECTION_NOT_NEEDED,
-    ELIGIBLE_LEADERS_NOT_AVAILABLE,
-    INVALID_REQUEST,
-    PREFERRED_LEADER_NOT_AVAILABLE,
-    REQUEST_TIMED_OUT,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.names import shortened
 from kafka_admin_proto.server.topics.partition_changes import Election, change_partition
 from kafka_admin_proto.values import Message
 
 _ELECTIONS = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "operation"), kept=False)
 def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer:
     """Elect for each partition; of all partitions the answer lists only those with a new leader.
 
@@ -37,10 +33,10 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
         return Answer(ElectLeadersResponse())
     election = _ELECTIONS.get(request.election_type)
     if request.timeout_ms <= 0:
-        return Answer(_failed(request, ApiFailure(REQUEST_TIMED_OUT), caller))
+        return Answer(_failed(request, ApiFailure(codes.REQUEST_TIMED_OUT), caller))
     if election is None:
         text = f"Unknown election type {request.election_type}"
-        return Answer(_failed(request, ApiFailure(INVALID_REQUEST, text), caller))
+        return Answer(_failed(request, ApiFailure(codes.INVALID_REQUEST, text), caller))
     response = ElectLeadersResponse()
     records: list[Message] = []
     if request.topic_partitions is None:
@@ -55,7 +51,7 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
                 records.append(_elected(state, topic, number, election))
             except ApiFailure as failure:
                 code, message = failure.code, failure.message
-            if code != ELECTION_NOT_NEEDED or request.topic_partitions is not None:
+            if code != codes.ELECTION_NOT_NEEDED or request.topic_partitions is not None:
                 rows.append(PartitionResult(number, code, message))
         response.replica_election_results.append(ReplicaElectionResult(topic, rows))
     return Answer(response, records)
@@ -64,22 +60,22 @@ def handle(state: State, request: ElectLeadersRequest, caller: Caller) -> Answer
 def _elected(state: State, name: str, number: int, election: Election) -> Message:
     topic = state.topic(name)
     if topic is None:
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {shortened(name)}")
     partition = topic.partitions.get(number)
     if partition is None:
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{number}")
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{number}")
     preferred = election is Election.PREFERRED
     if partition.leader == partition.replicas[0] if preferred else partition.leader >= 0:
         text = "Leader election not needed for topic partition."
-        raise ApiFailure(ELECTION_NOT_NEEDED, text)
+        raise ApiFailure(codes.ELECTION_NOT_NEEDED, text)
     record = change_partition(state, topic.id, number, election=election)
     if record is not None:
         return record
     if preferred:
         text = "The preferred leader was not available."
-        raise ApiFailure(PREFERRED_LEADER_NOT_AVAILABLE, text)
+        raise ApiFailure(codes.PREFERRED_LEADER_NOT_AVAILABLE, text)
     text = "Eligible topic partition leaders are not available."
-    raise ApiFailure(ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
+    raise ApiFailure(codes.ELIGIBLE_LEADERS_NOT_AVAILABLE, text)
 
 
 def _failed(

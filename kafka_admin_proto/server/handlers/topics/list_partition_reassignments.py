@@ -13,10 +13,12 @@ from kafka_admin_proto.messages.list_partition_reassignments_response import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.state import State, is_reassigning
 
 
+@handler(of_broker=False, needs=Gate(DESCRIBE, "operation"), kept=True)
 def handle(state: State, request: ListPartitionReassignmentsRequest, caller: Caller) -> Answer:
     """List the reassignments of the named topics, or of all; unknown ones are left out."""
     response = ListPartitionReassignmentsResponse(error_message=None)

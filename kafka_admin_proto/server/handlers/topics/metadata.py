@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import msgspec
-
-from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import (
     MetadataResponse,
@@ -20,17 +17,11 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import (
-    INVALID_REQUEST,
-    INVALID_TOPIC,
-    TOPIC_AUTHORIZATION_FAILED,
-    UNKNOWN_TOPIC_ID,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller, handler
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import (
     allowed_topics,
     cluster_operations,
@@ -38,24 +29,16 @@ from kafka_admin_proto.server.security.authorizer.access import (
     topic_operations,
 )
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
-from kafka_admin_proto.server.topics.auto_creation import creatable_topic
-from kafka_admin_proto.server.topics.names import CLUSTER_METADATA, INTERNAL, is_valid
-from kafka_admin_proto.server.topics.views import (
-    REPLICA_NOT_AVAILABLE,
-    leader_of,
-    named_controller,
-    offline_replicas,
-)
-from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
+from kafka_admin_proto.server.topics.auto_creation import created_topics
+from kafka_admin_proto.server.topics.names import INTERNAL, is_valid
+from kafka_admin_proto.server.topics.views import leader_of, named_controller, offline_replicas
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
-_CREATE_TOPICS = 19
-#: The version of CreateTopics in which brokers send it to the controller.
-_CREATION_VERSION = 7
-_CREATION_TIMEOUT_MS = 30_000
 _NOT_ASKED = -(1 << 31)
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
     """List live brokers and the requested topics; unknown topics may be created.
 
@@ -82,7 +65,7 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
     else:
         assert wanted is not None
         if version < 12 and any(each.name is None or each.topic_id.int for each in wanted):
-            return Answer(_refused(request))
+            raise ApiFailure(codes.INVALID_REQUEST)
         ids = {each.topic_id for each in wanted} - {ZERO_TOPIC_ID}
         names: list[str] = []
         if ids:
@@ -90,6 +73,8 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
             names = [topic.name for each in ids if (topic := state.topic_by_id(each))]
         else:
             names = [each.name for each in wanted if each.name is not None]
+            if len(names) < len(wanted):  # Kafka looks for a topic of a null name
+                raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
         allowed = allowed_topics(state, caller, DESCRIBE, names)
         missing, refused = [], []
         for name in dict.fromkeys(names):
@@ -97,7 +82,9 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
             if name not in allowed:
                 shown = None if ids else name
                 topic_id = topic.id if ids and topic is not None else ZERO_TOPIC_ID
-                refused.append(MetadataResponseTopic(TOPIC_AUTHORIZATION_FAILED, shown, topic_id))
+                refused.append(
+                    MetadataResponseTopic(codes.TOPIC_AUTHORIZATION_FAILED, shown, topic_id)
+                )
             elif topic is None:
                 missing.append(name)
             else:
@@ -106,8 +93,8 @@ def handle(state: View, request: MetadataRequest, caller: Caller) -> Answer:
             creatable = creatable_topics(state, caller, missing)
             refused += [_not_creatable(each) for each in missing if each not in creatable]
             missing = [each for each in missing if each in creatable]
-            records = _created(state, missing, caller)
-        topics += [_missing(state, name, operations(name)) for name in missing] + refused
+            records = created_topics(state, missing, caller)
+        topics += [_missing(name, operations(name)) for name in missing] + refused
     brokers = []
     for broker in state.live_brokers():
         endpoint = broker.endpoints[caller.listener]
@@ -135,7 +122,7 @@ def _described(state: View, topic: Topic, operations: int, version: int) -> Meta
         offline = offline_replicas(state, partition)
         replicas, in_sync = partition.replicas, partition.isr
         if version == 0 and offline:
-            error = error or REPLICA_NOT_AVAILABLE
+            error = error or codes.REPLICA_NOT_AVAILABLE
             replicas = [each for each in replicas if each not in offline]
             in_sync = [each for each in in_sync if each not in offline]
         partitions.append(
@@ -148,12 +135,12 @@ def _described(state: View, topic: Topic, operations: int, version: int) -> Meta
     )
 
 
-def _missing(state: View, name: str, operations: int) -> MetadataResponseTopic:
-    code = UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else INVALID_TOPIC
+def _missing(name: str, operations: int) -> MetadataResponseTopic:
+    code = codes.UNKNOWN_TOPIC_OR_PARTITION if is_valid(name) else codes.INVALID_TOPIC_EXCEPTION
     return MetadataResponseTopic(
         code,
         name,
-        METADATA_TOPIC_ID if name == CLUSTER_METADATA and state.release >= "4" else ZERO_TOPIC_ID,
+        ZERO_TOPIC_ID,
         name in INTERNAL,
         [],
         operations,
@@ -161,36 +148,14 @@ def _missing(state: View, name: str, operations: int) -> MetadataResponseTopic:
 
 
 def _not_creatable(name: str) -> MetadataResponseTopic:
-    return MetadataResponseTopic(TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID, name in INTERNAL)
+    return MetadataResponseTopic(
+        codes.TOPIC_AUTHORIZATION_FAILED, name, ZERO_TOPIC_ID, name in INTERNAL
+    )
 
 
 def _unknown_id(topic_id: UUID) -> MetadataResponseTopic:
-    return MetadataResponseTopic(UNKNOWN_TOPIC_ID, None, topic_id)
-
-
-def _refused(request: MetadataRequest) -> MetadataResponse:
-    """The answer to a request that failed: each topic has the error."""
-    return MetadataResponse(
-        topics=[
-            MetadataResponseTopic(INVALID_REQUEST, each.name or "", each.topic_id)
-            for each in request.topics or ()
-        ],
-        error_code=INVALID_REQUEST,
-    )
+    return MetadataResponseTopic(codes.UNKNOWN_TOPIC_ID, None, topic_id)
 
 
 def _creates_topics(state: View, caller: Caller) -> bool:
     return state.broker_value("auto.create.topics.enable", caller.node_id) != "false"
-
-
-def _created(state: View, names: list[str], caller: Caller) -> list[Message]:
-    """The records of topics that are created because a client requested them."""
-    request = CreateTopicsRequest(
-        topics=[
-            creatable_topic(state, name, caller.node_id)
-            for name in hash_order(filter(is_valid, names))
-        ],
-        timeout_ms=_CREATION_TIMEOUT_MS,
-    )
-    asked = msgspec.structs.replace(caller, version=_CREATION_VERSION)
-    return handler(_CREATE_TOPICS)(state.controller_state, request, asked).records

@@ -19,18 +19,16 @@ from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
 from kafka_admin_proto.messages.remove_user_scram_credential_record import (
     RemoveUserScramCredentialRecord,
 )
-from kafka_admin_proto.server.failures import (
-    DUPLICATE_RESOURCE,
-    RESOURCE_NOT_FOUND,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.security.scram import check_iterations, check_user, credential
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=Gate(ALTER, "operation"), kept=False)
 def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Caller) -> Answer:
     """One change for each user; a user who is in the request twice stays unchanged."""
     deletions: dict[str, ScramCredentialDeletion] = {}
@@ -43,7 +41,7 @@ def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Call
             check_user(name, deletion.mechanism)
             if (name, deletion.mechanism) not in state.cluster.scram_users:
                 text = "Attempt to delete a user credential that does not exist"
-                raise ApiFailure(RESOURCE_NOT_FOUND, text)
+                raise ApiFailure(codes.RESOURCE_NOT_FOUND, text)
             deletions[name] = deletion
         except ApiFailure as failure:
             failures[name] = failure
@@ -53,22 +51,22 @@ def handle(state: State, request: AlterUserScramCredentialsRequest, caller: Call
             _check_once(name, failures, deletions, upsertions)
             check_user(name, upsertion.mechanism)
             check_iterations(upsertion.iterations)
+            if not upsertion.salted_password:  # Java makes no key of no bytes
+                raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
             upsertions[name] = upsertion
         except ApiFailure as failure:
             failures[name] = failure
     records: list[Message] = [
-        RemoveUserScramCredentialRecord(name, deletions[name].mechanism)
-        for name in hash_order(deletions)
+        RemoveUserScramCredentialRecord(name, each.mechanism) for name, each in deletions.items()
     ]
     records += [
         credential(name, each.mechanism, each.salt, each.salted_password, each.iterations)
-        for name, each in ((name, upsertions[name]) for name in hash_order(upsertions))
+        for name, each in upsertions.items()
     ]
-    done = (*hash_order(deletions), *hash_order(upsertions))
-    rows = [AlterUserScramCredentialsResult(name, 0, None) for name in done]
+    rows = [AlterUserScramCredentialsResult(name, 0, None) for name in (*deletions, *upsertions)]
     rows += [
-        AlterUserScramCredentialsResult(name, failures[name].code, failures[name].message)
-        for name in hash_order(failures)
+        AlterUserScramCredentialsResult(name, failure.code, failure.message)
+        for name, failure in failures.items()
     ]
     return Answer(AlterUserScramCredentialsResponse(results=rows), records)
 
@@ -79,4 +77,4 @@ def _check_once(name: str, failures: dict[str, ApiFailure], *planned: dict[str, 
         raise failures[name]
     if any([each.pop(name, None) for each in planned]):
         text = "A user credential cannot be altered twice in the same request"
-        raise ApiFailure(DUPLICATE_RESOURCE, text)
+        raise ApiFailure(codes.DUPLICATE_RESOURCE, text)

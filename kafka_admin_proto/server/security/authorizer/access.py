@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALTER,
     ALTER_CONFIGS,
@@ -18,19 +20,22 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     DELETE,
     DESCRIBE,
     DESCRIBE_CONFIGS,
+    GROUP,
     IDEMPOTENT_WRITE,
     READ,
     TOPIC,
+    TRANSACTIONAL_ID,
     WRITE,
 )
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import Caller
     from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.handlers import Caller
 
 _TOPIC_OPERATIONS = (
     READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS,
 )  # fmt: skip
+_GROUP_CONFIGS = (DESCRIBE_CONFIGS, ALTER_CONFIGS)
 _CLUSTER_OPERATIONS = (
     CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE,
 )  # fmt: skip
@@ -50,11 +55,38 @@ def allows_on_cluster(state: View, caller: Caller, operation: int) -> bool:
     return allows(state, caller, operation, CLUSTER, CLUSTER_NAME)
 
 
+def allows_on_any_topic(state: View, caller: Caller, operation: int) -> bool:
+    """Whether there is a topic, existing or not, on which the caller may do an operation."""
+    found = state.authorizer
+    return found is None or found.allows_any(caller.principal, caller.host, operation, TOPIC)
+
+
 def allowed_topics(state: View, caller: Caller, operation: int, names: Iterable[str]) -> set[str]:
     """The names of topics, existing or not, on which the caller may do an operation."""
     if state.authorizer is None:
         return set(names)
     return {each for each in names if allows(state, caller, operation, TOPIC, each)}
+
+
+def check_group(state: View, caller: Caller, operation: int, name: str) -> None:
+    """Raises ApiFailure if the caller may not do an operation on a group."""
+    if not allows(state, caller, operation, GROUP, name):
+        raise ApiFailure(codes.GROUP_AUTHORIZATION_FAILED)
+
+
+def check_transactional_id(state: View, caller: Caller, operation: int, name: str) -> None:
+    """Raises ApiFailure if the caller may not do an operation on a transactional id."""
+    if not allows(state, caller, operation, TRANSACTIONAL_ID, name):
+        raise ApiFailure(codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+
+
+def group_operations(state: View, caller: Caller, name: str) -> int:
+    """The bits of the operations that the caller may do on a group; 3.9 leaves out its configs."""
+    return sum(
+        1 << code
+        for code in (READ, DELETE, DESCRIBE, *(_GROUP_CONFIGS if state.release >= "4" else ()))
+        if allows(state, caller, code, GROUP, name)
+    )
 
 
 def creatable_topics(state: View, caller: Caller, names: Iterable[str]) -> set[str]:

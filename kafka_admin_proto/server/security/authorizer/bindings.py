@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from uuid import uuid4
+from collections.abc import Mapping, Sequence
+from uuid import UUID, uuid4
 
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Acl
-from kafka_admin_proto.server.failures import INVALID_REQUEST, ApiFailure
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW,
     ANYTHING,
@@ -23,8 +24,8 @@ from kafka_admin_proto.server.security.authorizer.rules import (
 )
 
 _UNKNOWN, _ANY, _MATCH = 0, 1, 2
-# The largest codes that Kafka knows.
-_LAST_RESOURCE, _LAST_PATTERN, _LAST_OPERATION, _LAST_PERMISSION = 7, PREFIXED, 15, ALLOW
+#: Codes that an ACL may have; lower ones are filters'.
+RESOURCE_TYPES, PATTERN_TYPES, PERMISSION_TYPES = range(2, 8), (LITERAL, PREFIXED), (DENY, ALLOW)
 
 
 def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> None:
@@ -35,12 +36,12 @@ def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsR
     else:
         rows = request.filters if isinstance(request, DeleteAclsRequest) else [request]
     for each in rows:
-        codes = [each.operation, each.permission_type]
+        given = [each.operation, each.permission_type]
         if isinstance(each, AclCreation):
-            codes += [each.resource_type, each.resource_pattern_type]
+            given += [each.resource_type, each.resource_pattern_type]
         else:
-            codes += [each.resource_type_filter, each.pattern_type_filter]
-        if _UNKNOWN in codes:
+            given += [each.resource_type_filter, each.pattern_type_filter]
+        if _UNKNOWN in given:
             raise RemoteProtocolError("an ACL request has a code of 0, which stands for UNKNOWN")
 
 
@@ -50,65 +51,100 @@ def is_binding(row: AclCreation) -> bool:
     return _ANY not in kinds and row.resource_pattern_type not in (_ANY, _MATCH)
 
 
-def check_binding(row: AclCreation) -> None:
-    """Raises ApiFailure for an ACL that is not possible."""
+def operations(release: str) -> range:
+    """The operations that an ACL may have in a release: TWO_PHASE_COMMIT (15) is new in 4.0."""
+    return range(2, 16 if release >= "4" else 15)
+
+
+def check_binding(row: AclCreation, release: str) -> None:
+    """Raises ApiFailure for an ACL that is not possible in a release."""
     if row.resource_type == CLUSTER and row.resource_name != CLUSTER_NAME:
         text = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)
     if not row.resource_name:
-        raise ApiFailure(INVALID_REQUEST, "Invalid empty resource name")
+        raise ApiFailure(codes.INVALID_REQUEST, "Invalid empty resource name")
     for name, known in (
-        ("resourceType", 2 <= row.resource_type <= _LAST_RESOURCE),
-        ("patternType", row.resource_pattern_type in (LITERAL, PREFIXED)),
-        ("operation", 2 <= row.operation <= _LAST_OPERATION),
-        ("permissionType", row.permission_type in (DENY, ALLOW)),
+        ("resourceType", row.resource_type in RESOURCE_TYPES),
+        ("patternType", row.resource_pattern_type in PATTERN_TYPES),
+        ("operation", row.operation in operations(release)),
+        ("permissionType", row.permission_type in PERMISSION_TYPES),
     ):
         if not known:
-            raise ApiFailure(INVALID_REQUEST, f"Invalid {name} UNKNOWN")
+            raise ApiFailure(codes.INVALID_REQUEST, f"Invalid {name} UNKNOWN")
     if ":" not in row.principal:
         text = f"Could not parse principal from `{row.principal}` (no colon is present separating "
         text += "the principal type from the principal name)"
-        raise ApiFailure(INVALID_REQUEST, text)
+        raise ApiFailure(codes.INVALID_REQUEST, text)
 
 
-def check_filter(wanted: DeleteAclsFilter) -> None:
-    """Raises ApiFailure for codes that Kafka does not know."""
-    if not (
-        1 <= wanted.resource_type_filter <= _LAST_RESOURCE
-        and 1 <= wanted.pattern_type_filter <= _LAST_PATTERN
+def check_filter(wanted: DeleteAclsFilter, release: str) -> None:
+    """Raises ApiFailure for codes that a release does not know."""
+    for known, fault in (
+        (wanted.resource_type_filter in (_ANY, *RESOURCE_TYPES), "patternFilter"),
+        (wanted.pattern_type_filter in (_ANY, _MATCH, *PATTERN_TYPES), "patternFilter"),
+        (wanted.operation in (_ANY, *operations(release)), "entryFilter"),
+        (wanted.permission_type in (_ANY, *PERMISSION_TYPES), "entryFilter"),
     ):
-        raise ApiFailure(INVALID_REQUEST, "Unknown patternFilter.")
-    if not (
-        1 <= wanted.operation <= _LAST_OPERATION and 1 <= wanted.permission_type <= _LAST_PERMISSION
-    ):
-        raise ApiFailure(INVALID_REQUEST, "Unknown entryFilter.")
+        if not known:
+            raise ApiFailure(codes.INVALID_REQUEST, f"Unknown {fault}.")
 
 
-def matches(wanted: DeleteAclsFilter | DescribeAclsRequest, acl: Acl) -> bool:
-    """Whether a filter matches an ACL.
+class AclSearch:
+    """Finds the ACLs that filters match, without a look at all ACLs for each filter.
 
-    The pattern type MATCH matches the ACLs that apply to a resource of the filter's name.
+    For each set of fields that some filter gives there is a table of all ACLs by these fields, made
+    when it is first needed: however many the filters are, there are at most 128 tables.
     """
-    return (
-        wanted.resource_type_filter in (_ANY, acl.resource_type)
-        and wanted.pattern_type_filter in (_ANY, _MATCH, acl.pattern_type)
-        and _matches_name(wanted, acl)
-        and wanted.principal_filter in (None, acl.principal)
-        and wanted.host_filter in (None, acl.host)
-        and wanted.operation in (_ANY, acl.operation)
-        and wanted.permission_type in (_ANY, acl.permission_type)
-    )
+
+    def __init__(self, acls: Mapping[UUID, Acl]) -> None:
+        self._acls = acls
+        self._places = {each: place for place, each in enumerate(acls)}
+        self._tables: dict[tuple[str, ...], dict[tuple[int | str, ...], list[UUID]]] = {}
+        #: The lengths of the names in prefixed ACLs, shortest first.
+        self._lengths = sorted(
+            {len(each.resource_name) for each in acls.values() if each.pattern_type == PREFIXED}
+        )
+
+    def find(self, wanted: DeleteAclsFilter | DescribeAclsRequest) -> list[UUID]:
+        """The ids of the ACLs that a filter matches, in the order of the ACLs.
+
+        The pattern type MATCH matches the ACLs that apply to a resource of the filter's name.
+        """
+        name, pattern = wanted.resource_name_filter, wanted.pattern_type_filter
+        fields: dict[str, int | str | None] = {
+            "resource_type": _given(wanted.resource_type_filter),
+            "pattern_type": None if pattern == _MATCH else _given(pattern),
+            "principal": wanted.principal_filter,
+            "host": wanted.host_filter,
+            "operation": _given(wanted.operation),
+            "permission_type": _given(wanted.permission_type),
+        }
+        found = self._with({**fields, "resource_name": name})
+        if pattern != _MATCH or name is None:
+            return found
+        names = [(ANYTHING, LITERAL)]
+        for length in self._lengths:
+            if length > len(name):
+                break
+            names.append((name[:length], PREFIXED))
+        applying = set(found)
+        for each, kind in names:
+            applying.update(self._with({**fields, "resource_name": each, "pattern_type": kind}))
+        return sorted(applying, key=self._places.__getitem__)
+
+    def _with(self, fields: Mapping[str, int | str | None]) -> list[UUID]:
+        """The ids of the ACLs that have these values, where one is not None."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        table = self._tables.get((*given,))
+        if table is None:
+            table = self._tables[*given,] = {}
+            for key, acl in self._acls.items():
+                table.setdefault(tuple(getattr(acl, each) for each in given), []).append(key)
+        return table.get((*given.values(),), [])
 
 
-def _matches_name(wanted: DeleteAclsFilter | DescribeAclsRequest, acl: Acl) -> bool:
-    name = wanted.resource_name_filter
-    if name is None or name == acl.resource_name:
-        return True
-    if wanted.pattern_type_filter != _MATCH:
-        return False
-    if acl.pattern_type == LITERAL:
-        return acl.resource_name == ANYTHING
-    return name.startswith(acl.resource_name)
+def _given(code: int) -> int | None:
+    return None if code == _ANY else code
 
 
 def acl_of(row: AclCreation) -> Acl:

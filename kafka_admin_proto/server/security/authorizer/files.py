@@ -16,13 +16,19 @@ from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import name_of
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.security.authorizer.bindings import acl_of, check_binding, record_of
+from kafka_admin_proto.server.security.authorizer.bindings import (
+    PATTERN_TYPES,
+    PERMISSION_TYPES,
+    RESOURCE_TYPES,
+    acl_of,
+    check_binding,
+    operations,
+    record_of,
+)
 from kafka_admin_proto.server.security.authorizer.rules import CLASS_CONFIG, STANDARD_AUTHORIZER
 
 #: Configs of a cluster that has an authorizer.
 AUTHORIZED = {CLASS_CONFIG: STANDARD_AUTHORIZER}
-#: Codes up to this one have names.
-_LAST_CODE = 15
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -42,36 +48,47 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
 def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
     """The rows of a file: a JSON list, or what ``kap acls list --output json`` wrote.
 
-    Raises SettingsError for a file that cannot be read.
+    Raises SettingsError for a file that cannot be read or has none.
     """
     try:
         found = msgspec.json.decode(Path(path).read_bytes())
         rows = found["acls"] if isinstance(found, dict) else found
-        return [*msgspec.convert(rows, list[dict[str, Any]])]
+        acls = msgspec.convert(rows, list[dict[str, Any]])
     except OSError as error:
         raise SettingsError(f"the ACLs in {path} cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, KeyError) as error:
         text = f"{path} has no ACLs: expected a JSON list of them, as kap acls list --output json"
         raise SettingsError(f"{text} writes it ({error})") from None
+    if not acls:
+        raise SettingsError(
+            f"{path} has no ACLs: its list is empty; to forbid everything, leave it out and set "
+            f"the config {CLASS_CONFIG}={STANDARD_AUTHORIZER}"
+        )
+    return [*acls]
 
 
-def acls_of(rows: Iterable[Mapping[str, Any]]) -> list[Acl]:
-    """The ACLs of rows. Raises SettingsError, which names the row, for an impossible ACL."""
+def acls_of(rows: Iterable[Mapping[str, Any]], release: str) -> list[Acl]:
+    """The ACLs of rows. Raises SettingsError, which names the row, for one that the release cannot
+    have.
+    """
     found = []
     for number, each in enumerate(rows, 1):
         try:
             row = msgspec.convert(each, _Row)
             creation = AclCreation(
-                _code("acl_resource_type", row.resource_type),
+                _code("acl_resource_type", row.resource_type, RESOURCE_TYPES),
                 row.name,
-                _code("pattern_type", row.pattern_type),
+                _code("pattern_type", row.pattern_type, PATTERN_TYPES),
                 row.principal,
                 row.host,
-                _code("acl_operation", row.operation),
-                _code("acl_permission_type", row.permission),
+                _code("acl_operation", row.operation, operations(release)),
+                _code("acl_permission_type", row.permission, PERMISSION_TYPES),
             )
-            check_binding(creation)
-        except (msgspec.ValidationError, ValueError) as error:
+            check_binding(creation, release)
+        except msgspec.ValidationError as error:
+            fields = ", ".join(_Row.__struct_fields__)
+            raise SettingsError(f"ACL {number} cannot be: {error}; it has {fields}") from None
+        except ValueError as error:
             raise SettingsError(f"ACL {number} cannot be: {error}") from None
         except ApiFailure as failure:
             raise SettingsError(f"ACL {number} cannot be: {failure.message}") from None
@@ -85,9 +102,10 @@ def records_of(acls: Iterable[Acl], cluster: ClusterState) -> list[AccessControl
     return [record_of(each) for each in dict.fromkeys(acls) if each not in known]
 
 
-def _code(meaning: str, name: str) -> int:
-    for code in range(_LAST_CODE + 1):
-        if name_of(meaning, code) == name:
-            return code
-    kind = meaning.removeprefix("acl_").replace("_", " ")
-    raise ValueError(f"{name!r} is no {kind}; write it as Kafka's constant, in capital letters")
+def _code(meaning: str, name: str, codes: Iterable[int]) -> int:
+    """The one of these codes that has this name."""
+    known = {name_of(meaning, code): code for code in codes}
+    if name not in known:
+        kind = meaning.removeprefix("acl_").replace("_", " ")
+        raise ValueError(f"{name!r} is no {kind}; there are {', '.join(known)}")
+    return known[name]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.brokers.view import GROUP_RESOURCE, TOPIC_RESOURCE
-from kafka_admin_proto.server.failures import (
-    CLUSTER_AUTHORIZATION_FAILED,
-    GROUP_AUTHORIZATION_FAILED,
-    TOPIC_AUTHORIZATION_FAILED,
-)
 from kafka_admin_proto.server.security.authorizer.rules import CLUSTER, CLUSTER_NAME, GROUP, TOPIC
 
 
@@ -17,7 +13,7 @@ def resource_of(kind: int, name: str) -> tuple[int, str, int]:
     Brokers, their loggers and subscriptions to metrics belong to the cluster.
     """
     if kind == TOPIC_RESOURCE:
-        return TOPIC, name, TOPIC_AUTHORIZATION_FAILED
+        return TOPIC, name, codes.TOPIC_AUTHORIZATION_FAILED
     if kind == GROUP_RESOURCE:
-        return GROUP, name, GROUP_AUTHORIZATION_FAILED
-    return CLUSTER, CLUSTER_NAME, CLUSTER_AUTHORIZATION_FAILED
+        return GROUP, name, codes.GROUP_AUTHORIZATION_FAILED
+    return CLUSTER, CLUSTER_NAME, codes.CLUSTER_AUTHORIZATION_FAILED

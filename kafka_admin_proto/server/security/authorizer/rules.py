@@ -27,6 +27,8 @@ DENY, ALLOW = 2, 3
 
 #: The only name of a resource of type CLUSTER.
 CLUSTER_NAME = "kafka-cluster"
+#: A name that no topic can have, so that only ACLs of any resource are about it.
+_NAME_WITHOUT_ACL = "/"
 #: In an ACL, any resource of its type, or any host.
 ANYTHING = "*"
 ANYBODY = "User:*"
@@ -36,6 +38,10 @@ _IMPLIED = {
     DESCRIBE: frozenset({DESCRIBE, READ, WRITE, DELETE, ALTER}),
     DESCRIBE_CONFIGS: frozenset({DESCRIBE_CONFIGS, ALTER_CONFIGS}),
 }
+
+
+#: (principal, host) → the bits of the denied operations, and those of the allowed ones.
+_Entries = dict[tuple[str, str], list[int]]
 
 
 class AuthorizerSettings(msgspec.Struct, frozen=True):
@@ -70,16 +76,19 @@ class Authorizer:
 
     def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl]) -> None:
         self._settings = settings
-        #: ACLs by resource type, pattern type and name.
-        self._acls: dict[tuple[int, int, str], list[Acl]] = {}
-        #: Resource type → the lengths of the names in prefixed ACLs.
-        self._prefixes: dict[int, set[int]] = {}
+        #: The ACLs by resource type, pattern type and name: a question looks at four entries of
+        #: each, however many principals have ACLs for the resource.
+        self._acls: dict[tuple[int, int, str], _Entries] = {}
+        lengths: dict[int, set[int]] = {}
         for acl in acls:
             key = (acl.resource_type, acl.pattern_type, acl.resource_name)
-            self._acls.setdefault(key, []).append(acl)
+            entry = acl.principal, acl.host
+            bits = self._acls.setdefault(key, {}).setdefault(entry, [0, 0])
+            bits[acl.permission_type == ALLOW] |= 1 << acl.operation
             if acl.pattern_type == PREFIXED:
-                lengths = self._prefixes.setdefault(acl.resource_type, set())
-                lengths.add(len(acl.resource_name))
+                lengths.setdefault(acl.resource_type, set()).add(len(acl.resource_name))
+        #: Resource type → the lengths of the names in prefixed ACLs, shortest first.
+        self._prefixes = {kind: sorted(found) for kind, found in lengths.items()}
 
     def allows(self, principal: str, host: str, operation: int, kind: int, name: str) -> bool:
         """Whether a principal ("User:alice") from an address may do an operation on a resource.
@@ -88,28 +97,42 @@ class Authorizer:
         """
         if principal in self._settings.super_users:
             return True
-        found = allowed = False
-        for acl in self._about(kind, name):
+        found = False
+        denied = allowed = 0
+        for entries in self._about(kind, name):
             found = True
-            if acl.principal not in (principal, ANYBODY) or acl.host not in (host, ANYTHING):
-                continue
-            if acl.permission_type == ALLOW:
-                implying = _IMPLIED.get(operation)
-                allowed = allowed or (
-                    acl.operation == ALL
-                    or acl.operation == operation
-                    or (implying is not None and acl.operation in implying)
-                )
-            elif acl.operation in (ALL, operation):
-                return False
-        return allowed or (not found and self._settings.allow_without_acls)
+            for who in (principal, ANYBODY):
+                for where in (host, ANYTHING):
+                    bits = entries.get((who, where))
+                    if bits is not None:
+                        denied |= bits[0]
+                        allowed |= bits[1]
+        wanted = 1 << ALL | 1 << operation
+        if denied & wanted:
+            return False
+        implying = sum(1 << each for each in _IMPLIED.get(operation, ()))
+        return bool(allowed & (wanted | implying)) or (
+            not found and self._settings.allow_without_acls
+        )
 
-    def _about(self, kind: int, name: str) -> Iterator[Acl]:
-        """The ACLs that apply to a resource."""
-        acls = self._acls
-        yield from acls.get((kind, LITERAL, name), ())
+    def allows_any(self, principal: str, host: str, operation: int, kind: int) -> bool:
+        """Whether there may be a resource of a type on which a principal may do an operation.
+
+        These are the names of ACLs, and a name without one (``authorizeByResourceType`` in Kafka).
+        """
+        names = {name for each, _, name in self._acls if each == kind}
+        return any(
+            self.allows(principal, host, operation, kind, name)
+            for name in (*names, _NAME_WITHOUT_ACL)
+        )
+
+    def _about(self, kind: int, name: str) -> Iterator[_Entries]:
+        """The entries of the ACLs that apply to a resource."""
+        keys = [(kind, LITERAL, name)]
         if name != ANYTHING:
-            yield from acls.get((kind, LITERAL, ANYTHING), ())
+            keys.append((kind, LITERAL, ANYTHING))
         for length in self._prefixes.get(kind, ()):
-            if length <= len(name):
-                yield from acls.get((kind, PREFIXED, name[:length]), ())
+            if length > len(name):
+                break
+            keys.append((kind, PREFIXED, name[:length]))
+        yield from (self._acls[each] for each in keys if each in self._acls)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.errors import PartitionMetadataError
 from kafka_admin_proto.records.batches.batches import Record, read_batches
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
@@ -47,7 +48,7 @@ class Disk:
     """Log directories, kept in memory."""
 
     def __init__(self, log_dirs: Sequence[str] = ("d1",)) -> None:
-        self.log_dirs: tuple[str, ...] = tuple(log_dirs)
+        self.log_dirs: tuple[str, ...] = tuple(listed(log_dirs, "log_dirs"))
         self._files: dict[str, dict[str, dict[str, bytes]]] = {each: {} for each in self.log_dirs}
 
     def names(self, log_dir: str) -> list[str]:
@@ -113,7 +114,7 @@ class FolderDisk(Disk):
     """Log directories in the file system; ``log_dirs`` are their paths, which are made."""
 
     def __init__(self, log_dirs: Sequence[str | Path]) -> None:
-        super().__init__([str(each) for each in log_dirs])
+        super().__init__(list(map(str, listed(log_dirs, "log_dirs"))))
         for each in self.log_dirs:
             Path(each).mkdir(parents=True, exist_ok=True)
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_admin_proto.testing import Authority, Certificate
 from tools.clusters import (
     HOST,
-    Authority,
-    Certificate,
     Cluster,
     Listener,
     free_ports,

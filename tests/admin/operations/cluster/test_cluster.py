@@ -7,13 +7,13 @@ import asyncio
 import pytest
 
 from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
-from kafka_admin_proto.admin.operations.cluster import ClusterOperations
 from kafka_admin_proto.admin.operations.cluster.description import ClusterNode
 from kafka_admin_proto.admin.operations.cluster.features import (
     FeatureUpdate,
     FinalizedFeature,
     SupportedFeature,
 )
+from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumListener, QuorumOperations
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import api_versions_response as versions_messages

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.caller import Broker
+from kafka_admin_proto.admin.caller import Broker, Reply, Target
 from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError, RequestTimedOutError
-from kafka_admin_proto.admin.operations.common.waiting import every_broker_sees
-from kafka_admin_proto.admin.operations.configs.waiting import every_broker_sees_configs
+from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_all_brokers
+from kafka_admin_proto.admin.operations.configs.waiting import in_configs
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_admin_proto.values import Message
@@ -19,13 +22,16 @@ from tests.admin.fake_caller import Call
 from tests.admin.operations.topics.fake_cluster import Topic, Topics, code
 
 
-def known(name: str, topic: MetadataResponseTopic | None) -> Iterator[str]:
+def known(name: str, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
     if topic is None:
-        yield f"{name} is unknown"
+        yield Missing(name, f"{name} is unknown")
 
 
 def wait(cluster: Topics, timeout: float = 0.2) -> dict[str, list[str]]:
-    return asyncio.run(every_broker_sees(cluster, ["a"], known, timeout=timeout))
+    """Sentences for what is missing, by topic."""
+    find = in_metadata(cluster, known)
+    left = asyncio.run(wait_for_all_brokers(cluster, ["a"], find, timeout))
+    return {item: [str(each) for each in lacks] for item, lacks in left.items()}
 
 
 def failing(cluster: Topics, broker: int) -> None:
@@ -52,6 +58,29 @@ def test_a_broker_that_has_ended_is_not_waited_for() -> None:
     assert time.monotonic() - begin < 5
 
 
+def test_a_silent_broker_that_the_cluster_drops_is_not_waited_for() -> None:
+    """Its request is still under way when the other brokers no longer name it."""
+
+    class SilentBroker(Topics):
+        async def call(
+            self,
+            request: Message,
+            response: type[Any],
+            *,
+            to: int | Target = Target.ANY,
+            **how: Any,
+        ) -> Reply[Any]:
+            if to == 3:
+                self.gone.add(3)
+                await asyncio.sleep(60)
+            return await super().call(request, response, to=to, **how)
+
+    begin = time.monotonic()
+    (made,) = asyncio.run(SilentBroker().create_topics([NewTopic("a", 1, 1)], timeout=30))
+    assert made.complete is True
+    assert time.monotonic() - begin < 3
+
+
 def test_a_live_broker_that_does_not_answer_is_named() -> None:
     cluster = Topics([Topic("a", [[1]])])
     failing(cluster, 3)
@@ -60,7 +89,7 @@ def test_a_live_broker_that_does_not_answer_is_named() -> None:
 
 def test_no_topics_and_no_time() -> None:
     cluster = Topics([Topic("a", [[1]])])
-    assert asyncio.run(every_broker_sees(cluster, [], known, timeout=1)) == {}
+    assert asyncio.run(wait_for_all_brokers(cluster, [], in_metadata(cluster, known), 1)) == {}
     assert cluster.calls == []
     left = wait(cluster, timeout=0)
     assert left == {"a": [f"broker {each}: it was not asked in time" for each in (1, 2, 3)]}
@@ -105,11 +134,16 @@ def test_configs_are_waited_for_on_every_broker() -> None:
     """No value is shown: it may be a secret."""
     cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2", "ratio": "0.5"})])
     wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None, "ratio": "0.50"}}
-    assert asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=1)) == {}
+
+    def left(timeout: float) -> dict[str, list[Missing]]:
+        find = in_configs(cluster, wanted)
+        return asyncio.run(wait_for_all_brokers(cluster, list(wanted), find, timeout))
+
+    assert left(1) == {}
     wanted = {"a": {"x": "9", "y": None}, "b": {"x": "1"}}
-    left = asyncio.run(every_broker_sees_configs(cluster, wanted, timeout=0.05))
-    assert left["a"][:2] == [
-        "broker 1: config x is not as asked",
-        "broker 1: config y is not as asked",
+    found = left(0.05)
+    assert found["a"][:2] == [
+        Missing("a", "config x is not as asked", broker=1),
+        Missing("a", "config y is not as asked", broker=1),
     ]
-    assert left["b"][0] == "broker 1: its configs are not known"
+    assert str(found["b"][0]) == "broker 1: its configs are not known"

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.errors import ConnectionFailedError
-from kafka_admin_proto.admin.operations.configs import ConfigOperations
 from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
 from kafka_admin_proto.admin.operations.configs.entries import (
     ConfigEntry,
@@ -18,6 +17,7 @@ from kafka_admin_proto.admin.operations.configs.entries import (
     entry_of_created,
     entry_of_described,
 )
+from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import alter_configs_response as replaced_messages
@@ -246,6 +246,13 @@ def test_all_configs_of_a_resource_replaced() -> None:
     topic = ConfigResource("topic", "a")
     results = asyncio.run(client.replace_configs({topic: {"k": "v"}}))
     assert results == [AlteredConfigs(type="topic", name="a")]
+
+
+def test_keys_that_can_be_read_once_are_those_of_each_resource() -> None:
+    client, keys = Client(), ["k"]
+    resources = [ConfigResource("topic", "a"), ConfigResource("topic", "b")]
+    found = asyncio.run(client.describe_configs(resources, keys=iter(keys)))  # type: ignore[arg-type]
+    assert [[entry.name for entry in each.configs] for each in found] == [keys, keys]
 
 
 def test_synonyms_types_and_documentation() -> None:

@@ -68,7 +68,7 @@ ROW = '{"topic":"a","partition":0,"replicas":[1]}'
         ('{"partitions":[{"topic":"a","partition":0,"replicas":[1,1]}]}', "a broker twice"),
         (
             '{"partitions":[{"topic":"a","partition":0,"replicas":[1],"log_dirs":[]}]}',
-            "1 replicas and 0 log dirs",
+            "1 replica and 0 log dirs",
         ),
     ],
 )

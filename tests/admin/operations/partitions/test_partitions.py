@@ -9,6 +9,7 @@ import pytest
 
 from kafka_admin_proto.admin.alter.instructions import TopicAlteration
 from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
 from kafka_admin_proto.admin.operations.partitions import creation, moves
@@ -120,7 +121,7 @@ def test_partitions_that_a_controller_was_late_with_may_still_come(comes: bool) 
         (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])], timeout=timeout)
         if not comes:
             assert (found.error, found.complete) == ("REQUEST_TIMED_OUT", False)
-            assert any(each.startswith("broker 2: ") for each in found.missing)
+            assert any((each.topic, each.broker) == ("a", 2) for each in found.missing)
             assert "the rest may still come" in (found.message or "")
             return
         assert (found.error, found.message, found.complete) == (None, None, True)
@@ -246,7 +247,11 @@ def test_a_broker_that_has_another_leader_is_named() -> None:
         cluster.handlers[MetadataRequest] = _slow(cluster)
         found = await cluster.elect_leaders([("a", 0), ("a", 1)], timeout=0.2)
         assert [each.complete for each in found] == [False, True]
-        assert found[0].missing == ["broker 3: partition 0 of topic 'a' is led by 2, not yet by 1"]
+        assert found[0].missing == [
+            Missing(
+                "a", "partition 0 of topic 'a' is led by 2, not yet by 1", partition=0, broker=3
+            )
+        ]
 
     asyncio.run(run())
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.admin import InstructionError
 from kafka_admin_proto.admin.operations.partitions.records import (
     ALL_RECORDS,
     OffsetSpec,
@@ -134,8 +135,10 @@ def test_what_a_broker_cannot_be_asked() -> None:
 
 
 def test_mistakes_of_the_caller() -> None:
-    for wrong in ("newest", -1, True):
-        with pytest.raises(ValueError, match="stands for no offset"):
+    for wrong in ("newest", -1):
+        with pytest.raises(InstructionError, match="stands for no offset"):
             asyncio.run(Client().list_offsets({("a", 0): mistyped(wrong)}))
+    with pytest.raises(TypeError, match=r"specs\[\('a', 0\)\]: expected str or int, got bool"):
+        asyncio.run(Client().list_offsets({("a", 0): True}))
     with pytest.raises(ValueError, match="read_uncommitted, read_committed"):
         asyncio.run(Client().list_offsets({}, isolation=mistyped("committed")))

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from kafka_admin_proto.admin.caller import Reply, Target
-from kafka_admin_proto.admin.operations.topics import TopicOperations
+from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
 from kafka_admin_proto.messages import create_topics_response as created_messages
 from kafka_admin_proto.messages import delete_topics_response as deleted_messages
 from kafka_admin_proto.messages import describe_configs_response as configs_messages
@@ -43,9 +43,7 @@ ZOOKEEPER = {75: VersionRange.NONE, 55: VersionRange.NONE}
 
 def code(name: str) -> int:
     """The number of an error of Kafka's."""
-    found = error_code(name).code
-    assert found is not None
-    return found
+    return error_code(name).code
 
 
 @dataclasses.dataclass

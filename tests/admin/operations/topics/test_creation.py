@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.errors import InstructionError, RequestTimedOutError
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
 from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
@@ -67,12 +68,19 @@ def test_each_topic_on_its_own_in_the_order_of_the_call(
             assert cluster.late[broker][0].keys() | there == cluster.topics.keys()
 
 
+def test_a_config_without_a_value_is_refused_before_anything_is_sent() -> None:
+    cluster = Topics()
+    with pytest.raises(InstructionError, match=r"topic 'new' .* config x as None; leave it out"):
+        one(cluster, NewTopic("new", configs={"x": None}))
+    assert cluster.calls == []
+
+
 def test_a_topic_that_a_broker_does_not_hear_of() -> None:
     """The call returns in time and says who lacks what, and that it may still come."""
     cluster = Topics(delay={3: 10_000})
     result = one(cluster, NewTopic("new", 2, 1), timeout=0.3)
     assert (result.error, result.complete) == (None, False)
-    assert result.missing == ["broker 3: topic 'new' is unknown"]
+    assert result.missing == [Missing("new", "topic 'new' is unknown", broker=3)]
     assert result.message == (
         "created, but not complete after 0.3 s: broker 3: topic 'new' is unknown; "
         "the rest may still come"
@@ -91,7 +99,8 @@ def test_a_partition_without_a_leader() -> None:
     cluster.handlers[CreateTopicsRequest] = without_leader
     result = one(cluster, NewTopic("new", 2, 1), timeout=0.2)
     assert result.missing == [
-        f"broker {broker}: partition 1 of topic 'new' has no leader" for broker in (1, 2, 3)
+        Missing("new", "partition 1 of topic 'new' has no leader", partition=1, broker=broker)
+        for broker in (1, 2, 3)
     ]
 
 
@@ -151,7 +160,7 @@ def test_a_controller_whose_time_was_over(comes: bool) -> None:
         (None, True) if comes else ("REQUEST_TIMED_OUT", False)
     )
     if not comes:
-        assert result.missing[0] == "broker 1: partition 1 of topic 'new' has no leader"
+        assert str(result.missing[0]) == "broker 1: partition 1 of topic 'new' has no leader"
         assert "the rest may still come" in (result.message or "")
 
 

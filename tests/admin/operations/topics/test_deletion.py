@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
 from kafka_admin_proto.messages.delete_topics_response import (
@@ -83,7 +84,7 @@ def test_a_broker_that_never_forgets() -> None:
     cluster.delay[2] = 10_000
     [result] = asyncio.run(cluster.delete_topics(["a"], timeout=0.2))
     assert (result.error, result.complete) == (None, False)
-    assert result.missing == ["broker 2: topic 'a' is still known"]
+    assert result.missing == [Missing("a", "topic 'a' is still known", broker=2)]
     assert "may still come" in (result.message or "")
 
 

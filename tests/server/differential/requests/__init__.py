@@ -1,9 +1,10 @@
 """Requests drawn for a cluster, or for two at once: valid and invalid, biased to the edges."""
 
 from tests.server.differential.requests import cluster, configs, topics
+from tests.server.differential.requests.raw import raw
 
 #: What draws a step, as often as it is drawn; the first is what others shrink to.
-EVERY_REQUEST = (
+_USUAL = (
     *[topics.create_valid_topics] * 4,
     *[topics.create_topics] * 8,
     *[topics.create_many_partitions] * 1,
@@ -25,5 +26,8 @@ EVERY_REQUEST = (
     *[cluster.api_versions] * 1,
     *[cluster.refused_versions] * 2,
 )
+#: Each api as often as the others, as only a raw client sends it.
+RAW_REQUEST = raw(*dict.fromkeys(_USUAL))
+EVERY_REQUEST = (*_USUAL, *[RAW_REQUEST] * 12)
 
-__all__ = ["EVERY_REQUEST"]
+__all__ = ["EVERY_REQUEST", "RAW_REQUEST"]

@@ -11,12 +11,8 @@ from kafka_admin_proto.messages import (
     incremental_alter_configs_request,
 )
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
-from tests.server.differential.requests.drawing import Draws, Step
+from tests.server.differential.requests.drawing import Draws, Step, patience_of
 from tests.server.differential.requests.pools import CONFIGS
-from tests.server.differential.wire import PATIENCE_S
-
-#: After how long a node that says nothing is taken to stay silent.
-_SILENCE_S = 1.0
 
 
 def incremental_alter_configs(draws: Draws) -> Step:
@@ -49,12 +45,8 @@ def alter_configs(draws: Draws) -> Step:
             alter_configs_request.AlterableConfig(key, value) for key, value in draws.configs(kind)
         ]
         rows.append(alter_configs_request.AlterConfigsResource(kind, name, configs))
-    names = [(each.resource_type, each.resource_name) for each in rows]
-    patience_s = PATIENCE_S
-    if len(set(names)) < len(names):  # a real broker says nothing to that, for ever
-        patience_s = _SILENCE_S
     request = AlterConfigsRequest(rows, draws.rarely(5))
-    return Step(node, version, lambda _: request, patience_s=patience_s)
+    return Step(node, version, lambda _: request, patience_s=patience_of(request))
 
 
 def describe_configs(draws: Draws) -> Step:

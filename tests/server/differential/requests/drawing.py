@@ -6,12 +6,14 @@ The plain choice stands first everywhere, so that a failure shrinks to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
 from hypothesis import strategies as st
 
+from kafka_admin_proto.messages import AlterConfigsRequest, DescribeUserScramCredentialsRequest
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.pools import CONFIGS, FOREIGN, NAMES, ODD_NAMES, RESOURCES
 from tests.server.differential.wire import PATIENCE_S
@@ -20,6 +22,8 @@ _T = TypeVar("_T")
 
 #: ``timeout_ms`` of a request that is to be carried out.
 TIMEOUT_MS = 20_000
+#: After how long a node that says nothing is taken to stay silent.
+_SILENCE_S = 1.0
 
 
 class Ids:
@@ -43,6 +47,8 @@ class Step(msgspec.Struct):
 
     Where there is none to build a plain header of ``api_key`` is all that is sent. ``placed`` are
     topics for which the placer may choose replicas. An answer is waited for ``patience_s``.
+    ``session`` puts a Fetch into one of the node's sessions, by how many were used since; the
+    epoch of the request is added to the next one then.
     ``outage`` says that the node is to "stop" or to be given a "kill" instead.
     ``user`` is who asks; None leaves that to the clusters, which have users or none.
     """
@@ -55,13 +61,15 @@ class Step(msgspec.Struct):
     patience_s: float = PATIENCE_S
     outage: str = ""
     user: str | None = None
+    session: int | None = None
 
     def __repr__(self) -> str:
         if self.outage:
             return f"<node {self.node + 1}: {self.outage}, or the one that is away starts>"
         request = f"api {self.api_key}" if self.make is None else repr(self.make(Ids({}, {})))
         user = "" if self.user is None else f"{self.user}, "
-        return f"<{user}node {self.node + 1}, v{self.version}: {request}>"
+        session = "" if self.session is None else f", session {self.session}"
+        return f"<{user}node {self.node + 1}, v{self.version}{session}: {request}>"
 
 
 class Draws:
@@ -85,6 +93,11 @@ class Draws:
     def one(self, items: Sequence[_T]) -> _T:
         """One of these, the first ones as often as they stand there."""
         found: _T = self._draw(st.sampled_from(items))
+        return found
+
+    def shuffled(self, items: Sequence[_T]) -> list[_T]:
+        """All of these, in any order."""
+        found: list[_T] = self._draw(st.permutations(items))
         return found
 
     def rarely(self, one_in: int = 8) -> bool:
@@ -132,8 +145,7 @@ class Draws:
         """So many brokers, or any list."""
         if self.rarely():
             return [self.broker() for _ in range(self.within(0, 3))]
-        found: list[int] = self._draw(st.permutations(range(1, self.nodes + 1)))
-        return found[:count]
+        return self.shuffled(range(1, self.nodes + 1))[:count]
 
     def partition(self) -> int:
         """A partition's number."""
@@ -157,9 +169,45 @@ class Draws:
         if kind == 4:
             here, any_node = str(node + 1), str(self.within(1, self.nodes))
             return kind, self.one(["", here, "", here, "", here, here, any_node, "x", "-1", "99"])
-        if kind == 8:  # loggers: of other nodes alone, since there are none here
-            return kind, self.one(["", "x", "-1", "99"])
+        if kind == 8:
+            return kind, self.one(["", "x", "-1", "99", str(node + 1), str(node + 1)])
         return kind, self.one([*RESOURCES, *RESOURCES, ""])
+
+
+class RandomDraws(Draws):
+    """Choices by a random number alone: Hypothesis would repeat most of its earlier steps."""
+
+    def __init__(
+        self,
+        random: Random,
+        nodes: int,
+        versions: Mapping[int, tuple[int, int]],
+        existing: Sequence[str],
+    ) -> None:
+        super().__init__(lambda _: None, nodes, versions, existing)
+        self._random = random
+
+    def one(self, items: Sequence[_T]) -> _T:
+        """One of these."""
+        return self._random.choice(items)
+
+    def shuffled(self, items: Sequence[_T]) -> list[_T]:
+        """All of these, in any order."""
+        return self._random.sample(items, len(items))
+
+
+def patience_of(request: Message) -> float:
+    """How long an answer is waited for: not long where a real broker says nothing, for ever.
+
+    Its own answer fails, after an error of the request was to be sent: of AlterConfigs with a
+    resource twice, and of DescribeUserScramCredentials with null users from who may not ask.
+    """
+    if isinstance(request, AlterConfigsRequest):
+        names = [(each.resource_type, each.resource_name) for each in request.resources]
+        silent = len(set(names)) < len(names)
+    else:
+        silent = isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
+    return _SILENCE_S if silent else PATIENCE_S
 
 
 def steps(makers: Sequence[Callable[[Draws], Step]]) -> st.SearchStrategy[Step]:

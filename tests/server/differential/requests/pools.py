@@ -104,7 +104,8 @@ _METRICS_CONFIGS: dict[str, list[str]] = {
               "client_id=a,client_source_port=9"],
     "no.such.config": ["1"],
 }  # fmt: skip
-_LEVELS = {"root": ["INFO", "x"], "no.such.logger": ["INFO"]}
+#: Loggers that a real broker has not either: there are none here whose level could be set.
+_LEVELS = {"no.such.logger": ["INFO", "x", ""], "": ["INFO"]}
 #: Values of configs by type of resource and by name.
 CONFIGS: dict[int, dict[str, list[str]]] = {
     2: _TOPIC_CONFIGS, 4: _BROKER_CONFIGS, 8: _LEVELS, 16: _METRICS_CONFIGS, 32: _GROUP_CONFIGS,

@@ -1,6 +1,6 @@
 """The topic commands' text, sentence by sentence; a test's docstring begins with the text's lines.
 
-docs/drafts.md has the table.
+docs/proposals.md has the table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
 from kafka_admin_proto.messages.kip_4a.delete_topic_request import DeleteTopicRequest
 from kafka_admin_proto.messages.kip_4a.topic_metadata_request import TopicMetadataRequest
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.server.apis import served_apis
 from tests.server.handlers.drafts.served import ServedDraft
 
 NOW = [[1, 2], [2, 3]]
@@ -55,7 +55,7 @@ def altered(cluster: ServedDraft, *items: AlterTopicRequestItem) -> dict[str, st
 
 
 def test_messages_are_added_to_the_protocol() -> None:
-    """a9: AlterTopic and DeleteTopic get api keys, which ApiVersions lists."""
+    """a9, a17: AlterTopic and DeleteTopic get api keys, which ApiVersions lists."""
     listed = {each.api_key: each.name for each in served_apis("4.3", "kip-4a")}
     shipped = {each.api_key for each in served_apis("4.3")}
     assert {listed[key] for key in listed.keys() - shipped} == {"AlterTopic", "DeleteTopic"}
@@ -249,7 +249,9 @@ def test_metadata_of_all_topics(cluster: ServedDraft) -> None:
 
 
 def test_metadata_has_no_isr(cluster: ServedDraft) -> None:
-    """a110, a122: brokers with their addresses; partitions with leader and replicas alone."""
+    """a110, a122, a17, a130: brokers with their addresses; partitions with leader and replicas
+    alone.
+    """
     found = cluster.ask(TopicMetadataRequest(["t"]))
     assert [each.node_id for each in found.broker] == [1, 2, 3]
     assert {(each.host, each.port) for each in found.broker} == {("h", 9000 + n) for n in (1, 2, 3)}

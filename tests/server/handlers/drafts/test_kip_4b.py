@@ -1,6 +1,6 @@
 """The admin schema's text, sentence by sentence; a test's docstring begins with the text's lines.
 
-docs/drafts.md has the table.
+docs/proposals.md has the table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.protocol.error_codes import error_code
-from kafka_admin_proto.server.handlers import served_apis
+from kafka_admin_proto.records import Batch, Record, write_batch
+from kafka_admin_proto.server.apis import served_apis
 from tests.server.handlers.drafts.served import ServedDraft
 
 NOW = {0: [1, 2], 1: [2, 3]}
@@ -417,6 +418,21 @@ def test_metadata_describes_and_checks(cluster: ServedDraft) -> None:
         ("retention.ms", "1000")
     ]
     lags = topic.partition_metadata[1].replicas_lag
+    assert [(each.replica_id, each.lag) for each in lags] == [(2, 0), (3, 0)]
+
+
+def test_lag_counts_records(cluster: ServedDraft) -> None:
+    """b211: how far a replica is behind the leader; one that lags is so while it is in sync."""
+    topic = cluster.state.topic("t")
+    assert topic is not None
+    cluster.state.partitions.delay(3, 5.0)
+    batch = Batch.of([Record(number, 1, None, b"v") for number in range(4)])
+    log = cluster.state.partitions.log(topic, 1)
+    log.append(write_batch(batch), leader_epoch=0, now_ms=1)
+    lags = described(cluster).partition_metadata[1].replicas_lag
+    assert [(each.replica_id, each.lag) for each in lags] == [(2, 0), (3, 4)]
+    cluster.state.partitions.delay(3, 0.0)
+    lags = described(cluster).partition_metadata[1].replicas_lag
     assert [(each.replica_id, each.lag) for each in lags] == [(2, 0), (3, 0)]
 
 

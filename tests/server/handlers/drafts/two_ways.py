@@ -20,7 +20,8 @@ from typing import Any, Literal
 import msgspec
 
 from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.alter import TopicAlteration
+from kafka_admin_proto.admin.alter import AlterPlan, TopicAlteration, TopicPlan
+from kafka_admin_proto.admin.drafts.altering import alter_topic_step
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
@@ -125,14 +126,15 @@ def outcome(case: Case, result: AlteredTopic, topic: Any) -> dict[str, Any]:
     }
 
 
-async def _altered(
-    admin: AdminClient, cases: Sequence[Case], draft: Draft, *, through: AdminClient
-) -> list[AlteredTopic]:
-    """Create the topics and alter them: ``through`` sends the alterations."""
+async def _created(admin: AdminClient, cases: Sequence[Case]) -> None:
     made = await admin.create_topics([each.topic for each in cases], timeout=_ENOUGH_S)
     assert all(each.complete for each in made), made
-    wanted = [each.wanted for each in cases]
-    return await through.alter_topics(wanted, reading=_READINGS[draft], timeout=0)
+
+
+async def _served(admin: AdminClient, cases: Sequence[Case], draft: Draft) -> list[AlteredTopic]:
+    """Send AlterTopic with all that is asked, also what the client refuses as ignored."""
+    topics = [TopicPlan(each.wanted.name, [alter_topic_step(each.wanted)]) for each in cases]
+    return await admin.run_alter_plan(AlterPlan(_READINGS[draft], topics), timeout=0)
 
 
 async def _outcomes(
@@ -163,8 +165,11 @@ async def differences(
         for start in range(0, count, _BATCH):
             numbers = range(start, min(start + _BATCH, count))
             cases = [drawn(dice, draft, f"{draft}-{number}") for number in numbers]
-            planned = await _altered(shipped, cases, draft, through=shipped)
-            served = await _altered(beside, cases, draft, through=speaking)
+            await _created(shipped, cases)
+            await _created(beside, cases)
+            wanted = [each.wanted for each in cases]
+            planned = await shipped.alter_topics(wanted, reading=_READINGS[draft], timeout=0)
+            served = await _served(speaking, cases, draft)
             deadline = time.monotonic() + _SETTLE_S
             while True:
                 lefts = await _outcomes(shipped, cases, planned)

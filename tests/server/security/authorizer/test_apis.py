@@ -8,10 +8,18 @@ from uuid import UUID
 import pytest
 
 from kafka_admin_proto.messages import CreateAclsRequest, CreateTopicsRequest
+from kafka_admin_proto.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafka_admin_proto.messages.create_acls_request import AclCreation
+from kafka_admin_proto.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_codes import error_name
-from kafka_admin_proto.server.handlers import HANDLERS
+from kafka_admin_proto.server.apis import handler_modules
 from kafka_admin_proto.server.security.authorizer import rules
+from kafka_admin_proto.values import Message
 from tests.server.handlers.test_create_topics import topic
 from tests.server.security.authorizer.refused import Case, cases
 from tests.server.served import Served
@@ -25,15 +33,18 @@ _RESOURCES = {
     "topic": (rules.TOPIC, "*"), "group": (rules.GROUP, "*"),
     "cluster": (rules.CLUSTER, rules.CLUSTER_NAME), "id": (rules.TRANSACTIONAL_ID, "*"),
 }  # fmt: skip
+_COMMITTED = TxnOffsetCommitRequestTopic("a", partitions=[TxnOffsetCommitRequestPartition(0, 1)])
 _NAMES = [name for name, _ in cases(UUID(int=1))]
 #: ApiVersions is for all; the others leave out what the caller may not see.
-_SILENT = {16, 18, 60}
+_SILENT = {16, 18, 60, 66}
+#: AddOffsetsToTxn and TxnOffsetCommit need two operations.
+_OF_TWO = {25, 28}
 
 
 def secured() -> Served:
     """A cluster with an authorizer and the topic "a"; nobody but super users may do anything."""
     served = Served(configs=SECURED)
-    served.ask(CreateTopicsRequest([topic("a")], 1000))
+    served.ask(CreateTopicsRequest([topic("a", assignment={0: [1]})], 1000))
     return served
 
 
@@ -67,7 +78,8 @@ def test_one_operation_is_enough(name: str) -> None:
         case = case_of(served, name)
         kind, named = _RESOURCES[resource]
         code = getattr(rules, operation)
-        for other in set(range(3, 13)) - {code} - implying(code):
+        enough = {getattr(rules, what) for what, where in case.needs if where == resource}
+        for other in set(range(3, 13)) - enough - implying(code):
             allow(served, other, kind, named, "User:bob")
         assert case.codes(served.ask(case.request, principal="User:bob")) == [case.error]
         allow(served, code, kind, named, "User:bob")
@@ -85,15 +97,33 @@ def implying(operation: int) -> set[int]:
 def test_every_api_is_looked_at() -> None:
     served = secured()
     asked = {case_of(served, name).request.api_key for name in _NAMES}
-    assert asked | _SILENT == set(HANDLERS)
+    assert asked | _SILENT | _OF_TWO == handler_modules().keys()
 
 
-def test_kip_4_asks_too() -> None:
+@pytest.mark.parametrize(
+    "request_",
+    [
+        AddOffsetsToTxnRequest("t", 0, 0, "g"),
+        TxnOffsetCommitRequest("t", "g", topics=[_COMMITTED]),
+    ],
+)
+def test_offsets_in_transactions_need_the_id_and_the_group(request_: Message) -> None:
     served = secured()
-    served.state.rules = "kip-4"
-    request = CreateTopicsRequest([topic("b")], 1000)
-    assert served.ask(request, 0, principal="User:eve").topics[0].error_code == 29
-    assert served.ask(request, 0, principal="User:admin").topics[0].error_code == 0
+
+    def code() -> int:
+        answer = served.ask(request_, principal="User:bob")
+        rows = [answer] if request_.api_key == 25 else answer.topics[0].partitions
+        found: int = rows[0].error_code
+        return found
+
+    assert code() == codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    allow(served, rules.WRITE, rules.TRANSACTIONAL_ID, "*", "User:bob")
+    assert code() == codes.GROUP_AUTHORIZATION_FAILED
+    allow(served, rules.READ, rules.GROUP, "*", "User:bob")
+    if request_.api_key == 28:
+        assert code() == codes.TOPIC_AUTHORIZATION_FAILED
+        allow(served, rules.READ, rules.TOPIC, "*", "User:bob")
+    assert code() == codes.NOT_COORDINATOR
 
 
 def test_the_docs_have_these_rows() -> None:

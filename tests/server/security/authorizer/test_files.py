@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import DescribeAclsRequest, MetadataRequest
-from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.security.authorizer.files import acls_of, read_acls
 from tests.server.differential.wire import Nodes
 
@@ -40,7 +40,7 @@ def test_what_kap_writes_is_read(tmp_path: Path) -> None:
         outcome = CliRunner().invoke(kap, [*command, "--output", "json"])
         assert outcome.exit_code == 0, outcome.output
         file.write_text(outcome.stdout)
-    assert acls_of(read_acls(file)) == acls_of([_ROW])
+    assert acls_of(read_acls(file), "4.3") == acls_of([_ROW], "4.3")
     file.write_text(json.dumps([_ROW]))
     assert read_acls(file) == [_ROW]
 
@@ -51,10 +51,12 @@ def test_what_kap_writes_is_read(tmp_path: Path) -> None:
         ("{", "has no ACLs: expected a JSON list of them"),
         ('{"rows": []}', "has no ACLs"),
         ("[1]", "has no ACLs"),
+        ("[]", "has no ACLs: its list is empty; to forbid everything, leave it out and set the"),
+        ('{"acls": []}', "has no ACLs: its list is empty"),
         (json.dumps([{**_ROW, "operation": "read"}]), "ACL 1 cannot be: 'read' is no operation"),
         (json.dumps([_ROW, {**_ROW, "principal": "bob"}]), "ACL 2 cannot be: Could not parse"),
-        (json.dumps([{**_ROW, "resource_type": "ANY"}]), "Invalid resourceType"),
-        (json.dumps([{**_ROW, "permision": "DENY"}]), "permision"),
+        (json.dumps([{**_ROW, "resource_type": "ANY"}]), "'ANY' is no resource type; there are"),
+        (json.dumps([{**_ROW, "permision": "DENY"}]), "permision`; it has principal, operation, r"),
         (json.dumps([{}]), "missing required field `principal`"),
     ],
 )
@@ -64,6 +66,34 @@ def test_a_file_that_cannot_be(tmp_path: Path, text: str, fault: str) -> None:
     outcome = CliRunner().invoke(kap, ["serve", "--acls", str(file)])
     assert outcome.exit_code == 2
     assert fault in " ".join(outcome.output.split())
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize(
+    ("field", "known"),
+    [
+        ("resource_type", "TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER"),
+        ("pattern_type", "LITERAL, PREFIXED"),
+        (
+            "operation",
+            "ALL, READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, "
+            "ALTER_CONFIGS, IDEMPOTENT_WRITE, CREATE_TOKENS, DESCRIBE_TOKENS",
+        ),
+        ("permission", "DENY, ALLOW"),
+    ],
+)
+def test_a_name_that_is_none_is_refused_with_those_that_are(
+    release: str, field: str, known: str
+) -> None:
+    if field == "operation" and release == "4.3":
+        known += ", TWO_PHASE_COMMIT"
+    for wrong in ("ALOW", "ANY", "UNKNOWN", "3", "8", ""):
+        with pytest.raises(SettingsError) as refused:
+            Cluster(acls=[{**_ROW, field: wrong}], release=release)
+        kind = field.replace("_", " ") + (" type" if field == "permission" else "")
+        assert str(refused.value) == f"ACL 1 cannot be: {wrong!r} is no {kind}; there are {known}"
+    for name in known.split(", "):
+        acls_of([{**_ROW, field: name, "name": "kafka-cluster"}], release)
 
 
 def test_a_file_that_is_not_there() -> None:

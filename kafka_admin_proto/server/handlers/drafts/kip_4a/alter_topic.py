@@ -5,6 +5,9 @@ A number is defined unless it is -1. Of several instructions for a topic the las
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
     AlterTopicRequest,
     AlterTopicRequestItem,
@@ -13,13 +16,10 @@ from kafka_admin_proto.messages.kip_4a.alter_topic_response import (
     AlterTopicResponse,
     AlterTopicResponseItem,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
-from kafka_admin_proto.server.failures import (
-    INVALID_PARTITIONS,
-    UNKNOWN_TOPIC_OR_PARTITION,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers.drafts.replicas import (
     NOTHING,
     assigned,
@@ -35,6 +35,7 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
     """Begin the alteration of each topic, or refuse it with an error code."""
     records: list[Message] = []
@@ -44,15 +45,18 @@ def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
         try:
             topic = state.topic(item.topic_name)
             if topic is None:
-                raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
-            records += within_limit(records, records_of(state, topic, _wanted(state, topic, item)))
+                raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+            wanted = _wanted(state, topic, item, records)
+            records += within_limit(records, records_of(state, topic, wanted))
         except ApiFailure as failure:
             code = failure.code
         rows.append(AlterTopicResponseItem(item.topic_name, code))
     return Answer(AlterTopicResponse(rows), records)
 
 
-def _wanted(state: State, topic: Topic, item: AlterTopicRequestItem) -> list[list[int]]:
+def _wanted(
+    state: State, topic: Topic, item: AlterTopicRequestItem, before: Sequence[Message]
+) -> list[list[int]]:
     """The replicas of all partitions after the alteration, by the text's three branches."""
     now = replicas_of(topic)
     if item.replica_assignment:
@@ -62,8 +66,11 @@ def _wanted(state: State, topic: Topic, item: AlterTopicRequestItem) -> list[lis
     if item.partitions != NOTHING:
         check_count(item.partitions)
         added = item.partitions - len(now)
+        check_count(added, before)
         if added < 0:
-            raise ApiFailure(INVALID_PARTITIONS, f"there are {len(now)} partitions")
+            raise ApiFailure(
+                codes.INVALID_PARTITIONS, f"there are {counted(len(now), 'partitions')}"
+            )
     if item.replication_factor != NOTHING:
         return refactored(state, topic, now, item.replication_factor, added)
     return grown(state, topic, now, added)

@@ -7,11 +7,12 @@ from kafka_admin_proto.messages.kip_4a.delete_topic_response import (
     DeleteTopicResponse,
     DeleteTopicResponseItem,
 )
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.handlers.drafts.deletion import deleted
 from kafka_admin_proto.server.state import State
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
     """Delete each topic separately."""
     codes, records = deleted(state, dict.fromkeys(request.topic_name))

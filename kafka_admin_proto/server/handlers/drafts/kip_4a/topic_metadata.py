@@ -9,12 +9,13 @@ from kafka_admin_proto.messages.kip_4a.topic_metadata_response import (
     TopicMetadata,
     TopicMetadataResponse,
 )
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
 from kafka_admin_proto.server.topics.views import leader_of
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer:
     """Describe the topics in the view of the broker; an empty list stands for all topics."""
     topics = []

@@ -17,32 +17,29 @@ from kafka_admin_proto.messages.kip_4b.create_topic_response import (
     CreateTopicResponse,
     CreateTopicResponseItem,
 )
-from kafka_admin_proto.server.failures import (
-    INVALID_PARTITIONS,
-    INVALID_REPLICATION_FACTOR,
-    ApiFailure,
-)
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.drafts.kip_4b.batch import codes_and_records
-from kafka_admin_proto.server.handlers.drafts.kip_4b.codes import configs_of
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
+from kafka_admin_proto.server.handlers.drafts.batch import codes_and_records
+from kafka_admin_proto.server.handlers.drafts.codes import configs_of
 from kafka_admin_proto.server.handlers.drafts.replicas import check_count
 from kafka_admin_proto.server.handlers.topics.create_topics import check_one, records_of
 from kafka_admin_proto.server.state import State
-from kafka_admin_proto.server.topics.assignments import MOST_RECORDS
 from kafka_admin_proto.values import Message
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: CreateTopicRequest, caller: Caller) -> Answer:
     """Create each topic separately; a topic that is twice in the batch is refused."""
 
     def created(item: CreateTopicRequestItem, before: Sequence[Message]) -> list[Message]:
         new = check_one(state, _creatable(item))
         if len(before) + new.record_count > MOST_RECORDS:
-            raise ApiFailure(INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
+            raise ApiFailure(codes.INVALID_PARTITIONS, f"a request may make {MOST_RECORDS} records")
         return records_of(state, new)
 
-    codes, records = codes_and_records(request.items, created)
-    rows = [CreateTopicResponseItem(name, code) for name, code in codes.items()]
+    found, records = codes_and_records(request.items, created)
+    rows = [CreateTopicResponseItem(name, code) for name, code in found.items()]
     return Answer(CreateTopicResponse(rows), records)
 
 
@@ -61,9 +58,11 @@ def _creatable(item: CreateTopicRequestItem) -> CreatableTopic:
         ]
         return topic
     if item.partitions <= 0:
-        raise ApiFailure(INVALID_PARTITIONS, "the number of partitions is to be defined")
+        raise ApiFailure(codes.INVALID_PARTITIONS, "the number of partitions is to be defined")
     if item.replicas <= 0:
-        raise ApiFailure(INVALID_REPLICATION_FACTOR, "the number of replicas is to be defined")
+        raise ApiFailure(
+            codes.INVALID_REPLICATION_FACTOR, "the number of replicas is to be defined"
+        )
     check_count(item.partitions)
     topic.num_partitions, topic.replication_factor = item.partitions, item.replicas
     return topic

@@ -7,12 +7,13 @@ from kafka_admin_proto.messages.kip_4b.delete_topic_response import (
     DeleteTopicResponse,
     DeleteTopicResponseItem,
 )
-from kafka_admin_proto.server.handlers import Answer, Caller
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.handlers.drafts.codes import MULTIPLE_IN_BATCH, repeated
 from kafka_admin_proto.server.handlers.drafts.deletion import deleted
-from kafka_admin_proto.server.handlers.drafts.kip_4b.codes import MULTIPLE_IN_BATCH, repeated
 from kafka_admin_proto.server.state import State
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
     """Delete each topic separately."""
     names = dict.fromkeys(request.topic_name)

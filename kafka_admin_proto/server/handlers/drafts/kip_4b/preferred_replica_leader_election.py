@@ -15,9 +15,10 @@ from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_respons
     PreferredReplicaLeaderElectionResponse,
     PreferredReplicaLeaderElectionResponseItem,
 )
-from kafka_admin_proto.server.failures import UNKNOWN_TOPIC_OR_PARTITION, ApiFailure
-from kafka_admin_proto.server.handlers import Answer, Caller
-from kafka_admin_proto.server.handlers.drafts.kip_4b.codes import (
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.handlers.drafts.codes import (
     ELECTION_IN_PROGRESS,
     INVALID_ELECTION_DATA,
     code_of,
@@ -27,6 +28,7 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import Election, change_partition
 
 
+@handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: PreferredReplicaLeaderElectionRequest, caller: Caller) -> Answer:
     """Begin the elections of each topic; without topics those of the whole cluster."""
     items = {each.topic: each for each in request.items} or {
@@ -53,7 +55,7 @@ def handle(state: State, request: PreferredReplicaLeaderElectionRequest, caller:
 def _begin(state: State, item: PreferredReplicaLeaderElectionRequestItem) -> None:
     topic = state.topic(item.topic)
     if topic is None or any(each not in topic.partitions for each in item.partition_id):
-        raise ApiFailure(UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     if len(set(item.partition_id)) < len(item.partition_id):
         raise ApiFailure(INVALID_ELECTION_DATA)
     state.elections += [(topic.id, each) for each in item.partition_id or topic.partitions]

@@ -12,15 +12,16 @@ from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
     TopicMetadataResponse,
 )
 from kafka_admin_proto.records.metadata.entities import Topic
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
-from kafka_admin_proto.server.handlers import Answer, Caller
 from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
 from kafka_admin_proto.server.topics.views import leader_of
 
-#: Partitions have no records: a replica in sync has no lag, the lag of others is unknown (-1).
-_IN_SYNC, _UNKNOWN = 0, -1
+#: The lag of a replica that is not in sync. The text has an int32 for a lag.
+_UNKNOWN, _LARGEST = -1, 2**31 - 1
 
 
+@handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer:
     """Describe the topics in the view of the broker; an empty list stands for all topics."""
     topics = [
@@ -35,12 +36,17 @@ def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer
 
 
 def _partitions(state: View, topic: Topic) -> list[PartitionMetadata]:
-    found = []
+    found, partitions = [], state.controller_state.partitions
     for number, partition in sorted(topic.partitions.items()):
         leader, error = leader_of(state, partition)
         in_sync = partition.isr
         lags = [
-            ReplicasLag(each, _IN_SYNC if each in in_sync else _UNKNOWN)
+            ReplicasLag(
+                each,
+                min(partitions.lag(topic.id, number, each), _LARGEST)
+                if each in in_sync
+                else _UNKNOWN,
+            )
             for each in partition.replicas
         ]
         found.append(PartitionMetadata(error, number, leader, lags, in_sync))

@@ -1,0 +1,126 @@
+"""Changing configs to the end: what was set before, and until every broker has the change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
+from kafka_admin_proto.admin.operations.common.waiting import wait_for_results
+from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.describing import DescribeConfigs
+from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
+from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
+from kafka_admin_proto.admin.operations.configs.waiting import in_configs
+from kafka_admin_proto.errors import KafkaAdminProtoError
+
+#: Where a value comes from that was set for such a resource itself; brokers without a name are the
+#: default of all brokers.
+_OWN_SOURCE: Mapping[str, str] = {
+    "topic": "DYNAMIC_TOPIC_CONFIG",
+    "broker": "DYNAMIC_BROKER_CONFIG",
+    "broker_logger": "DYNAMIC_BROKER_LOGGER_CONFIG",
+    "client_metrics": "DYNAMIC_CLIENT_METRICS_CONFIG",
+    "group": "DYNAMIC_GROUP_CONFIG",
+}
+_DEFAULT_BROKER_SOURCE = "DYNAMIC_DEFAULT_BROKER_CONFIG"
+
+
+class ChangedConfigs(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one resource.
+
+    ``not_set`` are the configs to delete that were not set before, as far as the client may know;
+    deleting them changed nothing. ``complete`` says whether every live broker has the configs of a
+    topic, with what is ``missing`` if not; None where that is not waited for.
+    """
+
+    type: ResourceType
+    name: str
+    not_set: Sequence[str] = ()
+    error: str | None = None
+    message: str | None = None
+    complete: bool | None = None
+    missing: Sequence[Missing] = ()
+
+
+class ChangeConfigs(DescribeConfigs, AlterConfigs):
+    """DescribeConfigs, IncrementalAlterConfigs, and DescribeConfigs of each broker."""
+
+    async def change_configs(
+        self,
+        changes: Iterable[ConfigChange],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> list[ChangedConfigs]:
+        """``alter_configs``, with what was set before, and until every broker has those of topics.
+
+        With a ``timeout`` (seconds) of 0 or less, and with ``validate_only``, nothing is waited
+        for. Configs of other resources than topics are not waited for. Raises as ``alter_configs``.
+        """
+        wanted = list(changes)
+        timeout, deadline = waiting_time(self, timeout)
+        not_set = await _not_set(self, wanted, deadline.left)
+        altered = await self.alter_configs(
+            wanted, validate_only=validate_only, timeout=deadline.left
+        )
+        results = [
+            ChangedConfigs(
+                type=each.type,
+                name=each.name,
+                not_set=not_set.get(change.resource, ()),
+                error=each.error,
+                message=each.message,
+            )
+            for change, each in zip(wanted, altered, strict=True)
+        ]
+        if validate_only or timeout <= 0:
+            return results
+        values = {
+            change.resource.name: {**change.set, **dict.fromkeys(change.delete)}
+            for change in wanted
+            if change.resource.type == "topic"
+        }
+        waited = {r.name: r for r in results if r.type == "topic" and r.error is None}
+        done = await wait_for_results(self, waited, in_configs(self, values), deadline)
+        return [done.get(r.name, r) if r.type == "topic" else r for r in results]
+
+
+async def _not_set(
+    caller: DescribeConfigs, changes: Sequence[ConfigChange], timeout: float
+) -> dict[ConfigResource, list[str]]:
+    """The configs to delete that are not set; none of them where the client may not look."""
+    asked = {
+        each.resource: each.delete
+        for each in changes
+        # Controllers take configs of brokers that do not live and cannot describe theirs.
+        if each.delete and not (caller.asks_controllers and each.resource.type == "broker")
+    }
+    if not asked:
+        return {}
+    keys = {name for names in asked.values() for name in names}
+    try:
+        described = await caller.describe_configs(asked, keys=sorted(keys), timeout=timeout)
+    except KafkaAdminProtoError:
+        return {}
+    there = {
+        ConfigResource(each.type, each.name): {
+            entry.name for entry in each.configs if _is_own(entry, each.type, each.name)
+        }
+        for each in described
+        if each.error is None
+    }
+    return {
+        resource: [name for name in asked[resource] if name not in found]
+        for resource, found in there.items()
+    }
+
+
+def _is_own(entry: ConfigEntry, kind: ResourceType, name: str) -> bool:
+    """Whether it was set for the resource itself; the oldest brokers say no source of a value."""
+    if entry.source is None:
+        return not entry.is_default
+    own = _OWN_SOURCE[kind] if name or kind != "broker" else _DEFAULT_BROKER_SOURCE
+    return entry.source == own

@@ -1,0 +1,136 @@
+"""Planning where the committed offsets of a group go, as kafka-consumer-groups.sh resets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
+from kafka_admin_proto.admin.operations.groups.lag import LagOperations, group_failure
+from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupOffsets
+from kafka_admin_proto.admin.operations.partitions.records import LogEnd, log_end, log_ranges
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
+
+
+class OffsetReset(msgspec.Struct, frozen=True, kw_only=True):
+    """A partition, its committed offset (None where there is none) and the one to commit.
+
+    ``new_offset`` is within the log's range, and None where an ``error`` says why it is not known.
+    """
+
+    topic: str
+    partition: int
+    offset: int | None
+    new_offset: int | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class OffsetResets(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be committed for a group; ``error`` where the group cannot be looked at."""
+
+    group_id: str
+    offsets: Sequence[OffsetReset] = ()
+    error: str | None = None
+    message: str | None = None
+
+
+class ResetOperations(LagOperations):
+    """OffsetFetch and ListOffsets, for OffsetCommit."""
+
+    async def plan_offset_resets(
+        self,
+        group: str,
+        partitions: Iterable[Partition] | None = None,
+        *,
+        to: LogEnd | None = None,
+        to_offset: int | None = None,
+        to_time_ms: int | None = None,
+        shift_by: int | None = None,
+        validate: bool = False,
+        timeout: float | None = None,
+    ) -> OffsetResets:
+        """Where committed offsets would go; changes nothing, ``alter_group_offsets`` commits them.
+
+        ``partitions`` are (topic, partition) pairs; None stands for all that the group has
+        committed. One of the others says where to: an end of the log, an offset, the first record
+        at or after a time (milliseconds since 1970; the end of the log where there is none), or so
+        many offsets on from the committed one, or from the end of the log. Offsets beyond the log
+        become its ends. ``validate`` gives each the error that it would have while the group has
+        members. Raises InstructionError where none or several of them are given.
+        """
+        if sum(each is not None for each in (to, to_offset, to_time_ms, shift_by)) != 1:
+            raise InstructionError("give one of to, to_offset, to_time_ms and shift_by")
+        if to is not None:
+            log_end(to)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        given = None if partitions is None else list(dict.fromkeys(partitions))
+        if given:
+            (found,) = await self.list_group_offsets({group: None}, timeout=deadline.left)
+        else:
+            found = await self.find_committed(group, timeout=deadline.left)
+        committed = {(each.topic, each.partition): each.offset for each in found.offsets}
+        places = list(committed) if given is None else given
+        if found.error is not None or not places:
+            return OffsetResets(group_id=group, error=found.error, message=found.message)
+        logs = await log_ranges(self, places, to_time_ms, deadline)
+
+        def planned(place: Partition) -> OffsetReset:
+            log, before = logs[place], committed.get(place)
+            reset = OffsetReset(topic=place[0], partition=place[1], offset=before)
+            if log.error is not None:
+                return msgspec.structs.replace(reset, error=log.error, message=log.message)
+            if shift_by is not None:
+                new = (log.end if before is None else before) + shift_by
+            elif to_time_ms is not None:
+                new = log.at_time
+            elif to_offset is not None:
+                new = to_offset
+            else:
+                new = log.start if to == "earliest" else log.end
+            return msgspec.structs.replace(reset, new_offset=log.within(new))
+
+        resets = OffsetResets(group_id=group, offsets=[planned(each) for each in places])
+        if not validate:
+            return resets
+        return refused_by_members(
+            resets, *await self.describe_groups([group], timeout=deadline.left)
+        )
+
+    async def find_committed(
+        self, group: str, topics: Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> GroupOffsets:
+        """The committed offsets of a group, all or those of these topics.
+
+        A group that does not exist has GROUP_ID_NOT_FOUND, from brokers of any age:
+        ``list_group_offsets`` has no error for it from those before 4.0.
+        """
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        (found,) = await self.list_group_offsets({group: None}, timeout=deadline.left)
+        error, message = found.error, found.message
+        if error is None and not found.offsets:
+            (described,) = await self.describe_groups([group], timeout=deadline.left)
+            error, message = group_failure(described)
+        wanted = None if topics is None else set(topics)
+        offsets = [each for each in found.offsets if wanted is None or each.topic in wanted]
+        return GroupOffsets(group, offsets, error, message)
+
+
+def refused_by_members(resets: OffsetResets, group: GroupDescription) -> OffsetResets:
+    """The resets as a coordinator answers them while the group has members: UNKNOWN_MEMBER_ID."""
+    if not (count := len(group.members)):
+        return resets
+    message = (
+        f"group {group.group_id} has {counted(count, 'members')}, and only they may commit "
+        f"offsets; stop them first: kap groups describe {group.group_id} --members lists them"
+    )
+    refused = [
+        each
+        if each.error
+        else msgspec.structs.replace(each, error="UNKNOWN_MEMBER_ID", message=message)
+        for each in resets.offsets
+    ]
+    return msgspec.structs.replace(resets, offsets=refused)

@@ -1,0 +1,1 @@
+"""Records of topics: producing them, and fetching them back."""

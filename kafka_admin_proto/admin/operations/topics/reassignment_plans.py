@@ -1,0 +1,70 @@
+"""What a reassignment would do, before it is begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
+from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
+from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition
+from kafka_admin_proto.admin.operations.partitions.reassignment import check_moves
+from kafka_admin_proto.admin.operations.topics.descriptions import DescribeTopics
+from kafka_admin_proto.admin.retry import Deadline
+
+
+class PlannedMove(msgspec.Struct, frozen=True, kw_only=True):
+    """A partition, the brokers that have its replicas and those that would get them.
+
+    ``current`` is None where an ``error`` says why the partition cannot be moved.
+    """
+
+    topic: str
+    partition: int
+    current: Sequence[int] | None
+    replicas: Sequence[int]
+    error: str | None = None
+    message: str | None = None
+
+
+class PlanReassignments(DescribeTopics, MovePartitions):
+    """ListPartitionReassignments and DescribeTopicPartitions."""
+
+    async def plan_reassignment(
+        self,
+        partitions: Iterable[PartitionReplicas],
+        *,
+        additional: bool = False,
+        timeout: float | None = None,
+    ) -> list[PlannedMove]:
+        """What ``execute_reassignment`` would move, in order; changes nothing.
+
+        Raises InstructionError for a broker that is not live, and without ``additional`` where
+        something moves.
+        """
+        rows = list(partitions)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        await check_moves(self, rows, additional=additional, timeout=deadline.left)
+        names = dict.fromkeys(row.topic for row in rows)
+        described = await self.describe_topics(names, timeout=deadline.left)
+        topics = {each.name: each for each in described}
+        planned = []
+        for row in rows:
+            topic = topics[row.topic]
+            current = {each.partition: each.replicas for each in topic.partitions}
+            error, message = topic.error, topic.message
+            if error is None and row.partition not in current:
+                unknown = unknown_partition(row.topic, row.partition)
+                error, message = unknown.error, unknown.message
+            planned.append(
+                PlannedMove(
+                    topic=row.topic,
+                    partition=row.partition,
+                    current=current.get(row.partition),
+                    replicas=row.replicas,
+                    error=error,
+                    message=message,
+                )
+            )
+        return planned

@@ -1,0 +1,1 @@
+"""The formats of dumps: a module for each, which ends in its ``READER``."""

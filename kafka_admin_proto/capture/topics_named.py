@@ -1,0 +1,42 @@
+"""The topics that a frame names: in its body, and by topic ids whose names came before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.schema.names import python_name
+
+#: The type of a config's or an ACL's resource that is a topic (ConfigResource.Type.TOPIC).
+_TOPIC_RESOURCE = 2
+#: Fields with a topic's name in drafts, whose grammar has no ``entityType``.
+_DRAFTS_NAMES = ("Topic", "TopicName")
+
+
+def topics_named(frame: DecodedFrame) -> set[str]:
+    """The names of the topics in a body that was read, those of configs and ACLs included."""
+    if frame.body is None or frame.codec is None:
+        return set()
+    spec = frame.codec.spec
+    names = {*_names(spec, spec.fields, frame.body), *frame.known_topics().values()}
+    return names - {""}  # the name is empty where an id stands for it
+
+
+def _names(spec: MessageSpec, fields: tuple[FieldSpec, ...], value: Any) -> Iterator[str]:
+    structs = spec.structs()
+    for field in fields:
+        found = getattr(value, python_name(field.name), None)
+        for item in found if isinstance(found, list) else [found]:
+            if item is None:
+                continue
+            if field.type.is_struct:
+                yield from _names(spec, structs[field.type.element].fields, item)
+            elif field.entity_type == "topicName" or field.name in _DRAFTS_NAMES:
+                yield item
+    if getattr(value, "resource_type", None) == _TOPIC_RESOURCE:
+        name = getattr(value, "resource_name", None)
+        if name is not None:
+            yield name

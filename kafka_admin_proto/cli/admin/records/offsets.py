@@ -1,0 +1,300 @@
+"""``kap offsets``: offsets of logs, and those that groups have committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+import kafka_admin_proto.admin as admin
+from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
+from kafka_admin_proto.cli.admin.common.confirm import confirm
+from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import YES, partition_option, topic_option
+from kafka_admin_proto.cli.admin.common.parameters import (
+    Numbers,
+    is_pattern,
+    pattern_of,
+    unmatched,
+)
+from kafka_admin_proto.cli.admin.records.offset_arguments import (
+    TopicPartition,
+    offsets_in_file,
+    partition_offset,
+    time_or_end,
+)
+from kafka_admin_proto.cli.admin.topic_rows import near_topics
+from kafka_admin_proto.cli.numbers import WholeNumber
+from kafka_admin_proto.cli.times import Instant
+from kafka_admin_proto.counts import counted
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.admin.operations.partitions.records import IsolationLevel, LogEnd
+
+_OPERATIONS = ("groups.resets:ResetOperations", "topics.partition_search:FindPartitions")
+
+#: What the commands use of the client.
+_RECORDS = ("partitions.records:RecordOperations",)
+
+offsets = lazy_group("offsets", "Offsets of logs, and those that groups have committed.")
+
+
+@offsets.command("get", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
+@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
+@click.option("--partitions", type=Numbers(), metavar="0,1", help="These partitions alone.")
+@click.option(
+    "--time",
+    "when",
+    default="latest",
+    show_default=True,
+    metavar="WHEN",
+    help="earliest, latest, max-timestamp, earliest-local, latest-tiered, milliseconds since 1970, "
+    "or a time like 2026-01-31T12:00:00: the first offset at or after it.",
+)
+@click.option("--exclude-internal-topics", is_flag=True, help="Leave out __consumer_offsets, …")
+@click.option("--read-committed", is_flag=True, help="Latest: before transactions that are open.")
+def get(
+    live: Live,
+    names: tuple[str, ...],
+    topic: tuple[str, ...],
+    partitions: list[int] | None,
+    when: str,
+    exclude_internal_topics: bool,
+    read_committed: bool,
+) -> Answer:
+    """Get offsets of partitions: where logs begin or end, or where they are at a time.
+
+    A TOPIC with a sign that no name has, as in 'orders-.*', is a regular expression for the whole
+    name.
+
+    \b
+    Examples:
+      kap offsets get orders
+      kap offsets get orders --time earliest --partitions 0,1
+      kap offsets get --topic 'orders-.*' --time 2026-01-31T12:00:00
+    """
+    at = time_or_end(when)
+    given = [*names, *topic]
+
+    there, unknown, notes = _partitions(live, given, not exclude_internal_topics)
+    wanted = dict.fromkeys(
+        (each for each in there.partitions if partitions is None or each[1] in partitions), at
+    )
+    isolation: IsolationLevel = "read_committed" if read_committed else "read_uncommitted"
+    found = live.ask(lambda client: client.list_offsets(wanted, isolation=isolation))
+    items: list[Row] = msgspec.to_builtins(found)
+    return Answer(
+        document={"offsets": items, "time": when},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=[*unknown, *failures.partition_entries(items)],
+        notes=notes or ([] if items or unknown else ["there are no such partitions"]),
+    )
+
+
+@offsets.command("reset", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
+@click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
+@topic_option("All partitions of a topic, or of all that a regular expression matches; repeatable.")
+@partition_option("--partition")
+@click.option("--all-topics", is_flag=True, help="All that the group has committed.")
+@click.option("--to-earliest", is_flag=True, help="Where the log begins.")
+@click.option("--to-latest", is_flag=True, help="Where the log ends.")
+@click.option("--to-offset", type=WholeNumber(0), help="This offset.")
+@click.option("--to-datetime", type=Instant(), help="The first record at or after this time.")
+@click.option("--shift-by", type=int, help="So many records on, or back where negative.")
+@click.option("--dry-run", is_flag=True, help="Say what would be committed.")
+@YES
+def reset(
+    live: Live,
+    group: str,
+    topic: tuple[str, ...],
+    partition: tuple[TopicPartition, ...],
+    all_topics: bool,
+    to_earliest: bool,
+    to_latest: bool,
+    to_offset: int | None,
+    to_datetime: int | None,
+    shift_by: int | None,
+    dry_run: bool,
+    yes: bool,
+) -> Answer:
+    """Commit other offsets for a group without members. No offset leaves the log's range.
+
+    \b
+    Examples:
+      kap offsets reset --group billing --topic orders --to-earliest --dry-run
+      kap offsets reset --group billing --partition orders:3 --to-offset 4711
+      kap offsets reset --group billing --all-topics --shift-by -100 --yes
+    """
+    places_given = sum(each is not None for each in (to_offset, to_datetime, shift_by))
+    if places_given + to_earliest + to_latest != 1:
+        raise click.UsageError(
+            "say where to, once: --to-earliest, --to-latest, --to-offset, --to-datetime or "
+            "--shift-by"
+        )
+    if bool(topic or partition) == all_topics:
+        raise click.UsageError("name --topic or --partition, or give --all-topics")
+
+    to: LogEnd | None = "earliest" if to_earliest else "latest" if to_latest else None
+    places = list(partition)
+    unknown: list[Row] = []
+    unmet: list[str] = []
+    if topic:
+        there, unknown, unmet = _partitions(live, topic)
+        places += there.partitions
+    found = live.ask(
+        lambda client: client.plan_offset_resets(
+            group,
+            None if all_topics else places,
+            to=to,
+            to_offset=to_offset,
+            to_time_ms=None if to_datetime is None else to_datetime // 1000,
+            shift_by=shift_by,
+            validate=dry_run,
+        )
+    )
+    unknown += failures.entries("group", [msgspec.to_builtins(found)], "group_id")
+    plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in found.offsets]
+    usable = [row for row in plan if row["error"] is None]
+    if usable and not dry_run:
+        confirm(
+            f"Commit {counted(len(usable), 'offsets')} for group {group}?",
+            yes=yes,
+            names=[f"{row['topic']}:{row['partition']} {_text(row['offset'])} → {row['new_offset']}"
+                   for row in usable],
+        )  # fmt: skip
+        new = {(row["topic"], row["partition"]): row["new_offset"] for row in usable}
+        results = live.ask(lambda client: client.alter_group_offsets(group, new))
+        failed = {(each.topic, each.partition): each for each in results if each.error}
+        for row in usable:
+            each = failed.get((row["topic"], row["partition"]))
+            if each is not None:
+                row["error"], row["message"] = each.error, each.message
+    fine = sum(row["error"] is None for row in plan)
+    return Answer(
+        document={"offsets": plan, "dry_run": dry_run},
+        tables=[Table(rows=plan, hidden=("error", "message"))],
+        errors=[*unknown, *failures.partition_entries(plan)],
+        notes=[*unmet, f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
+    )
+
+
+@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
+@click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
+@topic_option("All partitions of a topic; repeatable.")
+@partition_option("--partition")
+@YES
+def delete(
+    live: Live,
+    group: str,
+    topic: tuple[str, ...],
+    partition: tuple[TopicPartition, ...],
+    yes: bool,
+) -> Answer:
+    """Delete committed offsets of a group.
+
+    \b
+    Example:
+      kap offsets delete --group billing --topic orders
+    """
+    if not topic and not partition:
+        raise click.UsageError("name --topic or --partition")
+
+    found = live.ask(lambda client: client.find_committed(group))
+    unknown = failures.entries("group", [msgspec.to_builtins(found)], "group_id")
+    committed = [(each.topic, each.partition) for each in found.offsets]
+    places = [each for each in committed if each[0] in topic]
+    wanted = [] if unknown else list(dict.fromkeys([*places, *partition]))
+    idle = [name for name in topic if not any(each[0] == name for each in places)]
+    idle += [f"{name}:{number}" for name, number in partition if (name, number) not in committed]
+    items: list[Row] = []
+    if wanted:
+        confirm(
+            f"Delete {counted(len(wanted), 'committed offsets')} of group {group}?",
+            yes=yes,
+            names=[f"{name}:{number}" for name, number in wanted],
+        )
+        results = live.ask(lambda client: client.delete_group_offsets(group, wanted))
+        items = [{"group_id": group, **each} for each in msgspec.to_builtins(results)]
+    fine = sum(
+        not item["error"] and (item["topic"], item["partition"]) in committed for item in items
+    )
+    return Answer(
+        document={"offsets": items},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=[*unknown, *failures.partition_entries(items)],
+        notes=[
+            f"deleted {fine} of {len(items)}",
+            *([f"group {group} had committed no offset of {', '.join(idle)}"] if idle else []),
+        ]
+        if not unknown
+        else [],
+    )
+
+
+@offsets.command(
+    "delete-records",
+    cls=ClusterCommand,
+    items="partitions",
+    operations=_RECORDS,
+)
+@click.argument("places", nargs=-1, metavar="[TOPIC:PARTITION:OFFSET]...")
+@click.option(
+    "--offset-json-file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help='Kafka\'s own file: {"partitions": [{"topic", "partition", "offset"}]}.',
+)
+@YES
+def delete_records(
+    live: Live, places: tuple[str, ...], offset_json_file: str | None, yes: bool
+) -> Answer:
+    """Delete the records before an offset; -1 stands for the end of the log.
+
+    \b
+    Example:
+      kap offsets delete-records orders:0:4711 orders:1:-1
+    """
+    wanted = {key: offset for key, offset in map(partition_offset, places)}
+    if offset_json_file is not None:
+        wanted |= offsets_in_file(offset_json_file)
+    if not wanted:
+        raise click.UsageError("say what to delete: TOPIC:PARTITION:OFFSET, or --offset-json-file")
+    confirm(
+        f"Delete records of {counted(len(wanted), 'partitions')} for good?",
+        yes=yes,
+        names=[f"{topic}:{number} before offset {'the end' if offset == -1 else offset}"
+               for (topic, number), offset in wanted.items()],
+    )  # fmt: skip
+    results = live.ask(lambda client: client.delete_records(wanted))
+    items: list[Row] = msgspec.to_builtins(results)
+    return Answer(
+        document={"partitions": items},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=failures.partition_entries(items),
+    )
+
+
+def _partitions(
+    live: Live, names: Sequence[str], internal: bool = True
+) -> tuple[admin.FoundPartitions, list[Row], list[str]]:
+    """The partitions of topics, all or those named and matched.
+
+    With entries for names that no topic has, and sentences for patterns that match none.
+    """
+    patterns = [name for name in names if is_pattern(name)]
+    plain = [name for name in names if name not in patterns]
+    pattern = pattern_of(patterns) if patterns else None
+    found = live.ask(
+        lambda client: client.find_partitions(plain, pattern=pattern, include_internal=internal)
+    )
+    unknown = failures.entries("topic", msgspec.to_builtins(found.failed))
+    near_topics(unknown, live)
+    return found, unknown, unmatched(patterns, [each.name for each in found.matched])
+
+
+def _text(offset: int | None) -> str:
+    return "none" if offset is None else str(offset)

@@ -1,0 +1,1 @@
+"""Commands that make tables of captures, and the report of those tables, with Spark or without."""

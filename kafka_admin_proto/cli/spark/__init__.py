@@ -1,1 +1,0 @@
-"""Commands that start Spark: the pipeline and its report."""

@@ -1,0 +1,1 @@
+"""KIP-108's policies, as the reference cluster and the proxy ask them."""

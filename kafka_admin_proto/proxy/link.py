@@ -1,0 +1,239 @@
+"""The two sockets of a client that goes through the proxy: its own, and the one to the broker.
+
+Neither side is read while the other one does not take what it gets, so that a peer that never reads
+costs its own connection and no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Awaitable, Callable
+
+from kafka_admin_proto.arguments import Buffer
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.gc_tuning import release_transport
+from kafka_admin_proto.loggers import PROXY
+from kafka_admin_proto.proxy.observation import Observed, ObservedConnection
+from kafka_admin_proto.proxy.relay import Relay
+from kafka_admin_proto.proxy.rules import Rules
+from kafka_admin_proto.render.text import printable
+
+#: Frames are joined up to about so many bytes; larger ones are written by themselves.
+_JOINED_BYTES = 64 << 10
+
+#: So much of an error is in a line of the log.
+_LINE_CHARACTERS = 1000
+
+
+class End(enum.Enum):
+    """Whose socket it is."""
+
+    CLIENT = "client"
+    BROKER = "broker"
+
+
+#: Connects a protocol to the broker that the client wants; OSError where that cannot be.
+Connect = Callable[[asyncio.BaseProtocol], Awaitable[None]]
+
+
+class Link:
+    """A client of the proxy, from its connection to its end.
+
+    Its sockets refer to it, and it refers to them while they are open, so that it is freed without
+    the cyclic collector.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        node_id: int | None,
+        connect: Connect,
+        links: set[Link],
+        buffer: memoryview,
+        observed: Observed,
+    ) -> None:
+        self._rules = rules
+        self._node_id = node_id
+        self._connect = connect
+        self._links = links
+        self._buffer = buffer
+        self._relay = Relay(rules, "")
+        self._observed = observed
+        self._observation: ObservedConnection | None = None
+        #: The open sockets: CLIENT's, and the one to the broker.
+        self.transports: dict[End, asyncio.Transport] = {}
+        self._unwritable: set[End] = set()
+        self._connecting: asyncio.Task[None] | None = None
+        #: The end of a pause that a fault makes.
+        self._timer: asyncio.TimerHandle | None = None
+        self._ended = False
+
+    def side(self, end: End) -> Side:
+        """The asyncio protocol of one of the two sockets."""
+        return Side(self, end, self._buffer)
+
+    def opened(self, end: End, transport: asyncio.Transport) -> None:
+        """A socket is there: the client's first, which is not read before the broker's is."""
+        self.transports[end] = transport
+        if end is End.CLIENT:
+            host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
+            self._relay = Relay(self._rules, f"{host}:{port}", self._node_id)
+            if host:  # else the client has gone already
+                own_host, own_port = transport.get_extra_info("sockname")[:2]
+                self._observation = self._observed.connection(((host, port), (own_host, own_port)))
+            self._links.add(self)
+            transport.pause_reading()
+            self._connecting = asyncio.ensure_future(self._open())
+        elif self._ended:  # the client has gone meanwhile
+            transport.abort()
+        else:
+            self._set_reading()
+
+    def received(self, end: End, data: memoryview) -> None:
+        """Pass on what one side has sent."""
+        if self._ended:
+            return
+        if end is End.CLIENT and self._observation is not None:
+            self._observation.passed(0, bytes(data))
+        self._pass(self._relay.from_client if end is End.CLIENT else self._relay.from_broker, data)
+
+    def _resume(self) -> None:
+        """Go on: a pause is over."""
+        self._timer = None
+        self._pass(lambda _: self._relay.resume(), b"")
+
+    def _pass(self, take: Callable[[Buffer], None], data: Buffer) -> None:
+        try:
+            take(data)
+            self._relay.from_client(b"")  # requests that had to wait for these answers
+        except Exception as error:
+            self._flush()
+            self._fail(error)
+        else:
+            self._flush()
+
+    def takes_writes(self, end: End, takes: bool) -> None:
+        """A peer reads what it is sent, or no more: read the other one accordingly."""
+        (self._unwritable.discard if takes else self._unwritable.add)(end)
+        if not self._ended:
+            self._set_reading()
+
+    def lost(self, end: End) -> None:
+        """A socket has ended: so does the other one, once it has got what was sent to it."""
+        release_transport(self.transports.pop(end, None))
+        self._end()
+        if end is End.CLIENT and self._observation is not None:
+            self._observation.close()
+            self._observation = None
+
+    def abort(self) -> None:
+        """End both at once."""
+        self._end()
+        for each in list(self.transports.values()):
+            each.abort()
+
+    async def _open(self) -> None:
+        try:
+            await self._connect(self.side(End.BROKER))
+        except OSError as error:
+            where = "the bootstrap address" if self._node_id is None else f"node {self._node_id}"
+            PROXY.warning("%s: no broker for a client: %s", where, _line(error))
+            self._end()
+
+    def _end(self) -> None:
+        self._ended = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._links.discard(self)
+        for each in self.transports.values():
+            each.close()
+        if self._connecting is not None and End.CLIENT not in self.transports:
+            self._connecting.cancel()
+            self._connecting = None
+
+    def _fail(self, error: Exception) -> None:
+        """End the connection after what a peer may not send, or an error of a filter."""
+        own = not isinstance(error, KafkaAdminProtoError)
+        kind = type(error).__name__
+        PROXY.error("%s: %s: %s", self._relay.client, kind, _line(error), exc_info=own)
+        self._end()
+
+    def _flush(self) -> None:
+        if self._observation is not None:
+            self._observation.passed(1, b"".join(self._relay.to_client))
+        _write(self.transports.get(End.BROKER), self._relay.to_broker)
+        _write(self.transports.get(End.CLIENT), self._relay.to_client)
+        if self._relay.ended:
+            self._end()
+        elif self._relay.pause_s is not None and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._relay.pause_s, self._resume)
+        self._set_reading()
+
+    def _set_reading(self) -> None:
+        self._read(End.CLIENT, not self._unwritable and not self._relay.is_full)
+        pauses = self._relay.pause_s is not None
+        self._read(End.BROKER, End.CLIENT not in self._unwritable and not pauses)
+
+    def _read(self, end: End, wanted: bool) -> None:
+        transport = self.transports.get(end)
+        if transport is not None and not transport.is_closing():
+            (transport.resume_reading if wanted else transport.pause_reading)()
+
+
+class Side(asyncio.BufferedProtocol):
+    """One of the two sockets of a `Link`."""
+
+    def __init__(self, link: Link, end: End, buffer: memoryview) -> None:
+        self._link = link
+        self._end = end
+        self._buffer = buffer
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is there."""
+        assert isinstance(transport, asyncio.Transport)
+        self._link.opened(self._end, transport)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """The buffer of all connections: what is read is taken before another socket is."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take the bytes that have arrived."""
+        self._link.received(self._end, self._buffer[:nbytes])
+
+    def pause_writing(self) -> None:
+        """The peer does not read."""
+        self._link.takes_writes(self._end, False)
+
+    def resume_writing(self) -> None:
+        """The peer has read what was sent."""
+        self._link.takes_writes(self._end, True)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket has ended."""
+        self._link.lost(self._end)
+
+
+def _line(error: Exception) -> str:
+    """The text of an error for a line of the log: peers may have written parts of it."""
+    text = printable(str(error))
+    return text if len(text) <= _LINE_CHARACTERS else text[:_LINE_CHARACTERS] + "..."
+
+
+def _write(transport: asyncio.Transport | None, out: list[bytes]) -> None:
+    """Write these parts of frames, and empty the list."""
+    if transport is not None:
+        small: list[bytes] = []
+        for each in out:
+            if len(each) < _JOINED_BYTES:
+                small.append(each)
+                continue
+            transport.write(b"".join(small))
+            transport.write(each)
+            small.clear()
+        if small:
+            transport.write(b"".join(small))
+    out.clear()

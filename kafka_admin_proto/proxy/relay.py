@@ -1,0 +1,390 @@
+"""One client's connection through the proxy, without sockets: bytes in, bytes of both sides out.
+
+The client's requests and the broker's responses keep their headers, so that SASL of any mechanism,
+correlation ids and client ids pass as they are. A frame that no filter names, and that has no
+address, is passed on as it came.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Generator
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from kafka_admin_proto.arguments import Buffer
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
+from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.protocol.connection.words import api_words
+from kafka_admin_proto.protocol.frames import cut_frame
+from kafka_admin_proto.protocol.payload_values import Request, expects_response
+from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request, write_response
+from kafka_admin_proto.protocol.payloads import read_request, read_response
+from kafka_admin_proto.proxy.addresses import rewrite
+from kafka_admin_proto.proxy.call import Call
+from kafka_admin_proto.proxy.delivery import Delivery
+from kafka_admin_proto.proxy.frames import check_size, decoded_body, put_frame
+from kafka_admin_proto.proxy.rules import Route, Rules
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.proxy.client_login import ClientLogin
+    from kafka_admin_proto.proxy.faults import ProxyFaults
+
+_T = TypeVar("_T")
+_FRONT = struct.Struct(">hhi").unpack_from
+_CORRELATION_ID = struct.Struct(">i").unpack_from
+
+
+class Relay:
+    """Requests of one client to a broker, and the broker's responses to the client, in order.
+
+    ``from_client`` and ``from_broker`` take bytes as they arrive. What is to be written then is in
+    ``to_client`` and ``to_broker``, which the caller empties. Both raise RemoteProtocolError for
+    what neither may send, and the error of a filter; the connection is to be closed then.
+
+    A fault may hold all back: ``resume`` is to be called ``pause_s`` seconds later. With ``ended``
+    the connection is to be closed once ``to_client`` is sent.
+    """
+
+    def __init__(self, rules: Rules, client: str, node_id: int | None = None) -> None:
+        self._delivery = Delivery()
+        self.to_client: list[bytes] = self._delivery.to_client
+        self.to_broker: list[bytes] = []
+        self._rules = rules
+        self.client = client
+        self._node_id = node_id
+        self._requests = bytearray()
+        self._responses = bytearray()
+        #: Requests that get an answer and have none yet, in order.
+        self._pending: deque[Call] = deque()
+        #: SaslHandshake v0 has been answered: what follows are tokens without a header.
+        self._bare_tokens = False
+        self._held_bytes = 0
+        #: Whether a filter has asked the broker: later requests wait for what becomes of this one.
+        self._asking = False
+        #: The highest version of each api that both the broker and the proxy have, once known.
+        self._versions: dict[int, int] = {}
+        self._takes_requests = True
+        self._login: ClientLogin | None = None
+        if rules.sasl is not None:
+            from kafka_admin_proto.proxy.client_login import ClientLogin
+
+            self._login = ClientLogin(rules.sasl)
+
+    @property
+    def pause_s(self) -> float | None:
+        """For how long nothing is passed, by a fault; None where all passes."""
+        return self._delivery.pause_s
+
+    @property
+    def ended(self) -> bool:
+        """Whether the connection is to be closed once all is sent."""
+        return self._delivery.ended
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the client is to be read no more until the broker has answered."""
+        limits = self._rules.limits
+        return self._takes_requests and (
+            self._asking
+            or self.pause_s is not None
+            or len(self._pending) >= limits.in_flight
+            or self._held_bytes > limits.waiting_bytes
+        )
+
+    def from_client(self, data: Buffer) -> None:
+        """Take bytes of the client; without any, go on with those that waited."""
+        if not self._takes_requests:  # a fault has lost them, or is about to end the connection
+            return
+        self._requests += data
+        while self._takes_requests and not self.is_full:
+            limit = self._request_limit
+            payload = cut_frame(self._requests, limit)
+            if payload is None:
+                check_size(self._requests, limit, "the client")
+                return
+            self._take_request(payload)
+
+    @property
+    def _request_limit(self) -> int:
+        """The largest frame of the client, less before it has logged in."""
+        limits = self._rules.limits
+        if self._login is None or self._login.is_over:
+            return limits.frame_bytes
+        return min(limits.frame_bytes, limits.unauthenticated_frame_bytes)
+
+    def from_broker(self, data: Buffer) -> None:
+        """Take bytes of the broker."""
+        if self._delivery.is_over:
+            return
+        self._responses += data
+        limit = self._rules.limits.frame_bytes
+        while self._delivery.passes and (payload := cut_frame(self._responses, limit)) is not None:
+            self._take_response(payload)
+        check_size(self._responses, limit, "the broker")
+
+    def resume(self) -> None:
+        """Go on when a pause is over."""
+        self._delivery.resume()
+        self._give_answers()
+        self.from_broker(b"")
+        self.from_client(b"")
+
+    # The client's side.
+
+    def _take_request(self, payload: bytes) -> None:
+        if self._login is not None and self._login.takes_tokens:
+            call = Call(api_keys.SASL_AUTHENTICATE, 0, 0, self.client, self._node_id)
+            self._login.take_token(payload, partial(self._queue, call))
+            return
+        if self._bare_tokens and not self._is_request(payload):
+            put_frame(self.to_broker, payload)
+            return
+        self._bare_tokens = False
+        if len(payload) < 8:
+            raise RemoteProtocolError(
+                f"the client sent a request of {counted(len(payload), 'bytes')}, which has no "
+                "whole header"
+            )
+        api_key, api_version, correlation_id = _FRONT(payload)
+        call = Call(api_key, api_version, correlation_id, self.client, self._node_id)
+        route = self._rules.route(api_key, api_version)
+        if self._login is not None and self._log_in(self._login, call, route, payload):
+            return
+        if route is None:
+            self._pass_unknown_version(call, payload)
+        elif self._rules.faults is not None and self._rules.faults.active:
+            self._go_on(call, self._with_faults(call, route, payload, self._rules.faults))
+        elif route.request_filters or route.response_filters:
+            self._go_on(call, self._filtered(call, route, self._decoded_request(call, payload)))
+        else:
+            if api_key == api_keys.PRODUCE:
+                body = decoded_body(
+                    read_request(payload, body=False), call, "the client", views=True
+                )
+                call.expects_response = expects_response(api_key, body)
+            self._pass_request(call, payload)
+
+    def _log_in(self, login: ClientLogin, call: Call, route: Route | None, payload: bytes) -> bool:
+        """Answer a request of SASL. False for one that is passed on; SaslError before the login."""
+        answer = None if route is None else partial(self._answer, call)
+        is_login = login.takes(call.api_key, answer, knows_versions=bool(self._versions))
+        if answer is None or not is_login:
+            return False
+        login.take(self._decoded_request(call, payload), answer)
+        return True
+
+    def _is_request(self, payload: bytes) -> bool:
+        """Whether bytes behind a SaslHandshake v0 are a request, no token."""
+        return len(payload) >= 8 and self._rules.route(*_FRONT(payload)[:2]) is not None
+
+    def _pass_unknown_version(self, call: Call, payload: bytes) -> None:
+        """Pass ApiVersions, which brokers without its version answer too (KIP-511); no other."""
+        if call.api_key != api_keys.API_VERSIONS:
+            raise RemoteProtocolError(
+                f"the client asked for {api_words(call.api_key)} in version {call.api_version}, "
+                "which is not among the versions that it was given"
+            )
+        call.api_version, call.unknown_version = 0, True
+        self._pass_request(call, payload)
+
+    def _decoded_request(self, call: Call, payload: bytes) -> Request:
+        request = read_request(payload, body=False)
+        body = decoded_body(request, call, "the client", views=False)
+        assert request.header is not None
+        call.client_id = request.header.client_id
+        call.request = request.body = body
+        call.expects_response = expects_response(call.api_key, body)
+        return request
+
+    def _with_faults(
+        self, call: Call, route: Route, payload: bytes, faults: ProxyFaults
+    ) -> Generator[Message, Message, None]:
+        """Let the first fault that fits a request fire; what it leaves goes on as usual."""
+        request = self._decoded_request(call, payload)
+        assert request.body is not None
+        changed = call.api_key == api_keys.FETCH  # its session may be left out
+        answer = faults.without_session(call, request.body)
+        if answer is None:
+            call.fault = yield from self._with_versions(faults.find(call, request.body))
+        if call.fault is not None:
+            effect = call.fault.effect
+            if effect.failure is not None:
+                answer = faults.refused(call, request.body, call.fault)
+            changed = changed or call.refused is not None
+            self._takes_requests = effect.cut is None and effect.drop is None
+            if effect.cut == "before" or effect.drop == "request":
+                self._queue(call, b"")
+                return
+        if answer is None:
+            yield from self._filtered(call, route, request, changed=changed)
+        elif call.expects_response:
+            self._answer(call, answer)
+        else:
+            self._takes_requests = False
+            self._queue(call, b"")
+
+    def _filtered(
+        self, call: Call, route: Route, request: Request, *, changed: bool = False
+    ) -> Generator[Message, Message, None]:
+        """Pass a request through its filters, which may ask the broker, and then on."""
+        changed = changed or bool(route.request_filters)
+        for place, method in route.request_filters:
+            answer = method(request.body, call)
+            if isinstance(answer, Generator):
+                answer = yield from self._with_versions(answer)
+            if answer is not None:
+                self._refuse(call, route, answer, place)
+                return
+        self._pass_request(call, request.encode() if changed else request.data)
+
+    def _with_versions(
+        self, asking: Generator[Message, Message, _T]
+    ) -> Generator[Message, Message, _T]:
+        """What a generator gives that asks the broker, whose versions are asked for first."""
+        try:
+            asked = next(asking)
+            if not self._versions:
+                yield ApiVersionsRequest()
+            while True:
+                asked = asking.send((yield asked))
+        except StopIteration as done:
+            found: _T = done.value
+            return found
+
+    def _go_on(
+        self,
+        call: Call,
+        filtered: Generator[Message, Message, None],
+        response: Message | None = None,
+    ) -> None:
+        """Run the filters of a request until one asks the broker, or none is left."""
+        while True:
+            try:
+                asked = next(filtered) if response is None else filtered.send(response)
+            except StopIteration:
+                self._asking = False
+                return
+            api_key = api_key_of(asked, "Request")
+            version = self._versions.get(api_key, 0)
+            own = Call(
+                api_key, version, call.correlation_id, call.client, call.node_id, call.client_id,
+                asked,
+            )  # fmt: skip
+            response = self._rules.refused(asked, own)
+            if response is None:
+                break
+        self._asking = True
+        own.asker = filtered
+        payload = write_request(asked, version, call.correlation_id, call.client_id)
+        self._pass_request(own, payload)
+
+    def _refuse(self, call: Call, route: Route, answer: Message, place: int) -> None:
+        """Give the answer of the filter at that place, which those before it get to see."""
+        if not call.expects_response:
+            raise RemoteProtocolError(
+                "a filter refused a Produce with acks 0, which is answered by the end of the "
+                "connection, as brokers do"
+            )
+        for at, method in reversed(route.response_filters):
+            if at < place:
+                answer = method(answer, call) or answer
+        self._answer(call, answer)
+
+    def _pass_request(self, call: Call, payload: bytes) -> None:
+        put_frame(self.to_broker, payload)
+        if call.expects_response:
+            self._pending.append(call)
+        elif call.fault is not None:
+            self._queue(call, b"")
+
+    def _answer(self, call: Call, body: Message) -> None:
+        """Answer by the proxy itself, once all requests before this one have their answers."""
+        self._queue(call, write_response(body, call.api_version, call.correlation_id))
+
+    def _queue(self, call: Call, answer: bytes) -> None:
+        """Give an answer in its turn; none where there are no bytes, but for what a fault does."""
+        call.answer = answer
+        self._pending.append(call)
+        self._held_bytes += len(answer)
+        self._give_answers()
+
+    def _give_answers(self) -> None:
+        """Give the proxy's own answers that no answer of the broker stands before."""
+        while self._delivery.passes and self._pending and self._pending[0].answer is not None:
+            call = self._pending.popleft()
+            assert call.answer is not None
+            self._held_bytes -= len(call.answer)
+            self._delivery.deliver(call, call.answer)
+
+    # The broker's side.
+
+    def _take_response(self, payload: bytes) -> None:
+        if not self._pending:
+            if self._bare_tokens:
+                put_frame(self.to_client, payload)
+                return
+            raise RemoteProtocolError(
+                f"the broker sent a response of {counted(len(payload), 'bytes')}, and nothing "
+                "was asked"
+            )
+        call = self._pending.popleft()
+        if len(payload) < 4 or _CORRELATION_ID(payload)[0] != call.correlation_id:
+            raise RemoteProtocolError(
+                f"the broker sent a response that is not the one to correlation id "
+                f"{call.correlation_id}, the oldest request without an answer"
+            )
+        route = self._rules.route(call.api_key, call.api_version)
+        assert route is not None
+        if call.asker is not None:
+            self._go_on(call, call.asker, self._asked(call, payload))
+            return
+        if route.response_filters or route.has_addresses or route.is_read or call.fault is not None:
+            payload = self._read_response(call, route, payload)
+        self._delivery.deliver(call, payload)
+        self._give_answers()
+
+    def _read_response(self, call: Call, route: Route, payload: bytes) -> bytes:
+        """The payload with the addresses of the proxy, as the filters have left it."""
+        if call.unknown_version:
+            payload = self._rules.refused_version(call, payload)
+        fails = call.fault is not None
+        views = not (route.response_filters or route.is_read or fails)  # records are not copied
+        response = read_response(payload, call.api_key, call.api_version, body=False)
+        body = decoded_body(response, call, "the broker", views=views)
+        changed = route.has_addresses and rewrite(call.api_key, body, self._rules.to_local)
+        if isinstance(body, ApiVersionsResponse):
+            self._take_versions(body)
+            changed = True
+        elif call.api_key == api_keys.SASL_HANDSHAKE:
+            self._bare_tokens = call.api_version == 0 and not getattr(body, "error_code", 0)
+        for _, method in reversed(route.response_filters):
+            body = method(body, call) or body
+            changed = True
+        if call.fault is not None and call.fault.effect.changes_fields:
+            assert self._rules.faults is not None
+            body = self._rules.faults.changed(call, body)
+            changed = True
+        if not changed:
+            return payload
+        response.body = body
+        return response.encode()
+
+    def _asked(self, call: Call, payload: bytes) -> Message:
+        """The response to what a filter has asked, as the broker gave it."""
+        response = read_response(payload, call.api_key, call.api_version, body=False)
+        body = decoded_body(response, call, "the broker", views=False)
+        if isinstance(body, ApiVersionsResponse):
+            self._take_versions(body)
+        return body
+
+    def _take_versions(self, body: ApiVersionsResponse) -> None:
+        """Cut the versions of the broker to those that the proxy has too."""
+        body.api_keys = self._rules.shared(body.api_keys)
+        if not body.error_code:
+            self._versions = {each.api_key: each.max_version for each in body.api_keys}

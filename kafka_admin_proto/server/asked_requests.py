@@ -1,0 +1,92 @@
+"""What clients have asked a cluster, for tests to look at."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.types.base import shown
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.protocol.payload_values import Request
+    from kafka_admin_proto.protocol.versions import Api
+    from kafka_admin_proto.server.apis import Caller
+
+#: So many requests are kept, and so many bytes of them as they were sent: the newest.
+MOST_REQUESTS, MOST_BYTES = 10_000, 4 << 20
+
+
+class AskedRequest(msgspec.Struct, frozen=True):
+    """A request as a client sent it; ``time_ms`` is that of the cluster's clock, since 1970.
+
+    ``principal`` is who the client is, as Kafka writes it ("User:alice").
+    """
+
+    node: int
+    api: str
+    version: int
+    client_id: str | None
+    principal: str
+    time_ms: int
+    body: Message
+
+
+class AskedRequests:
+    """The newest requests of all clients, the oldest first: at most 10,000 in 4 MiB.
+
+    Iterating, ``len`` and ``of`` give those that are kept; ``dropped`` counts the older ones that
+    are not. Any thread may use it.
+    """
+
+    def __init__(self, apis: tuple[Api, ...]) -> None:
+        self._apis = apis
+        self._lock = threading.Lock()
+        self._kept: deque[tuple[AskedRequest, int]] = deque()
+        self._bytes = 0
+        #: Requests that made room for newer ones.
+        self.dropped: int = 0
+
+    def __iter__(self) -> Iterator[AskedRequest]:
+        with self._lock:
+            return iter([each for each, _ in self._kept])
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def of(self, api: str) -> list[AskedRequest]:
+        """The requests of an api, as "Produce"; ValueError for one that the cluster lacks."""
+        names = [each.name for each in self._apis]
+        if api not in names:
+            raise ValueError(f"there is no api {shown(api)} here; there are {', '.join(names)}")
+        return [each for each in self if each.api == api]
+
+    def add(self, caller: Caller, request: Request, time_ms: int) -> None:
+        """Keep a request that was decoded, in the place of older ones if need be."""
+        assert request.body is not None
+        found = AskedRequest(
+            caller.node_id,
+            request.api or str(request.api_key),
+            request.api_version,
+            caller.client_id,
+            caller.principal,
+            time_ms,
+            request.body,
+        )
+        with self._lock:
+            self._kept.append((found, len(request.data)))
+            self._bytes += len(request.data)
+            while len(self._kept) > MOST_REQUESTS or self._bytes > MOST_BYTES:
+                _, size = self._kept.popleft()
+                self._bytes -= size
+                self.dropped += 1
+
+    def clear(self) -> None:
+        """Forget all requests."""
+        with self._lock:
+            self._kept.clear()
+            self._bytes = self.dropped = 0

@@ -1,0 +1,133 @@
+"""The configs that a cluster is given for its brokers, held to Kafka's definitions before a start.
+
+A broker of Kafka does not start with a value that it cannot read, and ignores a name that it does
+not know. Here neither is let pass.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
+from kafka_admin_proto.server.configs.definitions import Definitions, definitions
+from kafka_admin_proto.server.configs.sources import BrokerConfigs
+from kafka_admin_proto.server.configs.topics import TopicDefaults
+from kafka_admin_proto.server.configs.values import ConfigFailure, parse_checked, to_text
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.rules import (
+    ALLOW_CONFIG,
+    CLASS_CONFIG,
+    SUPER_USERS_CONFIG,
+    authorizer_settings,
+)
+from kafka_admin_proto.server.security.listeners import LISTENER_PREFIX, check_read
+
+#: Configs whose values the cluster makes by itself → the arguments that they follow from.
+_OWN = {
+    "node.id": "brokers",
+    "broker.id": "brokers",
+    "process.roles": "brokers",
+    "controller.quorum.voters": "brokers",
+    "controller.listener.names": "brokers",
+    "listeners": "listeners, host and port",
+    "advertised.listeners": "listeners and advertised_host",
+    "listener.security.protocol.map": "listeners",
+    "inter.broker.listener.name": "listeners",
+    "security.inter.broker.protocol": "listeners",
+    "log.dir": "data",
+    "log.dirs": "data",
+    "broker.rack": "racks",
+}
+#: Configs that Kafka's authorizer reads, which no definition lists.
+_OF_AUTHORIZER = (SUPER_USERS_CONFIG, ALLOW_CONFIG)
+
+
+def checked_configs(
+    configs: Mapping[str, str | float | bool],
+    release: str,
+    listeners: Mapping[str, str],
+    *,
+    has_policy: bool,
+) -> dict[str, str]:
+    """The configs as texts. ``listeners`` are the security protocols by listener.
+
+    With a policy, which ``has_policy`` or a config says, names are accepted that Kafka does not
+    define, since policies get all configs.
+    Raises SettingsError for a name without an effect, and for a value that Kafka refuses.
+    """
+    known = definitions(release)
+    texts = {name: to_text(value) or "" for name, value in configs.items()}
+    has_policy = has_policy or CREATE_TOPIC_CONFIG in texts or ALTER_CONFIG_CONFIG in texts
+    for name in texts:
+        if name in _OWN:
+            raise SettingsError(
+                f"the cluster sets the config {name} itself: give {_OWN[name]} instead"
+            )
+        own, read_by = name, listeners
+        if name.startswith(LISTENER_PREFIX):
+            listener, own = _of_listener(name, listeners)
+            read_by = {listener: listeners[listener]}
+        if own in known.in_properties:
+            _check(known, own, texts[name], name, release)
+            check_read(name, own, read_by, texts)
+        elif name not in _OF_AUTHORIZER and not has_policy:
+            raise SettingsError(_unknown(known, name, release))
+    _check_authorizer(texts)
+    try:
+        TopicDefaults(release, known, BrokerConfigs({}, {}, texts)).check({})
+    except ApiFailure as failure:
+        raise SettingsError(f"the configs leave no topic possible: {failure.message}") from None
+    return texts
+
+
+def _of_listener(name: str, listeners: Mapping[str, str]) -> tuple[str, str]:
+    """The listener, and the config's name without it and the SASL mechanism of its logins."""
+    for listener in listeners:
+        prefix = f"{LISTENER_PREFIX}{listener.lower()}."
+        if name.startswith(prefix):
+            own = name.removeprefix(prefix)
+            mechanism, _, of_mechanism = own.partition(".")
+            is_login = of_mechanism == "sasl.jaas.config" and mechanism
+            return listener, of_mechanism if is_login else own
+    there = ", ".join(map(str.lower, listeners))
+    raise SettingsError(f"the config {name} is of no listener of the cluster; there are {there}")
+
+
+def _check(known: Definitions, own: str, text: str, name: str, release: str) -> None:
+    try:
+        parse_checked(known.in_properties[own], {own: text}, release)
+    except ConfigFailure as failure:
+        of_listener = f"{name}: " if name != own else ""
+        message = f"{of_listener}{failure.message}: expected a value that Kafka takes"
+        raise SettingsError(message) from None
+
+
+def _unknown(known: Definitions, name: str, release: str) -> str:
+    """Why a name is refused, and which one is meant."""
+    if name in known.brokers:
+        return (
+            f"the config {name} is not of a properties file: set it on the running cluster, with "
+            "kap configs set or IncrementalAlterConfigs"
+        )
+    topic = known.topics.get(name)
+    if topic is not None and topic.synonyms:
+        return f"the config {name} is one of topics; all topics' default is {topic.synonyms[0]}"
+    close = difflib.get_close_matches(name, known.in_properties, n=3, cutoff=0.75)
+    hint = f"; did you mean {', '.join(close)}?" if close else ", and it would have no effect"
+    return f"brokers of Kafka {release} have no config {name}{hint}"
+
+
+def _check_authorizer(texts: Mapping[str, str]) -> None:
+    """Check the settings of the authorizer, and that there is one if there are any."""
+    if texts.get(CLASS_CONFIG) == "":
+        raise SettingsError(f"{CLASS_CONFIG} is empty; leave it out, and any ACLs")
+    if authorizer_settings(texts) is not None:
+        allow = texts.get(ALLOW_CONFIG, "false")
+        if allow.strip().lower() not in ("true", "false"):
+            raise SettingsError(f"{ALLOW_CONFIG} is {allow!r}; expected true or false")
+        return
+    for name in _OF_AUTHORIZER:
+        if name in texts:
+            raise SettingsError(f"{name} has no effect without {CLASS_CONFIG}: set both, or none")

@@ -1,0 +1,45 @@
+"""Responses that a coordinator gives when its log, or other clients, allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+from uuid import uuid4
+
+from kafka_admin_proto.server.apis import Answer, Wait, WaitKey
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.values import Message
+
+
+class Reply:
+    """The response to one request; ``sent`` are called with its key once it is there."""
+
+    def __init__(self, sent: Sequence[Callable[[WaitKey], None]]) -> None:
+        self.key: WaitKey = (uuid4(), -1)
+        self.response: Message | None = None
+        self._sent = sent
+
+    def send(self, response: Message) -> None:
+        """Give the response; only the first one counts."""
+        if self.response is None:
+            self.response = response
+            for each in self._sent:
+                each(self.key)
+
+
+def answer_of(reply: Reply, empty: Message, mend: Callable[[Any], None] = lambda _: None) -> Answer:
+    """The answer of a handler, which waits for the reply; ``empty`` stands in for it until then.
+
+    ``mend`` changes the response to the form of the caller's version.
+    """
+    if reply.response is not None:
+        mend(reply.response)
+        return Answer(reply.response)
+
+    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+        if reply.response is not None:
+            mend(reply.response)
+            answer.response = reply.response
+        return reply.response is not None
+
+    return Answer(empty, wait=Wait(None, [reply.key], complete))

@@ -1,0 +1,188 @@
+"""One partition of a coordinator's topic, on the broker that leads it (``CoordinatorRuntime``).
+
+What changes is appended to the partition; a request whose change must be kept is answered when all
+replicas in sync have it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.batches import read_batches, write_batch
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
+from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import WaitKey
+    from kafka_admin_proto.server.clock import Clock, Timer
+    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
+
+_EVERYTHING = 1 << 62
+#: The codes of an append that failed, as the clients of coordinators get them.
+_CODES = {
+    codes.UNKNOWN_TOPIC_OR_PARTITION: codes.COORDINATOR_NOT_AVAILABLE,
+    codes.NOT_ENOUGH_REPLICAS: codes.COORDINATOR_NOT_AVAILABLE,
+    codes.REQUEST_TIMED_OUT: codes.COORDINATOR_NOT_AVAILABLE,
+    codes.NOT_LEADER_OR_FOLLOWER: codes.NOT_COORDINATOR,
+    codes.KAFKA_STORAGE_ERROR: codes.NOT_COORDINATOR,
+    codes.MESSAGE_TOO_LARGE: codes.UNKNOWN_SERVER_ERROR,
+    codes.RECORD_LIST_TOO_LARGE: codes.UNKNOWN_SERVER_ERROR,
+}
+#: Called with 0 when a record is replicated, or with the error code.
+Then = Callable[[int], None]
+
+
+class Leads(NamedTuple):
+    """The broker that leads the partition, and since which epoch."""
+
+    node: int
+    epoch: int
+
+
+class _Pending(NamedTuple):
+    """Records that are not replicated yet."""
+
+    end_offset: int
+    then: Then
+    timer: Timer
+
+
+class CoordinatorShard:
+    """The log of the partition, and what waits for it; `_apply` makes the state of a subclass."""
+
+    def __init__(
+        self,
+        leads: Leads,
+        replicas: ReplicatedLog,
+        clock: Clock,
+        sent: list[Callable[[WaitKey], None]],
+    ) -> None:
+        self.leads = leads
+        self.clock = clock
+        self._replicas = replicas
+        self._sent = sent
+        self._timers: dict[Hashable, Timer] = {}
+        self._pending: deque[_Pending] = deque()
+        #: The replies that a request waits for, and what they are if the broker leads no more.
+        self._replies: WeakKeyDictionary[Reply, Callable[[int], Message]] = WeakKeyDictionary()
+        self._replay()
+
+    def _apply(self, batch: Batch) -> None:
+        """Apply a batch of the log, which the partition had when its leader took over."""
+        raise NotImplementedError
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds since 1970."""
+        return self.clock.now_ms()
+
+    # Requests that wait.
+
+    def reply(self, failed: Callable[[int], Message]) -> Reply:
+        """A reply of this shard; ``failed`` gives its response if the broker leads no more."""
+        reply = Reply(self._sent)
+        self._replies[reply] = failed
+        return reply
+
+    def end(self, code: int = codes.NOT_COORDINATOR) -> None:
+        """The broker leads the partition no more: end timers, and answer all that waits."""
+        for each in self._timers.values():
+            each.cancel()
+        self._timers.clear()
+        pending, self._pending = self._pending, deque()
+        for one in pending:
+            one.timer.cancel()
+        for reply, failed in list(self._replies.items()):
+            reply.send(failed(code))
+
+    # Timers.
+
+    def later(self, key: Hashable, delay_ms: int, call: Callable[[], object]) -> None:
+        """Make a call after a time, instead of one of the same key that was to come."""
+        self.cancel(key)
+
+        def due() -> None:
+            del self._timers[key]
+            call()
+
+        self._timers[key] = self.clock.later(delay_ms / 1000, due)
+
+    def later_once(self, key: Hashable, delay_ms: int, call: Callable[[], object]) -> None:
+        """Make a call after a time, unless one of the same key is to come."""
+        if key not in self._timers:
+            self.later(key, delay_ms, call)
+
+    def cancel(self, key: Hashable) -> None:
+        """Do not make a call; nothing happens if none is to come."""
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    # The log.
+
+    def write(
+        self,
+        pairs: Sequence[tuple[bytes, bytes | None]],
+        applied: Callable[[int], None],
+        then: Then,
+        *,
+        timeout_ms: int,
+        compression: int = 0,
+        producer: tuple[int, int] | None = None,
+    ) -> None:
+        """Append keys and values; ``then`` gets 0 once they are replicated, or an error code.
+
+        ``applied`` is called with the offset of the first one as soon as they are in the log. Those
+        of a ``producer``, an id and an epoch, belong to its transaction.
+        """
+        now_ms = self.now_ms
+        batch = Batch.of([Record(index, now_ms, *each) for index, each in enumerate(pairs)])
+        batch.compression = COMPRESSIONS[compression]
+        if producer is not None:
+            batch.is_transactional, batch.base_sequence = True, 0
+            batch.producer_id, batch.producer_epoch = producer
+        try:
+            if self._replicas.in_sync < self._replicas.min_isr:
+                raise ApiFailure(codes.NOT_ENOUGH_REPLICAS)
+            appended = self._replicas.append(
+                write_batch(batch), leader_epoch=self.leads.epoch, now_ms=now_ms,
+                of_coordinator=True,
+            )  # fmt: skip
+        except ApiFailure as failure:
+            then(_CODES.get(failure.code, failure.code))
+            return
+        applied(appended.base_offset)
+        end = appended.last_offset + 1
+        if self._replicas.log.high_watermark >= end:
+            then(0)
+        else:
+            timer = self.clock.later(timeout_ms / 1000, self._give_up, end)
+            self._pending.append(_Pending(end, then, timer))
+
+    def replicated(self) -> None:
+        """Go on with what waited for the high watermark."""
+        while self._pending and self._pending[0].end_offset <= self._replicas.log.high_watermark:
+            first = self._pending.popleft()
+            first.timer.cancel()
+            first.then(0)
+
+    def _give_up(self, end: int) -> None:
+        """Records were not replicated in time."""
+        for each in [each for each in self._pending if each.end_offset == end]:
+            self._pending.remove(each)
+            each.then(_CODES[codes.REQUEST_TIMED_OUT])
+
+    def _replay(self) -> None:
+        """Load all that the partition has."""
+        log = self._replicas.log
+        offset = log.start_offset
+        while data := log.read(offset, _EVERYTHING, up_to=log.end_offset):
+            for batch in read_batches(data):
+                offset = batch.last_offset + 1
+                self._apply(batch)

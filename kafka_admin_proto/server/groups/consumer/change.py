@@ -1,0 +1,148 @@
+"""A change of one member of a group, and what follows from it for the group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from kafka_admin_proto.server.groups.consumer.group import (
+    ConsumerGroup,
+    Target,
+    subscribed,
+    subscriptions_are_equal,
+)
+from kafka_admin_proto.server.groups.consumer.members import UNREVOKED, ConsumerMember
+from kafka_admin_proto.server.groups.consumer.reconcile import Owned, Reconciliation
+from kafka_admin_proto.server.groups.consumer.records import (
+    assignment_record,
+    epoch_record,
+    member_record,
+    regex_record,
+)
+from kafka_admin_proto.server.groups.consumer.regexes import compiled, unresolved
+from kafka_admin_proto.server.groups.consumer.removal import expect_revocation
+from kafka_admin_proto.server.groups.consumer.target import last_target, new_target
+from kafka_admin_proto.server.groups.consumer.timers import revocation_key
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+from kafka_admin_proto.server.groups.shard import Shard
+
+
+class Subscription(Enum):
+    """What has changed of a member's subscription."""
+
+    SAME = auto()
+    TOPICS = auto()
+    #: The regular expression, whose topics are not known yet, or are.
+    REGEX = auto()
+    RESOLVED = auto()
+
+
+class Change:
+    """The records of a change, which are applied when they are in the log."""
+
+    def __init__(
+        self, shard: Shard, group: ConsumerGroup, records: list[CoordinatorRecord]
+    ) -> None:
+        self._shard = shard
+        self._group = group
+        self._records = records
+        #: The regular expressions whose topics are to be found once the records are applied.
+        self.unresolved: set[str] = set()
+
+    def subscribe(self, before: ConsumerMember, after: ConsumerMember) -> Subscription:
+        """Note what a member is and subscribes. Raises ApiFailure for a regular expression."""
+        if after != before:
+            self._records.append(member_record(self._group.name, after))
+        found = self._regex_change(before, after)
+        self.unresolved = unresolved(self._shard, self._group, before, after)
+        if after.topics != before.topics and found != Subscription.RESOLVED:
+            return Subscription.TOPICS
+        return found
+
+    def _regex_change(self, before: ConsumerMember, after: ConsumerMember) -> Subscription:
+        group, old, new = self._group, before.regex, after.regex
+        if old == new:
+            return Subscription.SAME
+        if old and group.regex_count(old) == 1:
+            self._records.append(regex_record(group.name, old, None))
+        if new:
+            if not group.regex_count(new):
+                compiled(new)
+            elif new in group.regexes:
+                return Subscription.RESOLVED
+        elif old:
+            return Subscription.RESOLVED
+        return Subscription.REGEX
+
+    def assign(
+        self,
+        before: ConsumerMember,
+        after: ConsumerMember,
+        owned: Owned,
+        *,
+        bumps: bool,
+        is_changed: bool,
+    ) -> ConsumerMember:
+        """The member with what it has now; ``bumps`` begins the next epoch of the group."""
+        shard, group = self._shard, self._group
+        epoch, are_equal = self.next_epoch(before, after, bumps=bumps)
+        target_epoch, target = group.target_epoch, last_target(group, after)
+        limits = shard.limits.of_group(group.name)
+        if group.target_epoch < epoch and (
+            not group.target_ms or shard.now_ms >= group.target_ms + limits.assignment_interval_ms
+        ):
+            found, records = new_target(
+                group,
+                group.with_member(after),
+                shard.topics,
+                epoch,
+                shard.now_ms,
+                shard.limits.assignors[0],
+                are_equal=are_equal,
+            )
+            self._records += records
+            target_epoch, target = epoch, found.get(after.id, {})
+        return self.reconcile(after, target_epoch, target, owned, is_changed=is_changed)
+
+    def next_epoch(
+        self, before: ConsumerMember, after: ConsumerMember, *, bumps: bool
+    ) -> tuple[int, bool]:
+        """(the group's epoch, whether all subscriptions are equal) with the member's change."""
+        group = self._group
+        members: Sequence[ConsumerMember] = list(group.members.values())
+        if not (bumps or group.is_outdated):
+            return group.epoch, subscriptions_are_equal(members, group.regexes)
+        members = list(group.with_member(after).values())
+        regexes = dict(group.regexes)
+        if before.regex and before.regex != after.regex and group.regex_count(before.regex) == 1:
+            regexes.pop(before.regex, None)
+        metadata_hash = self._shard.topics.hash(subscribed(members, regexes))
+        group.is_outdated = False
+        are_equal = subscriptions_are_equal(members, regexes)
+        if not bumps and metadata_hash == group.metadata_hash:
+            return group.epoch, are_equal
+        self._records.append(epoch_record(group.name, group.epoch + 1, metadata_hash))
+        return group.epoch + 1, are_equal
+
+    def reconcile(
+        self,
+        member: ConsumerMember,
+        target_epoch: int,
+        target: Target,
+        owned: Owned,
+        *,
+        is_changed: bool,
+    ) -> ConsumerMember:
+        """The member with what it has next on the way to a target."""
+        shard, group = self._shard, self._group
+        if not is_changed and member.is_reconciled_to(target_epoch):
+            return member
+        topics = frozenset(shard.topics.ids(group.topics_of(member)))
+        after = Reconciliation(group, target_epoch, target, topics, is_changed, owned).next(member)
+        if after != member:
+            self._records.append(assignment_record(group.name, after))
+            if after.classic is None and after.state == UNREVOKED:
+                expect_revocation(shard, group.name, after)
+            elif after.classic is None:
+                shard.cancel(revocation_key(group.name, after.id))
+        return after

@@ -1,0 +1,286 @@
+"""A group of the consumer protocol (``ConsumerGroup`` in Kafka): only its records change it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+from uuid import UUID
+
+from kafka_admin_proto.messages.consumer_group_current_member_assignment_key import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+)
+from kafka_admin_proto.messages.consumer_group_member_metadata_key import (
+    ConsumerGroupMemberMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
+    ConsumerGroupMemberMetadataValue,
+)
+from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
+from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
+from kafka_admin_proto.messages.consumer_group_partition_metadata_key import (
+    ConsumerGroupPartitionMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_regular_expression_key import (
+    ConsumerGroupRegularExpressionKey,
+)
+from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
+    ConsumerGroupRegularExpressionValue,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_member_key import (
+    ConsumerGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_member_value import (
+    ConsumerGroupTargetAssignmentMemberValue,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key import (
+    ConsumerGroupTargetAssignmentMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_value import (
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.records import tombstones
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+from kafka_admin_proto.server.java import hash_order, set_order, timeline_order
+from kafka_admin_proto.values import Message
+
+ConsumerState = Literal["Empty", "Assigning", "Reconciling", "Stable"]
+Target = Mapping[UUID, Sequence[int]]
+
+#: The keys of all records that are about such groups.
+CONSUMER_GROUP_KEYS = (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupRegularExpressionKey,
+)
+_FIRST_EPOCH = 1
+
+
+class ConsumerGroup:
+    """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.epoch: int = _FIRST_EPOCH
+        self.metadata_hash: int = 0
+        self.target_epoch: int = _FIRST_EPOCH
+        #: When the target was made; 0 if it is not known.
+        self.target_ms: int = 0
+        self.target: dict[str, Target] = {}
+        self.members: dict[str, ConsumerMember] = {}
+        #: The most members that there have been, which decides their order in Kafka's table.
+        self._most_members = 0
+        #: Static members: instance id → member id.
+        self.static: dict[str, str] = {}
+        #: The topics of each regular expression that members subscribe.
+        self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
+        self._owned: dict[tuple[UUID, int], str] = {}
+        #: Whether topics have changed since their hash was compared.
+        self.is_outdated = True
+
+    @property
+    def state(self) -> ConsumerState:
+        """The state, as its members make it."""
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        if all(each.is_reconciled_to(self.target_epoch) for each in self.members.values()):
+            return "Stable"
+        return "Reconciling"
+
+    # Replay.
+
+    def apply(self, key: Message, value: Message | None) -> None:
+        """Apply a record; the tombstone of the group itself is the shard's."""
+        match key, value:
+            case ConsumerGroupMetadataKey(), ConsumerGroupMetadataValue():
+                self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+            case ConsumerGroupMemberMetadataKey(), ConsumerGroupMemberMetadataValue():
+                self._put(self._member(key.member_id).with_metadata(value))
+            case ConsumerGroupMemberMetadataKey(), None:
+                self._remove(key.member_id)
+            case (
+                ConsumerGroupCurrentMemberAssignmentKey(),
+                ConsumerGroupCurrentMemberAssignmentValue(),
+            ):
+                self._put(self._member(key.member_id).with_assignment(value))
+            case (
+                ConsumerGroupTargetAssignmentMemberKey(),
+                ConsumerGroupTargetAssignmentMemberValue(),
+            ):
+                rows = value.topic_partitions
+                self.target[key.member_id] = {each.topic_id: each.partitions for each in rows}
+            case ConsumerGroupTargetAssignmentMemberKey(), None:
+                self.target.pop(key.member_id, None)
+            case (
+                ConsumerGroupTargetAssignmentMetadataKey(),
+                ConsumerGroupTargetAssignmentMetadataValue(),
+            ):
+                self.target_epoch = value.assignment_epoch
+                self.target_ms = value.assignment_timestamp
+            case ConsumerGroupRegularExpressionKey(), ConsumerGroupRegularExpressionValue():
+                self.regexes[key.regular_expression] = value
+            case ConsumerGroupRegularExpressionKey(), None:
+                self.regexes.pop(key.regular_expression, None)
+
+    def apply_all(self, records: Iterable[CoordinatorRecord]) -> None:
+        """Apply records that are about this group."""
+        for key, value, _ in records:
+            self.apply(key, value)
+
+    def _member(self, member_id: str) -> ConsumerMember:
+        return self.members.get(member_id) or ConsumerMember(member_id)
+
+    def _put(self, member: ConsumerMember) -> None:
+        self._release(member.id)
+        self.members[member.id] = member
+        self._most_members = max(self._most_members, len(self.members))
+        for place in _places(member):
+            self._owned[place] = member.id
+        if member.instance_id is not None:
+            self.static[member.instance_id] = member.id
+
+    def _release(self, member_id: str) -> None:
+        member = self.members.get(member_id)
+        for place in () if member is None else _places(member):
+            if self._owned.get(place) == member_id:
+                del self._owned[place]
+
+    def _remove(self, member_id: str) -> None:
+        self._release(member_id)
+        removed = self.members.pop(member_id, None)
+        if removed is not None and removed.instance_id is not None:
+            self.static.pop(removed.instance_id, None)
+
+    # Members.
+
+    def member(self, member_id: str) -> ConsumerMember:
+        """The member of an id. Raises ApiFailure."""
+        if member_id not in self.members:
+            text = f"Member {member_id} is not a member of group {self.name}."
+            raise ApiFailure(codes.UNKNOWN_MEMBER_ID, text)
+        return self.members[member_id]
+
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        """The static member of an instance id.
+
+        Raises ApiFailure for a member that has had another instance id since, and is no more.
+        """
+        member_id = self.static.get(instance_id) if instance_id is not None else None
+        return None if member_id is None else self.member(member_id)
+
+    def with_member(self, member: ConsumerMember) -> dict[str, ConsumerMember]:
+        """The members once one is changed or added, without the one that it replaces.
+
+        They have the order in which Kafka assigns to them: that of a HashMap to which its table of
+        members is copied, then the changed one is added and the replaced one removed.
+        """
+        names = timeline_order(self.members, self._most_members)
+        replaced = self.static.get(member.instance_id or "", member.id)
+        if replaced in names and hash_order((member.id, replaced))[0] == replaced != member.id:
+            names.remove(replaced)  # first, and the HashMap does not grow for both
+        changed = {**self.members, member.id: member}
+        found = {name: changed[name] for name in hash_order((*names, member.id))}
+        if replaced != member.id:
+            found.pop(replaced, None)
+        return found
+
+    def is_owned(self, topic_id: UUID, number: int) -> bool:
+        """Whether a member has a partition, or has not given it back yet."""
+        return (topic_id, number) in self._owned
+
+    def awaits_release(self, member: ConsumerMember) -> bool:
+        """Whether a partition that a member shall have is still another one's."""
+        return any(
+            number not in member.assigned.get(topic_id, ()) and self.is_owned(topic_id, number)
+            for topic_id, numbers in self.target.get(member.id, {}).items()
+            for number in numbers
+        )
+
+    def preferred_assignor(self, members: Collection[ConsumerMember]) -> str | None:
+        """The assignor that most of these members prefer.
+
+        Of several it is one that only a member which changes prefers, or else the first one in
+        Kafka's table.
+        """
+        counts = Counter(each.assignor for each in members if each.assignor is not None)
+        same = {each.assignor for each in members if self.members.get(each.id) is each}
+        names = timeline_order(counts, len(counts))
+        return max(names, key=lambda each: (counts[each], each not in same), default=None)
+
+    # Subscriptions.
+
+    def topics_of(self, member: ConsumerMember) -> list[str]:
+        """The topics that a member subscribes by name or by a regular expression.
+
+        In the order of Kafka's sets, of which the larger one is the first.
+        """
+        by_name, found = set_order(member.topics), self.regexes.get(member.regex or "")
+        by_regex = [] if found is None else set_order(found.topics)
+        larger_first = sorted((by_regex, by_name), key=len, reverse=True)
+        return list(dict.fromkeys(larger_first[0] + larger_first[1]))
+
+    @property
+    def subscribed_topics(self) -> set[str]:
+        """The topics that any member subscribes."""
+        return subscribed(self.members.values(), self.regexes)
+
+    def is_subscribed(self, topic: str) -> bool:
+        """Whether a member subscribes a topic."""
+        return topic in self.subscribed_topics
+
+    def regex_count(self, regex: str) -> int:
+        """The number of members that subscribe a regular expression."""
+        return sum(each.regex == regex for each in self.members.values())
+
+    # The end.
+
+    def tombstones(self) -> list[CoordinatorRecord]:
+        """The records that end the group."""
+        return tombstones(self.name, list(self.members), list(self.regexes))
+
+
+def _places(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
+    """The partitions that a member has or gives back."""
+    for epochs in (member.assigned, member.revoked):
+        for topic_id, numbers in epochs.items():
+            for number in numbers:
+                yield topic_id, number
+
+
+def subscribed(
+    members: Iterable[ConsumerMember],
+    regexes: Mapping[str, ConsumerGroupRegularExpressionValue],
+) -> set[str]:
+    """The topics of members' names, and of all regular expressions."""
+    found = {topic for each in members for topic in each.topics}
+    return found.union(*(each.topics for each in regexes.values()))
+
+
+def subscriptions_are_equal(
+    members: Sequence[ConsumerMember],
+    regexes: Mapping[str, ConsumerGroupRegularExpressionValue],
+) -> bool:
+    """Whether Kafka takes the members' subscriptions for equal, by counting them."""
+    by_name = Counter(topic for each in members for topic in each.topics)
+    by_regex = Counter(topic for each in regexes.values() for topic in each.topics)
+    expressions = Counter(each.regex for each in members if each.regex)
+    if not expressions:
+        return not by_regex.keys() - by_name.keys() and all(
+            each == len(members) for each in by_name.values()
+        )
+    first = hash_order(expressions)[0]
+    if expressions[first] != len(members):
+        return False
+    return not by_name and all(each == 1 for each in by_regex.values())

@@ -1,0 +1,273 @@
+"""ConsumerGroupHeartbeat: members come, say what they have, hear what they get, and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from kafka_admin_proto.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from kafka_admin_proto.messages.consumer_group_heartbeat_response import (
+    Assignment,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
+from kafka_admin_proto.server.groups.consumer.members import (
+    LEAVES,
+    LEAVES_FOR_NOW,
+    ConsumerMember,
+)
+from kafka_admin_proto.server.groups.consumer.reconcile import Owned
+from kafka_admin_proto.server.groups.consumer.records import (
+    assignment_record,
+    member_record,
+    member_tombstones,
+    target_record,
+)
+from kafka_admin_proto.server.groups.consumer.regexes import resolve
+from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat, remove_members
+from kafka_admin_proto.server.groups.consumer.upgrade import upgraded
+from kafka_admin_proto.server.groups.rebalance import cancel_timers
+from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
+from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
+
+_ABANDON = "The member must abandon all its partitions and rejoin."
+
+
+class Beat(msgspec.Struct, frozen=True):
+    """A heartbeat, and who sent it; ``allowed`` are those of some topics that it may describe."""
+
+    request: ConsumerGroupHeartbeatRequest
+    client_id: str
+    client_host: str
+    allowed: Callable[[Iterable[str]], set[str]]
+
+
+def failed_heartbeat(code: int, message: str | None = None) -> ConsumerGroupHeartbeatResponse:
+    """The answer with an error."""
+    return ConsumerGroupHeartbeatResponse(error_code=code, error_message=message)
+
+
+def heartbeat(shard: Shard, beat: Beat, reply: Reply) -> None:
+    """Let a member join, stay or leave; the reply is sent when replicas have what changed.
+
+    Raises ApiFailure.
+    """
+    request = beat.request
+    if request.member_epoch in (LEAVES, LEAVES_FOR_NOW):
+        _leave(shard, request, reply)
+        return
+    response, records, regexes = _stay(shard, beat)
+    shard.append(records, _sends(reply, response))
+    resolve(shard, request.group_id, regexes, beat.allowed)
+
+
+def _sends(reply: Reply, response: ConsumerGroupHeartbeatResponse) -> Then:
+    """A function that sends the response, or an error code."""
+
+    def stored(code: int) -> None:
+        reply.send(failed_heartbeat(code) if code else response)
+
+    return stored
+
+
+def _stay(
+    shard: Shard, beat: Beat
+) -> tuple[ConsumerGroupHeartbeatResponse, list[CoordinatorRecord], set[str]]:
+    """The answer, the records, and the regular expressions whose topics are to be found then."""
+    request = beat.request
+    epoch, owned = request.member_epoch, request.topic_partitions
+    records: list[CoordinatorRecord] = []
+    group = find_or_make(shard, request.group_id, records, joins=epoch == 0)
+    check_size(shard, group, request.member_id)
+    member_id = request.member_id or new_member_id()
+    if request.instance_id is None:
+        member = group.members.get(member_id)
+        if member is None:
+            member = ConsumerMember(member_id) if epoch == 0 else group.member(member_id)
+        _check_epoch(member, epoch, owned)
+    else:
+        member = _static_member(group, request.instance_id, member_id, epoch, owned, records)
+    updated = msgspec.structs.replace(
+        member,
+        instance_id=_or(request.instance_id, member.instance_id),
+        rack_id=_or(request.rack_id, member.rack_id),
+        rebalance_timeout_ms=member.rebalance_timeout_ms
+        if request.rebalance_timeout_ms == -1
+        else request.rebalance_timeout_ms,
+        assignor=_or(request.server_assignor, member.assignor),
+        topics=member.topics
+        if request.subscribed_topic_names is None
+        else frozenset(request.subscribed_topic_names),
+        regex=_or(request.subscribed_topic_regex, member.regex),
+        client_id=beat.client_id,
+        client_host=beat.client_host,
+        classic=None,
+    )
+    change = Change(shard, group, records)
+    subscription = change.subscribe(member, updated)
+    bumps = subscription in (Subscription.TOPICS, Subscription.RESOLVED)
+    updated = change.assign(
+        member, updated, owned, bumps=bumps, is_changed=subscription != Subscription.SAME
+    )
+    expect_heartbeat(shard, group.name, member_id)
+    response = ConsumerGroupHeartbeatResponse(
+        member_id=member_id,
+        member_epoch=updated.epoch,
+        heartbeat_interval_ms=shard.limits.of_group(group.name).heartbeat_ms,
+    )
+    is_full = (
+        request.rebalance_timeout_ms != -1
+        and (request.subscribed_topic_names, request.subscribed_topic_regex) != (None, None)
+        and owned is not None
+    )
+    if epoch == 0 or is_full or member.assigned != updated.assigned:
+        response.assignment = Assignment(
+            [TopicPartitions(topic, sorted(each)) for topic, each in updated.assigned.items()]
+        )
+    return response, records, change.unresolved
+
+
+def _or(given: str | None, before: str | None) -> str | None:
+    return before if given is None else given
+
+
+def new_member_id() -> str:
+    """An id for a member that has none: like those of topics, not of 36 characters."""
+    return topic_id_to_text(random_topic_id())
+
+
+def check_size(shard: Shard, group: ConsumerGroup, member_id: str) -> None:
+    """Raises ApiFailure if there is no room for a member."""
+    most = shard.limits.max_consumers
+    if len(group.members) >= most and member_id not in group.members:
+        text = f"The consumer group has reached its maximum capacity of {most} members."
+        raise ApiFailure(codes.GROUP_MAX_SIZE_REACHED, text)
+
+
+def find_or_make(
+    shard: Shard, name: str, records: list[CoordinatorRecord], *, joins: bool
+) -> ConsumerGroup:
+    """The group of a name, new for a member that joins. Raises ApiFailure.
+
+    A group of the classic protocol that has members is upgraded.
+    """
+    found = shard.consumer_groups.get(name)
+    if found is not None:
+        return found
+    classic = shard.groups.get(name)
+    if classic is None:
+        if not joins:
+            raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Consumer group {name} not found.")
+        return ConsumerGroup(name)
+    if not joins:
+        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a consumer group.")
+    if classic.state == "Empty":
+        cancel_timers(shard, classic)
+        records.append(group_tombstone(name))
+        return ConsumerGroup(name)
+    return upgraded(shard, classic, records)
+
+
+def _check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
+    """Raises ApiFailure unless the epoch is the member's, or the one before if that was lost."""
+    if epoch in (0, member.epoch):
+        return
+    size = "greater" if epoch > member.epoch else "smaller"
+    if epoch > member.epoch or epoch != member.previous_epoch or not _is_part(owned, member):
+        raise ApiFailure(
+            codes.FENCED_MEMBER_EPOCH,
+            f"The consumer group member has a {size} member epoch ({epoch}) than the one known by "
+            f"the group coordinator ({member.epoch}). {_ABANDON}",
+        )
+
+
+def _is_part(owned: Owned, member: ConsumerMember) -> bool:
+    return owned is not None and all(
+        number in member.assigned.get(each.topic_id, ())
+        for each in owned
+        for number in each.partitions
+    )
+
+
+def _static_member(
+    group: ConsumerGroup,
+    instance_id: str,
+    member_id: str,
+    epoch: int,
+    owned: Owned,
+    records: list[CoordinatorRecord],
+) -> ConsumerMember:
+    """The static member of a heartbeat, which may come again with another id."""
+    known = group.static_member(instance_id)
+    if epoch == 0:
+        if known is None:
+            return group.members.get(member_id) or ConsumerMember(member_id)
+        if known.classic is None and known.epoch != LEAVES_FOR_NOW:
+            raise ApiFailure(
+                codes.UNRELEASED_INSTANCE_ID,
+                f"Static member {member_id} with instance id {instance_id} cannot join the group "
+                f"because the instance id is owned by {known.id} member.",
+            )
+        return replace_static(group, known, member_id, records)
+    known = checked_static(known, instance_id, member_id)
+    _check_epoch(known, epoch, owned)
+    return known
+
+
+def replace_static(
+    group: ConsumerGroup, known: ConsumerMember, member_id: str, records: list[CoordinatorRecord]
+) -> ConsumerMember:
+    """Give a static member that has come again its new id."""
+    member = msgspec.structs.replace(known, id=member_id, epoch=0, previous_epoch=0)
+    records += member_tombstones(group.name, known.id)
+    records.append(member_record(group.name, member))
+    records.append(target_record(group.name, member_id, group.target.get(known.id, {})))
+    records.append(assignment_record(group.name, member))
+    return member
+
+
+def checked_static(
+    known: ConsumerMember | None, instance_id: str, member_id: str
+) -> ConsumerMember:
+    """The static member of these ids. Raises ApiFailure."""
+    if known is None:
+        raise ApiFailure(codes.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if known.id != member_id:
+        raise ApiFailure(
+            codes.FENCED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} was fenced by member "
+            f"{known.id}.",
+        )
+    return known
+
+
+def _leave(shard: Shard, request: ConsumerGroupHeartbeatRequest, reply: Reply) -> None:
+    name, member_id = request.group_id, request.member_id
+    then = _sends(
+        reply,
+        ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=request.member_epoch),
+    )
+    group = shard.consumer_group(name)
+    if request.instance_id is None:
+        member = group.member(member_id)
+    else:
+        known = group.static_member(request.instance_id)
+        member = checked_static(known, request.instance_id, member_id)
+        if request.member_epoch == LEAVES_FOR_NOW:
+            assigned = {topic: dict.fromkeys(each, 0) for topic, each in member.assigned.items()}
+            away = msgspec.structs.replace(
+                member, epoch=LEAVES_FOR_NOW, revoked={}, assigned=assigned
+            )
+            shard.append([assignment_record(name, away)], then)
+            return
+    remove_members(shard, group, [member], then)

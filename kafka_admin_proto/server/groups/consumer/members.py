@@ -1,0 +1,95 @@
+"""The members of groups of the consumer protocol (``ConsumerGroupMember`` in Kafka)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    TopicPartitions,
+)
+from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
+    ClassicMemberMetadata,
+    ConsumerGroupMemberMetadataValue,
+)
+
+#: Partitions by topic and number, with the epoch in which each was assigned.
+Epochs = Mapping[UUID, Mapping[int, int]]
+
+#: The states of a member: it has what it shall have, has to give partitions back, or waits until
+#: others have done so.
+STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 0, 1, 2, 127
+#: The epochs with which members leave, the second one of static members that come again.
+LEAVES, LEAVES_FOR_NOW = -1, -2
+
+
+class ConsumerMember(msgspec.Struct, frozen=True):
+    """A member, what it subscribes, and what it has.
+
+    ``classic`` is set for a member that uses the classic protocol in a group of this one.
+    """
+
+    id: str
+    epoch: int = 0
+    previous_epoch: int = -1
+    state: int = STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    client_id: str = ""
+    client_host: str = ""
+    topics: frozenset[str] = frozenset()
+    regex: str | None = ""
+    assignor: str | None = None
+    assigned: Epochs = {}
+    #: What it has to give back.
+    revoked: Epochs = {}
+    classic: ClassicMemberMetadata | None = None
+
+    def is_reconciled_to(self, epoch: int) -> bool:
+        """Whether the member has all of an assignment."""
+        return self.state == STABLE and self.epoch == epoch
+
+    def assignment_epoch(self, topic_id: UUID, number: int) -> int | None:
+        """The epoch in which a partition was assigned that the member has or gives back."""
+        found = self.assigned.get(topic_id, {}).get(number)
+        return self.revoked.get(topic_id, {}).get(number) if found is None else found
+
+    def with_metadata(self, value: ConsumerGroupMemberMetadataValue) -> ConsumerMember:
+        """The member with what a record says that it subscribes."""
+        return msgspec.structs.replace(
+            self,
+            instance_id=value.instance_id,
+            rack_id=value.rack_id,
+            rebalance_timeout_ms=value.rebalance_timeout_ms,
+            client_id=value.client_id,
+            client_host=value.client_host,
+            topics=frozenset(value.subscribed_topic_names),
+            regex=value.subscribed_topic_regex,
+            assignor=value.server_assignor,
+            classic=value.classic_member_metadata,
+        )
+
+    def with_assignment(self, value: ConsumerGroupCurrentMemberAssignmentValue) -> ConsumerMember:
+        """The member with what a record says that it has."""
+        return msgspec.structs.replace(
+            self,
+            epoch=value.member_epoch,
+            previous_epoch=value.previous_member_epoch,
+            state=value.state,
+            assigned=_epochs(value.assigned_partitions, value.member_epoch),
+            revoked=_epochs(value.partitions_pending_revocation, value.member_epoch),
+        )
+
+
+def _epochs(rows: list[TopicPartitions], default: int) -> Epochs:
+    found: dict[UUID, Mapping[int, int]] = {}
+    for each in rows:
+        epochs = each.assignment_epochs
+        if epochs is None or len(epochs) != len(each.partitions):
+            epochs = [max(default, 0)] * len(each.partitions)
+        found[each.topic_id] = dict(zip(each.partitions, epochs, strict=True))
+    return found

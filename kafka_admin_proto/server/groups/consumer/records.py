@@ -1,0 +1,131 @@
+"""Groups of the consumer protocol as records of ``__consumer_offsets``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from kafka_admin_proto.messages.consumer_group_current_member_assignment_key import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    TopicPartitions,
+)
+from kafka_admin_proto.messages.consumer_group_member_metadata_key import (
+    ConsumerGroupMemberMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
+    ConsumerGroupMemberMetadataValue,
+)
+from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
+from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
+from kafka_admin_proto.messages.consumer_group_partition_metadata_key import (
+    ConsumerGroupPartitionMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_regular_expression_key import (
+    ConsumerGroupRegularExpressionKey,
+)
+from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
+    ConsumerGroupRegularExpressionValue,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_member_key import (
+    ConsumerGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_member_value import (
+    ConsumerGroupTargetAssignmentMemberValue,
+    TopicPartition,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key import (
+    ConsumerGroupTargetAssignmentMetadataKey,
+)
+from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_value import (
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember, Epochs
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+
+
+def member_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
+    """Who a member is and what it subscribes."""
+    value = ConsumerGroupMemberMetadataValue(
+        member.instance_id,
+        member.rack_id,
+        member.client_id,
+        member.client_host,
+        sorted(member.topics),
+        member.regex,
+        member.rebalance_timeout_ms,
+        member.assignor,
+        member.classic,
+    )
+    return ConsumerGroupMemberMetadataKey(group, member.id), value, 0
+
+
+def assignment_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
+    """What a member has."""
+    value = ConsumerGroupCurrentMemberAssignmentValue(
+        member.epoch,
+        member.previous_epoch,
+        member.state,
+        _rows(member.assigned),
+        _rows(member.revoked),
+    )
+    return ConsumerGroupCurrentMemberAssignmentKey(group, member.id), value, 0
+
+
+def _rows(epochs: Epochs) -> list[TopicPartitions]:
+    return [
+        TopicPartitions(topic, list(each), list(each.values())) for topic, each in epochs.items()
+    ]
+
+
+def target_record(
+    group: str, member_id: str, partitions: Mapping[UUID, Sequence[int]]
+) -> CoordinatorRecord:
+    """What a member shall have, in the order of Kafka's sets, which decides what it keeps later."""
+    rows = [TopicPartition(topic, list(each)) for topic, each in partitions.items()]
+    value = ConsumerGroupTargetAssignmentMemberValue(rows)
+    return ConsumerGroupTargetAssignmentMemberKey(group, member_id), value, 0
+
+
+def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
+    """The epoch of what members shall have, and when it was made."""
+    value = ConsumerGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
+    return ConsumerGroupTargetAssignmentMetadataKey(group), value, 0
+
+
+def epoch_record(group: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
+    """The epoch of a group, and a hash of the topics that it subscribes."""
+    return ConsumerGroupMetadataKey(group), ConsumerGroupMetadataValue(epoch, metadata_hash), 0
+
+
+def regex_record(
+    group: str, regex: str, value: ConsumerGroupRegularExpressionValue | None
+) -> CoordinatorRecord:
+    """The topics of a regular expression, or the tombstone of one that nobody subscribes."""
+    return ConsumerGroupRegularExpressionKey(group, regex), value, 0
+
+
+def member_tombstones(group: str, member_id: str) -> list[CoordinatorRecord]:
+    """The end of a member."""
+    return [
+        (ConsumerGroupCurrentMemberAssignmentKey(group, member_id), None, 0),
+        (ConsumerGroupTargetAssignmentMemberKey(group, member_id), None, 0),
+        (ConsumerGroupMemberMetadataKey(group, member_id), None, 0),
+    ]
+
+
+def tombstones(
+    group: str, member_ids: Sequence[str], regexes: Sequence[str]
+) -> list[CoordinatorRecord]:
+    """The end of a group with its members, by kind, as Kafka orders them."""
+    return [
+        *((ConsumerGroupCurrentMemberAssignmentKey(group, each), None, 0) for each in member_ids),
+        *((ConsumerGroupTargetAssignmentMemberKey(group, each), None, 0) for each in member_ids),
+        (ConsumerGroupTargetAssignmentMetadataKey(group), None, 0),
+        *((ConsumerGroupMemberMetadataKey(group, each), None, 0) for each in member_ids),
+        *(regex_record(group, each, None) for each in regexes),
+        (ConsumerGroupPartitionMetadataKey(group), None, 0),
+        (ConsumerGroupMetadataKey(group), None, 0),
+    ]

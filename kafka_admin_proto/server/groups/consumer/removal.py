@@ -1,0 +1,85 @@
+"""The end of members: they leave, their sessions end, or they do not give back in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.groups.consumer.downgrade import downgrade, downgrades
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscribed
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.records import (
+    epoch_record,
+    member_tombstones,
+    regex_record,
+)
+from kafka_admin_proto.server.groups.consumer.timers import (
+    cancel_member,
+    revocation_key,
+    session_key,
+)
+from kafka_admin_proto.server.groups.shard import Shard
+
+
+def expect_heartbeat(
+    shard: Shard, group: str, member_id: str, timeout_ms: int | None = None
+) -> None:
+    """Let a member's session begin anew."""
+    if timeout_ms is None:
+        timeout_ms = shard.limits.of_group(group).session_ms
+    shard.later(session_key(group, member_id), timeout_ms, expiry(shard, group, member_id))
+
+
+def expect_revocation(shard: Shard, group: str, member: ConsumerMember) -> None:
+    """Remove a member that does not give its partitions back in time."""
+    expire = expiry(shard, group, member.id)
+
+    def expired() -> None:
+        found = shard.consumer_groups.get(group)
+        now = None if found is None else found.members.get(member.id)
+        if now is not None and now.epoch == member.epoch:
+            expire()
+
+    shard.later(revocation_key(group, member.id), member.rebalance_timeout_ms, expired)
+
+
+def expiry(shard: Shard, group: str, member_id: str) -> Callable[[], None]:
+    """A function that removes a member, if it is still there."""
+
+    def expired() -> None:
+        found = shard.consumer_groups.get(group)
+        if found is not None and member_id in found.members:
+            remove_members(shard, found, [found.members[member_id]])
+
+    return expired
+
+
+def remove_members(
+    shard: Shard,
+    group: ConsumerGroup,
+    members: Sequence[ConsumerMember],
+    then: Then = lambda _: None,
+) -> None:
+    """Remove members; a group whose others use the classic protocol becomes a classic one.
+
+    ``then`` gets 0 once that is replicated, or an error code.
+    """
+    if not members:
+        then(0)
+        return
+    gone = {each.id for each in members}
+    if downgrades(shard, group, gone):
+        downgrade(shard, group, gone, then)
+        return
+    name = group.name
+    records = [record for each in members for record in member_tombstones(name, each.id)]
+    left = [each for each in group.members.values() if each.id not in gone]
+    used = {each.regex for each in left}
+    lost = {each.regex: None for each in members if each.regex and each.regex not in used}
+    records += [regex_record(name, each, None) for each in lost if each]
+    regexes = {regex: each for regex, each in group.regexes.items() if regex not in lost}
+    metadata_hash = shard.topics.hash(subscribed(left, regexes))
+    records.append(epoch_record(name, group.epoch + 1, metadata_hash))
+    for each in members:
+        cancel_member(shard, name, each.id)
+    shard.append(records, then)

@@ -1,0 +1,110 @@
+"""Classic groups that a member of the consumer protocol joins: they become groups of this one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
+)
+from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
+from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.records import (
+    assignment_record,
+    epoch_record,
+    member_record,
+    target_epoch_record,
+    target_record,
+)
+from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat
+from kafka_admin_proto.server.groups.embedded import read_assignment, read_subscription
+from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.rebalance import cancel_timers
+from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
+from kafka_admin_proto.server.groups.shard import Shard
+
+
+def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> ConsumerGroup:
+    """The group of the consumer protocol that a classic one becomes, and its records.
+
+    Raises ApiFailure for a group that cannot be upgraded.
+    """
+    name = classic.name
+    if shard.limits.migration not in ("bidirectional", "upgrade"):
+        raise _refused(name, "online upgrade is disabled")
+    if classic.protocol_type != CONSUMER:
+        raise _refused(name, "the group does not use the consumer embedded protocol")
+    if len(classic.members) > shard.limits.max_consumers:
+        raise _refused(name, "the group size exceeds the consumer group maximum size")
+    busy = codes.REBALANCE_IN_PROGRESS
+    for each in classic.members.values():
+        classic.answer_join(each, JoinGroupResponse(error_code=busy, member_id=each.id))
+        classic.answer_sync(each, SyncGroupResponse(error_code=busy))
+    if classic.protocol is None:
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
+    try:
+        members = [_member(shard, classic, each) for each in classic.members.values()]
+    except DecodeError:
+        raise _refused(name, "the embedded consumer protocol is malformed") from None
+    epoch = classic.generation
+    found = [group_tombstone(name), *(member_record(name, each) for each in members)]
+    metadata_hash = shard.topics.hash({topic for each in members for topic in each.topics})
+    found.append(epoch_record(name, epoch, metadata_hash))
+    found += [
+        target_record(name, each.id, {topic: list(one) for topic, one in each.assigned.items()})
+        for each in members
+    ]
+    found.append(target_epoch_record(name, epoch, 0))
+    found += [assignment_record(name, each) for each in members]
+    cancel_timers(shard, classic)
+    for each in classic.members.values():
+        expect_heartbeat(shard, name, each.id, each.session_timeout_ms)
+    group = ConsumerGroup(name)
+    group.apply_all(found)
+    records += found
+    return group
+
+
+def _refused(name: str, reason: str) -> ApiFailure:
+    text = f"Cannot upgrade classic group {name} to consumer group because {reason}."
+    return ApiFailure(codes.GROUP_ID_NOT_FOUND, text)
+
+
+def _member(shard: Shard, classic: Group, member: Member) -> ConsumerMember:
+    """A member as it is in the other protocol. Raises DecodeError and ApiFailure."""
+    assigned: dict[UUID, dict[int, int]] = {}
+    if member.assignment:
+        assignment = read_assignment(member.assignment)
+        if assignment.user_data:
+            raise _refused(
+                classic.name,
+                "an unsupported custom assignor is in use. Please refer to the documentation or "
+                "switch to a default assignor before re-attempting the upgrade",
+            )
+        for row in assignment.assigned_partitions:
+            topic = shard.topics.find(row.topic)
+            if topic is not None:
+                assigned[topic.id] = dict.fromkeys(row.partitions, classic.generation)
+    subscription = read_subscription(member.metadata(classic.protocol))
+    return ConsumerMember(
+        member.id,
+        epoch=classic.generation,
+        previous_epoch=classic.generation,
+        instance_id=member.instance_id,
+        rack_id=subscription.rack_id or None,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topics=frozenset(subscription.topics),
+        assigned=assigned,
+        classic=ClassicMemberMetadata(
+            member.session_timeout_ms, [ClassicProtocol(*each) for each in member.protocols]
+        ),
+    )

@@ -1,0 +1,92 @@
+"""The groups that each broker coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.server.brokers.view import GROUP_RESOURCE
+from kafka_admin_proto.server.coordination.routing import Coordinators
+from kafka_admin_proto.server.coordination.shard import Leads
+from kafka_admin_proto.server.groups.consumer.members import UNREVOKED
+from kafka_admin_proto.server.groups.consumer.removal import (
+    expect_heartbeat as expect_consumer,
+)
+from kafka_admin_proto.server.groups.consumer.removal import (
+    expect_revocation,
+)
+from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
+from kafka_admin_proto.server.groups.offsets import expire_often, forget_topics
+from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
+from kafka_admin_proto.server.groups.shard import Limits, Shard
+from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
+    from kafka_admin_proto.server.state import State
+
+
+class GroupCoordinators(Coordinators[Shard]):
+    """The groups of a cluster, by partition of ``__consumer_offsets``."""
+
+    topic_name = CONSUMER_OFFSETS
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self._topics = KnownTopics(state)
+        state.followers.append(self._appended)
+
+    def limits(self, node: int) -> Limits:
+        """The configs of a broker that are about groups."""
+        state = self._state
+        return Limits(
+            state.release,
+            partial(state.broker_value, node_id=node),
+            partial(state.configs, GROUP_RESOURCE),
+        )
+
+    def end_transaction(self, number: int, producer_id: int, *, commit: bool) -> None:
+        """A marker of a transaction is in the log of a partition."""
+        found = self._shards.get(number)
+        if found is not None:
+            found.end_transaction(producer_id, commit=commit)
+
+    def _make(self, leads: Leads, replicas: ReplicatedLog) -> Shard:
+        limits = self.limits(leads.node)
+        return Shard(leads, replicas, limits, self._topics, self._state.clock, self.sent)
+
+    def _begin(self, shard: Shard) -> None:
+        for group in list(shard.groups.values()):
+            for member_id in group.members:
+                expect_heartbeat(shard, group, member_id)
+            if len(group.members) > shard.limits.max_size:
+                prepare(shard, group)
+        for consumers in shard.consumer_groups.values():
+            for member in consumers.members.values():
+                expect_consumer(shard, consumers.name, member.id)
+                if member.state == UNREVOKED and member.classic is None:
+                    expect_revocation(shard, consumers.name, member)
+        expire_often(shard)
+
+    def _appended(self, records: Sequence[Message], offset: int) -> None:
+        """Follow the metadata log: offsets of deleted topics are deleted.
+
+        Groups of the consumer protocol compare what they subscribe when a topic changes.
+        """
+        if any(isinstance(each, TopicRecord) for each in records):
+            self._topics.version = offset
+        kinds = (TopicRecord, PartitionRecord, PartitionChangeRecord, RemoveTopicRecord)
+        if any(isinstance(each, kinds) for each in records):
+            for shard in self._shards.values():
+                for group in shard.consumer_groups.values():
+                    group.is_outdated = True
+        if self._shards and any(isinstance(each, RemoveTopicRecord) for each in records):
+            for shard in list(self._shards.values()):
+                topics = {topic for each in shard.offsets.values() for topic, _ in each}
+                forget_topics(shard, [each for each in topics if self._state.topic(each) is None])

@@ -1,0 +1,256 @@
+"""The groups and offsets that one partition of ``__consumer_offsets`` keeps, on its leader.
+
+``GroupCoordinatorShard`` in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
+from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
+from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue
+from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
+from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.control import read_control_record
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.group import CONSUMER_GROUP_KEYS, ConsumerGroup
+from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
+from kafka_admin_proto.server.groups.group import Group
+from kafka_admin_proto.server.groups.records import (
+    CommittedOffset,
+    ConsumerGroupKey,
+    CoordinatorRecord,
+    committed_offset,
+    group_of,
+    written,
+)
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import WaitKey
+    from kafka_admin_proto.server.clock import Clock
+    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
+
+_MINUTE_MS = 60_000
+
+
+class GroupLimits(NamedTuple):
+    """Times of one group of the consumer protocol."""
+
+    session_ms: int
+    heartbeat_ms: int
+    assignment_interval_ms: int
+
+
+class Limits:
+    """The release of a broker, and its configs that are about groups, as they are when asked."""
+
+    def __init__(
+        self,
+        release: str,
+        config: Callable[[str], str | None],
+        of_group: Callable[[str], Mapping[str, str | None]],
+    ) -> None:
+        self.release = release
+        self._config = config
+        self._of_group = of_group
+
+    def _number(self, name: str) -> int:
+        return int(self._config(name) or 0)
+
+    @property
+    def min_session_ms(self) -> int:
+        return self._number("group.min.session.timeout.ms")
+
+    @property
+    def max_session_ms(self) -> int:
+        return self._number("group.max.session.timeout.ms")
+
+    @property
+    def initial_delay_ms(self) -> int:
+        return self._number("group.initial.rebalance.delay.ms")
+
+    @property
+    def max_size(self) -> int:
+        return self._number("group.max.size")
+
+    @property
+    def max_metadata_length(self) -> int:
+        return self._number("offset.metadata.max.bytes")
+
+    @property
+    def retention_ms(self) -> int:
+        return self._number("offsets.retention.minutes") * _MINUTE_MS
+
+    @property
+    def retention_check_ms(self) -> int:
+        return self._number("offsets.retention.check.interval.ms")
+
+    @property
+    def commit_timeout_ms(self) -> int:
+        return self._number("offsets.commit.timeout.ms")
+
+    @property
+    def max_consumers(self) -> int:
+        return self._number("group.consumer.max.size")
+
+    @property
+    def assignors(self) -> list[str]:
+        return [
+            each.strip() for each in (self._config("group.consumer.assignors") or "").split(",")
+        ]
+
+    @property
+    def migration(self) -> str:
+        return (self._config("group.consumer.migration.policy") or "").lower()
+
+    @property
+    def regex_refresh_ms(self) -> int:
+        return self._number("group.consumer.regex.refresh.interval.ms")
+
+    def of_group(self, name: str) -> GroupLimits:
+        """The configs of a group, of the broker where it has none."""
+        own = self._of_group(name)
+        return GroupLimits(
+            *(
+                int(own.get(f"consumer.{each}") or self._number(f"group.consumer.{each}"))
+                for each in (
+                    "session.timeout.ms",
+                    "heartbeat.interval.ms",
+                    "assignment.interval.ms",
+                )
+            )
+        )
+
+    @property
+    def compression(self) -> int:
+        return self._number("offsets.topic.compression.codec")
+
+
+class Shard(CoordinatorShard):
+    """Groups by name, and offsets by group, topic and partition."""
+
+    def __init__(
+        self,
+        leads: Leads,
+        replicas: ReplicatedLog,
+        limits: Limits,
+        topics: KnownTopics,
+        clock: Clock,
+        sent: list[Callable[[WaitKey], None]],
+    ) -> None:
+        self.groups: dict[str, Group] = {}
+        #: Groups of the consumer protocol; a name is in one of both.
+        self.consumer_groups: dict[str, ConsumerGroup] = {}
+        self.offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
+        #: Those of transactions that are under way, by producer id.
+        self._pending_offsets: dict[int, dict[str, dict[tuple[str, int], CommittedOffset]]] = {}
+        self.limits = limits
+        self.topics = topics
+        super().__init__(leads, replicas, clock, sent)
+
+    def consumer_group(self, name: str) -> ConsumerGroup:
+        """The group of the consumer protocol of a name. Raises ApiFailure."""
+        if name not in self.consumer_groups:
+            what = "is not a consumer group" if name in self.groups else "not found"
+            raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
+        return self.consumer_groups[name]
+
+    def append(
+        self,
+        records: Sequence[CoordinatorRecord],
+        then: Then = lambda _: None,
+        producer: tuple[int, int] | None = None,
+    ) -> None:
+        """Append records; ``then`` gets 0 once they are replicated, or an error code.
+
+        Offsets of a ``producer``, an id and an epoch, count when its transaction commits.
+        """
+        if not records:
+            then(0)
+            return
+
+        def applied(offset: int) -> None:
+            for index, (key, value, _) in enumerate(records):
+                if isinstance(key, OffsetCommitKey):  # groups have changed already
+                    producer_id = None if producer is None else producer[0]
+                    self._apply_offset(key, value, offset + index, producer_id)
+                elif not isinstance(key, GroupMetadataKey):
+                    self._apply_consumer_group(key, value)
+                elif value is None or key.group not in self.groups:
+                    self._apply_group(key, value)
+
+        limits = self.limits
+        self.write(
+            [written(each) for each in records], applied, then,
+            timeout_ms=limits.commit_timeout_ms, compression=limits.compression, producer=producer,
+        )  # fmt: skip
+
+    def end_transaction(self, producer_id: int, *, commit: bool) -> None:
+        """A marker is in the log: the offsets of the transaction count, or are forgotten."""
+        ended = self._pending_offsets.pop(producer_id, {})
+        for name, offsets in ended.items() if commit else ():
+            committed = self.offsets.setdefault(name, {})
+            for place, each in offsets.items():
+                if place not in committed or committed[place].record_offset < each.record_offset:
+                    committed[place] = each
+
+    def unstable(self, group: str) -> set[tuple[str, int]]:
+        """The partitions of a group with offsets of transactions that are under way."""
+        return {place for each in self._pending_offsets.values() for place in each.get(group, ())}
+
+    def _apply(self, batch: Batch) -> None:
+        producer_id = batch.producer_id if batch.is_transactional else None
+        for each in batch.records:
+            if batch.is_control:
+                marker = read_control_record(each.key, each.value).name
+                self.end_transaction(batch.producer_id, commit=marker == "COMMIT")
+                continue
+            found = read_known_record(CONSUMER_OFFSETS, each.key, each.value)
+            key, value = found.key, found.value
+            if isinstance(key, OffsetCommitKey):
+                self._apply_offset(key, value, each.offset, producer_id)
+            elif isinstance(key, GroupMetadataKey):
+                self._apply_group(key, value)
+            elif isinstance(key, CONSUMER_GROUP_KEYS):
+                self._apply_consumer_group(key, value)
+
+    def _apply_group(self, key: GroupMetadataKey, value: Message | None) -> None:
+        if isinstance(value, GroupMetadataValue):
+            self.groups[key.group] = group_of(key.group, value, self.now_ms)
+        else:
+            self.groups.pop(key.group, None)
+
+    def _apply_consumer_group(self, key: ConsumerGroupKey, value: Message | None) -> None:
+        name = key.group_id
+        if value is None and isinstance(key, ConsumerGroupMetadataKey):
+            self.consumer_groups.pop(name, None)
+        elif value is not None or name in self.consumer_groups:
+            if name not in self.consumer_groups:
+                self.groups.pop(name, None)  # of offsets alone
+                self.consumer_groups[name] = ConsumerGroup(name)
+            self.consumer_groups[name].apply(key, value)
+
+    def _apply_offset(
+        self, key: OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None
+    ) -> None:
+        name, place = key.group, (key.topic, key.partition)
+        if isinstance(value, OffsetCommitValue):
+            if name not in self.groups and name not in self.consumer_groups:
+                self.groups[name] = Group(name, self.now_ms)
+            offsets = self.offsets
+            if producer_id is not None:
+                offsets = self._pending_offsets.setdefault(producer_id, {})
+            offsets.setdefault(name, {})[place] = committed_offset(value, offset)
+            return
+        for offsets in (self.offsets, *self._pending_offsets.values()):
+            if name in offsets:
+                offsets[name].pop(place, None)
+                if not offsets[name]:
+                    del offsets[name]

@@ -1,0 +1,122 @@
+"""ConsumerGroupDescribe: the state and the members of groups of KIP-848's protocol.
+
+Versions: 1 the protocol of each member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from uuid import UUID
+
+from kafka_admin_proto.messages.consumer_group_describe_request import (
+    ConsumerGroupDescribeRequest,
+)
+from kafka_admin_proto.messages.consumer_group_describe_response import (
+    Assignment,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+    Member,
+    TopicPartitions,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
+from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.handlers.groups.consumer_group_heartbeat import check_protocol
+from kafka_admin_proto.server.repeats import Repeats
+from kafka_admin_proto.server.security.authorizer.access import (
+    allowed_topics,
+    check_group,
+    group_operations,
+)
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
+
+_CLASSIC, _CONSUMER = 0, 1
+_HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
+
+
+@handler(of_broker=True, needs=None, kept=False)
+def handle(state: View, request: ConsumerGroupDescribeRequest, caller: Caller) -> Answer:
+    """Describe each group that the caller may describe, with all its topics."""
+    rows = []
+    repeats = Repeats("members and partitions of groups")
+    for name in request.group_ids:
+        try:
+            check_protocol(state, caller)
+            check_group(state, caller, DESCRIBE, name)
+            repeats.describe(name)
+            if not name:
+                raise ApiFailure(codes.INVALID_GROUP_ID)
+            shard = state.controller_state.coordinators.shard(state, caller, name)
+            group = shard.consumer_group(name)
+        except ApiFailure as failure:
+            rows.append(DescribedGroup(failure.code, failure.message, name))
+            continue
+        row = _described(shard, group)
+        repeats.described(name, sum(map(_size, row.members)))
+        topics = set(_topics(row))
+        if len(allowed_topics(state, caller, DESCRIBE, topics)) < len(topics):
+            row = DescribedGroup(codes.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, name)
+        elif request.include_authorized_operations:
+            row.authorized_operations = group_operations(state, caller, name)
+        rows.append(row)
+    return Answer(ConsumerGroupDescribeResponse(groups=rows))
+
+
+def _size(member: Member) -> int:
+    """How many rows a member counts for."""
+    parts = (member.assignment, member.target_assignment)
+    numbers = (len(each.partitions) for part in parts for each in part.topic_partitions)
+    return 1 + len(member.subscribed_topic_names) + sum(numbers)
+
+
+def _described(shard: Shard, group: ConsumerGroup) -> DescribedGroup:
+    assignor = group.preferred_assignor(group.members.values()) or shard.limits.assignors[0]
+    return DescribedGroup(
+        group_id=group.name,
+        group_state=group.state,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=assignor,
+        members=[
+            Member(
+                each.id,
+                each.instance_id,
+                each.rack_id,
+                each.epoch,
+                each.client_id,
+                each.client_host,
+                sorted(each.topics),
+                each.regex,
+                _assignment(shard, each.assigned, each.revoked),
+                _assignment(shard, group.target.get(each.id, {})),
+                _CONSUMER if each.classic is None else _CLASSIC,
+            )
+            for each in group.members.values()
+        ],
+    )
+
+
+def _assignment(shard: Shard, *parts: Mapping[UUID, Iterable[int]]) -> Assignment:
+    """Partitions by topic; those of topics that are no more are left out."""
+    found: dict[UUID, list[int]] = {}
+    for part in parts:
+        for topic_id, numbers in part.items():
+            found.setdefault(topic_id, []).extend(numbers)
+    return Assignment(
+        [
+            TopicPartitions(topic_id, name, numbers)
+            for topic_id, numbers in found.items()
+            if (name := shard.topics.name_of(topic_id)) is not None
+        ]
+    )
+
+
+def _topics(row: DescribedGroup) -> Iterator[str]:
+    """The names of all topics in a row."""
+    for each in row.members:
+        yield from each.subscribed_topic_names
+        for part in (each.assignment, each.target_assignment):
+            yield from (one.topic_name for one in part.topic_partitions)

@@ -1,0 +1,57 @@
+"""DeleteGroups: groups without members, and their offsets (KIP-229).
+
+Versions: 1 nothing, 2 flexible, 3 error messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kafka_admin_proto.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_admin_proto.messages.delete_groups_response import (
+    DeletableGroupResult,
+    DeleteGroupsResponse,
+)
+from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.offsets import delete_group
+from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.rules import DELETE
+
+
+@handler(of_broker=True, needs=None, kept=False)
+def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
+    """Delete each group; answer when replicas have that."""
+    response = DeleteGroupsResponse()
+    replies: list[Reply] = []
+    for name in dict.fromkeys(request.groups_names):
+        row = DeletableGroupResult(name)
+        response.results.append(row)
+        try:
+            check_group(state, caller, DELETE, name)
+            shard = state.controller_state.coordinators.shard(state, caller, name)
+            replies.append(_deleted(shard, row, response))
+        except ApiFailure as failure:
+            row.error_code, row.error_message = failure.code, failure.message
+
+    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+        return all(each.response is not None for each in replies)
+
+    if all(each.response is not None for each in replies):
+        return Answer(response)
+    return Answer(response, wait=Wait(None, [each.key for each in replies], complete))
+
+
+def _deleted(shard: Shard, row: DeletableGroupResult, response: DeleteGroupsResponse) -> Reply:
+    """Delete the group of a row, whose code is set when the reply is sent. Raises ApiFailure."""
+
+    def marked(code: int) -> DeleteGroupsResponse:
+        row.error_code = code
+        return response
+
+    reply = shard.reply(marked)
+    delete_group(shard, row.group_id, lambda code: reply.send(marked(code)))
+    return reply

@@ -1,0 +1,34 @@
+"""Heartbeat: a member of a group is alive, and hears when it has to join again.
+
+Versions: 1 a throttle time, 3 static members (KIP-345), 4 flexible.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.heartbeat_request import HeartbeatRequest
+from kafka_admin_proto.messages.heartbeat_response import HeartbeatResponse
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.classic import heartbeat_consumers
+from kafka_admin_proto.server.groups.membership import heartbeat
+from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.rules import READ
+
+
+@handler(of_broker=True, needs=None, kept=False)
+def handle(state: View, request: HeartbeatRequest, caller: Caller) -> Answer:
+    """Let the member's session begin anew."""
+    name = request.group_id
+    check_group(state, caller, READ, name)
+    if not name:
+        raise ApiFailure(codes.INVALID_GROUP_ID)
+    shard = state.controller_state.coordinators.shard(state, caller, name)
+    instance_id = request.group_instance_id
+    group = shard.consumer_groups.get(name)
+    if group is not None:
+        heartbeat_consumers(shard, group, request.member_id, instance_id, request.generation_id)
+    else:
+        heartbeat(shard, name, request.member_id, instance_id, request.generation_id)
+    return Answer(HeartbeatResponse())

@@ -1,0 +1,1 @@
+"""Requests of producers and consumers: records, their offsets, and producers' ids."""

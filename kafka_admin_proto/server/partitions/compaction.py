@@ -1,0 +1,201 @@
+"""Compaction: of each key the latest record stays (``LogCleanerManager`` and ``Cleaner``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.header import BatchHeader
+from kafka_admin_proto.records.batches.model import NO_TIMESTAMP, Batch, Record
+from kafka_admin_proto.server.partitions.cleaned_transactions import CleanedTransactions
+from kafka_admin_proto.server.partitions.headers import stamp
+from kafka_admin_proto.server.partitions.log import PartitionLog
+from kafka_admin_proto.server.partitions.segments import (
+    Segment,
+    StoredBatch,
+    read_stored,
+    segments_between,
+)
+from kafka_admin_proto.server.partitions.settings import LogSettings
+
+
+def compact(log: PartitionLog, now_ms: int) -> None:
+    """Clean the log if enough of it is dirty, or some of it for too long.
+
+    What may be cleaned is below the last stable offset, and in segments that are closed and old
+    enough. Batches keep their offsets; tombstones stay for delete.retention.ms from when they were
+    first cleaned.
+    """
+    if not log.settings.is_compacted:
+        return
+    first = log.cleaned_to
+    if not log.start_offset <= first <= log.end_offset:
+        first = log.start_offset
+    end = _uncleanable_offset(log, first, now_ms)
+    if not _is_due(log, first, end, now_ms):
+        return
+    cleaning = _Cleaning(log, first, end, now_ms)
+    closed = [each for each in log.segments if each.base_offset < end]
+    while closed:
+        group = _group(closed, log.settings)
+        log.replace_segments(cleaning.clean(group), group)
+        closed = closed[len(group) :]
+    log.cleaned_to = end
+
+
+def _closed_from(log: PartitionLog, offset: int) -> list[Segment]:
+    """The closed segments from the one with the offset on."""
+    last = log.segments[-1].base_offset
+    return segments_between(log.segments, offset, last) if offset <= last else []
+
+
+def _uncleanable_offset(log: PartitionLog, first: int, now_ms: int) -> int:
+    """The first offset that may not be cleaned; the base offset of a segment if it is in one."""
+    end = min(log.last_stable_offset, log.segments[-1].base_offset)
+    lag_ms = log.settings.min_compaction_lag_ms
+    if lag_ms > 0:
+        young = (
+            each.base_offset
+            for each in _closed_from(log, first)
+            if each.largest_timestamp > now_ms - lag_ms
+        )
+        end = min(end, next(young, end))
+    closed = _closed_from(log, max(end, first))
+    return closed[0].base_offset if closed else log.segments[-1].base_offset
+
+
+def _is_due(log: PartitionLog, first: int, end: int, now_ms: int) -> bool:
+    dirty = sum(each.size_bytes for each in segments_between(log.segments, min(first, end), end))
+    clean = sum(each.size_bytes for each in segments_between(log.segments, -1, first))
+    if not dirty:
+        return False
+    times = [each.first_timestamp for each in _closed_from(log, first)]
+    oldest = min((each for each in times if each > 0), default=now_ms)
+    return (
+        dirty / (dirty + clean) > log.settings.min_cleanable_dirty_ratio
+        or oldest < now_ms - log.settings.max_compaction_lag_ms
+    )
+
+
+def _group(segments: list[Segment], settings: LogSettings) -> list[Segment]:
+    """The first segments that fit into one, with their indexes."""
+    sizes = [0, 0, 0]
+    for count, each in enumerate(segments):
+        index = each.index
+        more = each.size_bytes, len(index.offsets), len(index.times)
+        sizes = [size + of_segment for size, of_segment in zip(sizes, more, strict=True)]
+        is_too_large = sizes[0] > settings.segment_bytes
+        if count and (is_too_large or max(sizes[1:]) > settings.segment_index_bytes):
+            return segments[:count]
+    return segments
+
+
+class _Cleaning:
+    """One run over the log, whose offsets from ``first`` to ``end`` are dirty."""
+
+    def __init__(self, log: PartitionLog, first: int, end: int, now_ms: int) -> None:
+        self._log = log
+        self._end = end
+        self._now_ms = now_ms
+        self._latest = dict(self._keys(first, end))
+        self._transactions = CleanedTransactions()
+        #: What stays of a producer so that it is known: its last batch, or without one a marker.
+        self._last = {
+            each.producer_id: (each.batches[-1].last_offset if each.batches else None,
+                               each.producer_epoch)
+            for each in log.producers()
+        }  # fmt: skip
+
+    def clean(self, group: list[Segment]) -> Segment:
+        """One segment with what is kept of some."""
+        log = self._log
+        cleaned = log.store.segment(
+            group[0].base_offset, log.settings, group[0].created_ms, is_cleaned=True
+        )
+        for place, segment in enumerate(group):
+            end = segment.next_offset if place + 1 == len(group) else group[place + 1].base_offset
+            self._transactions.add(self._log.aborted_transactions(segment.base_offset, end))
+            for stored in segment.batches:
+                data = self._kept(stored)
+                if data is not None:
+                    cleaned.append(data, BatchHeader.of(data), segment.modified_ms)
+        cleaned.modified_ms = group[-1].modified_ms
+        cleaned.aborted = self._transactions.take_kept()
+        return cleaned
+
+    def _keys(self, first: int, end: int) -> Iterator[tuple[bytes, int]]:
+        """Each key in the dirty part, and its offset; aborted records do not count."""
+        transactions = CleanedTransactions()
+        if first < end:
+            transactions.add(self._log.aborted_transactions(first, end))
+        for segment in segments_between(self._log.segments, min(first, end), end):
+            for stored in segment.batches:
+                batch = read_stored(stored)
+                if not transactions.is_discarded(batch):
+                    for record in batch.records:
+                        if record.key is not None and record.offset >= first:
+                            yield record.key, record.offset
+
+    def _kept(self, stored: StoredBatch) -> bytes | None:
+        """The bytes of a batch with the records that stay, None if nothing stays of it."""
+        batch = read_stored(stored)
+        can_discard = is_discarded = self._transactions.is_discarded(batch)
+        horizon = batch.base_timestamp if batch.has_delete_horizon else None
+        if batch.is_control:
+            is_discarded = can_discard and horizon is not None and horizon <= self._now_ms
+        records = [
+            each
+            for each in batch.records
+            if not is_discarded and (batch.is_control or self._is_kept(each, horizon))
+        ]
+        if not records:
+            return _without_records(batch) if self._is_needed(batch) else None
+        has_tombstone = any(each.value is None for each in records)
+        is_first = horizon is None and (has_tombstone or (can_discard and batch.is_control))
+        if is_first:
+            horizon = self._now_ms + self._log.settings.delete_retention_ms
+        elif len(records) == len(batch.records):
+            return stored.data
+        batch.records = records
+        timestamps = [each.timestamp for each in records]
+        batch.max_timestamp = max(timestamps)
+        batch.has_delete_horizon = horizon is not None
+        batch.base_timestamp = timestamps[0] if horizon is None else horizon
+        # Written as if by producers, so that the deltas count from the horizon.
+        log_append = batch.timestamp_type == "log_append"
+        batch.timestamp_type = "create"
+        data = bytearray(write_batch(batch))
+        stamp(
+            data,
+            batch.base_offset,
+            batch.partition_leader_epoch,
+            log_append=log_append,
+            max_timestamp=batch.max_timestamp,
+        )
+        return bytes(data)
+
+    def _is_kept(self, record: Record, horizon: int | None) -> bool:
+        if record.offset >= self._end:
+            return True
+        if record.key is None or record.offset < self._latest.get(record.key, -1):
+            return False
+        return record.value is not None or horizon is None or self._now_ms < horizon
+
+    def _is_needed(self, batch: Batch) -> bool:
+        """Whether an empty batch stays, for its producer or for the last offset."""
+        if batch.last_offset + 1 == self._end:
+            return True
+        if batch.producer_id not in self._last:
+            return False
+        offset, epoch = self._last[batch.producer_id]
+        if offset is None:
+            return batch.is_control and batch.producer_epoch == epoch
+        return batch.last_offset == offset
+
+
+def _without_records(batch: Batch) -> bytes:
+    batch.records = []
+    batch.compression = "none"
+    batch.has_delete_horizon = False
+    batch.base_timestamp = NO_TIMESTAMP
+    return write_batch(batch)

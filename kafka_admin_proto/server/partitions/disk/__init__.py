@@ -1,0 +1,1 @@
+"""Logs of partitions in files, in Kafka's formats and layout."""

@@ -1,0 +1,40 @@
+"""What a request names again, and is described again: bounded, whatever the request names."""
+
+from __future__ import annotations
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+
+#: So many rows of an answer may be repeated, each of about so many bytes.
+MOST_REPEATED, ROW_BYTES = 10_000, 100
+
+
+class Repeats:
+    """Counts the rows that an answer repeats.
+
+    As in Kafka what is named again is described again, until an answer has `MOST_REPEATED` rows of
+    it: a request of some bytes for each name could have an answer of gigabytes.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._count = 0
+        self._rows: dict[str, int] = {}
+
+    def describe(self, name: str) -> None:
+        """A name is described, which it may have been already. Raises ApiFailure."""
+        self.count(self._rows.get(name, 0))
+
+    def described(self, name: str, rows: int) -> None:
+        """The name has so many rows."""
+        self._rows[name] = rows
+
+    def count(self, rows: int) -> None:
+        """Count rows that are repeated. Raises ApiFailure for too many."""
+        self._count += rows
+        if self._count > MOST_REPEATED:
+            raise ApiFailure(
+                codes.INVALID_REQUEST,
+                f"The answer has {MOST_REPEATED} {self._what} that it has described already. "
+                "Name each once.",
+            )

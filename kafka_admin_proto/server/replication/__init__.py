@@ -1,0 +1,1 @@
+"""Which logs there are, and how far the replicas of each have followed its leader."""

@@ -1,0 +1,168 @@
+"""The arguments of a cluster, checked where they are given: each wrong one is a sentence."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from kafka_admin_proto.arguments import integer_check, is_async, is_time
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.wire.types.base import shown
+
+#: The values of ``rules``.
+Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
+RULES: tuple[str, ...] = get_args(Rules)
+#: Whose versions, configs and answers a cluster may have.
+RELEASES = ("4.3", "3.9")
+MOST_BROKERS = 1000
+_LAST_PORT = 65535
+
+_Check = Callable[[Any], bool]
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is an integer; a bool is none here."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_broker_id = integer_check("a broker is named by its id, a whole number")
+
+
+def checked_broker(broker: int, brokers: int) -> int:
+    """The id of one of 1 to ``brokers``. Raises TypeError for what is no number, and ValueError."""
+    found = _broker_id(broker)
+    if not 1 <= found <= brokers:
+        there = "broker 1 is the only one" if brokers == 1 else f"brokers are 1 to {brokers}"
+        raise ValueError(f"there is no broker {found}; {there}")
+    return found
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_any_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_by_name(value: object) -> bool:
+    """Whether a value is a mapping whose keys are texts."""
+    return isinstance(value, Mapping) and all(map(_is_any_text, value))
+
+
+def _or_none(check: _Check) -> _Check:
+    return lambda value: value is None or check(value)
+
+
+_Rule = tuple[_Check, str]
+#: Argument → (its check, what is expected). Policies have checks of their own.
+_CHECKS: dict[str, _Rule] = {
+    "brokers": (
+        lambda value: is_integer(value) and 1 <= value <= MOST_BROKERS,
+        f"how many nodes, a whole number from 1 to {MOST_BROKERS}",
+    ),
+    "release": (lambda value: value in RELEASES, f"one of {', '.join(RELEASES)}, as text"),
+    "host": (_is_text, "the name or address to listen on, as text"),
+    "advertised_host": (_or_none(_is_text), "the host that clients get, as text, or None"),
+    "port": (
+        lambda value: is_integer(value) and 0 <= value <= _LAST_PORT,
+        f"the first node's port, a whole number from 0 (any free one) to {_LAST_PORT}",
+    ),
+    "listeners": (_is_by_name, 'security protocols by listener: {"PLAINTEXT": "PLAINTEXT"}'),
+    "users": (_or_none(_is_by_name), "passwords by user, both as text, or None"),
+    "configs": (_or_none(_is_by_name), "values by config, or None"),
+    "data": (
+        _or_none(lambda value: _is_text(value) or isinstance(value, os.PathLike)),
+        "the path of a folder, or None for a cluster in memory",
+    ),
+    "sync_delay_s": (
+        lambda value: is_time(value) and value < math.inf,
+        "a number of seconds, 0 or more",
+    ),
+    "propagation_delay_s": (is_time, "a number of seconds, 0 or more"),
+    "rules": (lambda value: value in RULES, f"one of {', '.join(RULES)}"),
+    "api_versions": (_or_none(_is_by_name), 'versions by api: {"Metadata": "0-9"}, or None'),
+    "limits": (_or_none(lambda value: isinstance(value, Limits)), "Limits(...), or None"),
+    "network_limits": (
+        _or_none(lambda value: isinstance(value, NetworkLimits)),
+        "NetworkLimits(...), or None",
+    ),
+    "topics": (
+        _or_none(_is_by_name),
+        'partitions by topic, or a mapping of more by topic: {"orders": 3}, or None',
+    ),
+    "trace": (
+        _or_none(lambda value: callable(value) and not is_async(value)),
+        "a function of (node, request, response) without async, or None",
+    ),
+}
+#: Argument that is a collection → (the check of an item, what is expected of it).
+_ITEM_CHECKS: dict[str, _Rule] = {
+    "listeners": (_is_any_text, "a security protocol, as text"),
+    "users": (_is_any_text, "a password, as text"),
+    "acls": (
+        lambda row: isinstance(row, Mapping),
+        "an ACL, a mapping as kap acls list --output json writes it",
+    ),
+    "configs": (
+        lambda value: isinstance(value, str | int | float),
+        "a text, a number or a bool; leave it out for the broker's default",
+    ),
+    "racks": (_is_text, "a rack, as text"),
+    "api_versions": (_is_any_text, 'versions as text, such as "0-9"'),
+    "topics": (
+        lambda value: is_integer(value) or isinstance(value, Mapping),
+        'a number of partitions, or a mapping of the fields of NewTopic: {"partitions": 3}',
+    ),
+}
+#: Arguments that hold credentials, or may: their values are in no error's text.
+_SECRET = ("users", "configs")
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Raise SettingsError, which names the argument, for one of a wrong type or value.
+
+    ``given`` has the arguments of ``Cluster`` by name, ``acls`` and ``racks`` as lists.
+    """
+    for name, rule in _CHECKS.items():
+        _check(name, name, given[name], rule)
+    for name, rule in _ITEM_CHECKS.items():
+        items = given[name] or ()
+        keyed = items.items() if isinstance(items, Mapping) else enumerate(items)
+        for key, item in keyed:
+            _check(name, f"{name}[{shown(key)}]", item, rule)
+    _check_racks(given["racks"], given["brokers"])
+    _check_ports(given["port"], given["brokers"] * len(given["listeners"]))
+
+
+def _check(name: str, place: str, value: Any, rule: _Rule) -> None:
+    check, expected = rule
+    try:
+        fits = check(value)
+    except TypeError:  # an unhashable value, or one that compares with nothing
+        fits = False
+    if not fits:
+        raise SettingsError(
+            f"{place} is {shown(value, secret=name in _SECRET)}; expected {expected}"
+        )
+
+
+def _check_racks(racks: Sequence[str], brokers: int) -> None:
+    if racks and len(racks) != brokers:
+        raise SettingsError(
+            f"{counted(len(racks), 'racks')} for {counted(brokers, 'brokers')}; name one for each"
+        )
+
+
+def _check_ports(port: int, count: int) -> None:
+    if port and port + count - 1 > _LAST_PORT:
+        raise SettingsError(
+            f"port is {port}, and the last of {counted(count, 'ports')} from there on is beyond "
+            f"{_LAST_PORT}; give a lower "
+            "one, or 0 for any free ones"
+        )

@@ -1,0 +1,158 @@
+"""Groups that tests look at, and let rebalance, without a client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.records import epoch_record
+from kafka_admin_proto.server.groups.embedded import read_assignment
+from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.rebalance import prepare
+from kafka_admin_proto.wire.types.base import shown
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.groups.shard import Shard
+    from kafka_admin_proto.server.state import State
+
+#: (topic, partition).
+Place = tuple[str, int]
+
+
+class StoredMember(msgspec.Struct, frozen=True):
+    """A member of a group; ``partitions`` are those that it is assigned, if it is a consumer.
+
+    ``generation`` is the group's, or the member's own epoch in KIP-848's protocol.
+    """
+
+    id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    generation: int
+    partitions: tuple[Place, ...] = ()
+
+
+class StoredGroup(msgspec.Struct, frozen=True):
+    """A group as its coordinator has it.
+
+    ``type`` is "classic", or "consumer" for KIP-848's protocol. ``protocol`` is the assignor, and
+    ``generation`` counts rebalances; of a "consumer" group it is the epoch.
+    ``committed`` are offsets by (topic, partition). ``lag`` is how many records are behind them, of
+    partitions that have an offset or are assigned; without an offset all records count.
+    """
+
+    name: str
+    type: str
+    state: str
+    protocol: str
+    generation: int
+    members: tuple[StoredMember, ...]
+    committed: dict[Place, int]
+    lag: dict[Place, int]
+
+
+def group_of_name(state: State, name: str) -> StoredGroup:
+    """The group of a name. Raises ValueError if it is not there."""
+    shard = _shard(state, name)
+    group = shard.groups.get(name)
+    committed = {place: each.offset for place, each in shard.offsets.get(name, {}).items()}
+    if group is not None:
+        members = tuple(_classic_member(group, each) for each in group.members.values())
+        kind, protocol, generation = "classic", group.protocol or "", group.generation
+        group_state: str = group.state
+    else:
+        consumers = shard.consumer_groups[name]
+        members = tuple(_consumer(shard, each) for each in consumers.members.values())
+        preferred = consumers.preferred_assignor(consumers.members.values())
+        kind, protocol = "consumer", preferred or shard.limits.assignors[0]
+        generation, group_state = consumers.epoch, consumers.state
+    places = dict.fromkeys([*committed, *(place for each in members for place in each.partitions)])
+    lags = {place: _lag(state, *place, committed.get(place)) for place in sorted(places)}
+    return StoredGroup(
+        name,
+        kind,
+        group_state,
+        protocol,
+        generation,
+        members,
+        dict(sorted(committed.items())),
+        {place: lag for place, lag in lags.items() if lag is not None},
+    )
+
+
+def _classic_member(group: Group, member: Member) -> StoredMember:
+    partitions = _partitions(member.assignment) if group.protocol_type == CONSUMER else ()
+    host = member.client_host.lstrip("/")
+    return StoredMember(
+        member.id, member.instance_id, member.client_id, host, group.generation, partitions
+    )
+
+
+def _consumer(shard: Shard, member: ConsumerMember) -> StoredMember:
+    found = [
+        (topic, number)
+        for topic_id, numbers in member.assigned.items()
+        if (topic := shard.topics.name_of(topic_id)) is not None
+        for number in numbers
+    ]
+    host = member.client_host.lstrip("/")
+    return StoredMember(
+        member.id, member.instance_id, member.client_id, host, member.epoch, tuple(sorted(found))
+    )
+
+
+def rebalance(state: State, name: str) -> None:
+    """Begin a rebalance of a group. Raises ValueError for a group without members."""
+    shard = _shard(state, name)
+    group = shard.groups.get(name)
+    consumers = shard.consumer_groups.get(name)
+    if not (shard.groups.get(name) or shard.consumer_groups[name]).members:
+        raise ValueError(f"the group {name} has no members that could join again")
+    if consumers is not None:
+        shard.append([epoch_record(name, consumers.epoch + 1, consumers.metadata_hash)])
+    elif group is not None and group.state in ("Stable", "CompletingRebalance"):
+        prepare(shard, group)
+
+
+def _shard(state: State, name: str) -> Shard:
+    """The shard that has a group. Raises ValueError."""
+    try:
+        shard = state.coordinators.led(name)
+    except ApiFailure as failure:
+        raise ValueError(
+            f"the group {shown(name)} has no coordinator: {error_name(failure.code)}"
+        ) from None
+    known = {*shard.groups, *shard.consumer_groups}
+    if name not in known:
+        there = ", ".join(sorted(known)) or "none"
+        raise ValueError(f"there is no group {shown(name)}; its coordinator has {there}")
+    return shard
+
+
+def _partitions(assignment: bytes) -> tuple[Place, ...]:
+    """The partitions in an assignment of the consumer protocol; none if it is no such one."""
+    try:
+        found = read_assignment(assignment)
+    except DecodeError:
+        return ()
+    return tuple(
+        sorted((each.topic, number) for each in found.assigned_partitions
+               for number in each.partitions)
+    )  # fmt: skip
+
+
+def _lag(state: State, name: str, number: int, committed: int | None) -> int | None:
+    """The records behind an offset; None for a partition that is not there."""
+    topic = state.topic(name)
+    if topic is None or number not in topic.partitions:
+        return None
+    log = state.partitions.log(topic, number).log
+    start = log.start_offset if committed is None else committed
+    return max(log.high_watermark - start, 0)

@@ -1,0 +1,139 @@
+"""What begins transactions: InitProducerId and AddPartitionsToTxn, and the check of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.transactions.ending import fence
+from kafka_admin_proto.server.transactions.shard import TransactionShard
+from kafka_admin_proto.server.transactions.transaction import (
+    EMPTY,
+    NO_EPOCH,
+    ONGOING,
+    OVER,
+    PREPARED,
+    Place,
+    Transaction,
+    is_exhausted,
+)
+
+
+def init_producer(
+    shard: TransactionShard,
+    name: str,
+    timeout_ms: int,
+    known: tuple[int, int],
+    new_id: Callable[[], int],
+    then: Callable[[int, Transaction | None], None],
+) -> None:
+    """Give a transactional id a new epoch, and so fence its other producers.
+
+    ``known`` are the id and the epoch that the producer had, -1 for a new one. ``then`` gets the
+    error code, and the transaction where that is 0. Raises ApiFailure.
+    """
+    if not 0 < timeout_ms <= shard.config("transaction.max.timeout.ms"):
+        raise ApiFailure(codes.INVALID_TRANSACTION_TIMEOUT)
+    found = shard.transactions.get(name)
+    if found is None:
+        found = Transaction(name, new_id(), timeout_ms, shard.now_ms)
+        shard.transactions[name] = found
+    if name in shard.pending:
+        raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
+    if known[1] != NO_EPOCH and not _is_valid(found, *known):
+        raise ApiFailure(codes.PRODUCER_FENCED)
+    if found.state in PREPARED:
+        raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
+    if found.state == ONGOING:
+        fence(shard, found, lambda code: then(code or codes.CONCURRENT_TRANSACTIONS, None))
+        return
+    new = _next(shard, found, timeout_ms, known[1], new_id)
+    shard.change(new, lambda code: then(code, None if code else new))
+
+
+def _is_valid(found: Transaction, producer_id: int, epoch: int) -> bool:
+    """Whether the id and epoch of a producer are those of its transactional id."""
+    return (
+        found.epoch == NO_EPOCH
+        or producer_id == found.producer_id
+        or (producer_id == found.previous_producer_id and is_exhausted(epoch))
+    )
+
+
+def _next(
+    shard: TransactionShard,
+    found: Transaction,
+    timeout_ms: int,
+    known_epoch: int,
+    new_id: Callable[[], int],
+) -> Transaction:
+    """The transactional id in its next epoch, or with another id. Raises ApiFailure."""
+    is_known = known_epoch != NO_EPOCH
+    begun: dict[str, object] = {
+        "state": EMPTY, "timeout_ms": timeout_ms, "partitions": frozenset()
+    }  # fmt: skip
+    if shard.state.release >= "4":  # 3.9 goes on to show when the last transaction began
+        begun["started_ms"] = -1
+    if found.is_exhausted:
+        return found.changed(
+            shard.now_ms, producer_id=new_id(), epoch=0,
+            last_epoch=found.epoch if is_known else NO_EPOCH, **begun,
+        )  # fmt: skip
+    epoch, last = found.epoch + 1, NO_EPOCH
+    if is_known and found.epoch in (NO_EPOCH, known_epoch):
+        last = found.epoch
+    elif is_known and known_epoch == found.last_epoch:  # the request was sent twice
+        epoch, last = found.epoch, found.last_epoch
+    elif is_known:
+        raise ApiFailure(codes.PRODUCER_FENCED)
+    return found.changed(shard.now_ms, epoch=epoch, last_epoch=last, **begun)
+
+
+def _checked(shard: TransactionShard, name: str, producer_id: int, epoch: int) -> Transaction:
+    """The transaction of a producer that is the latest of its id. Raises ApiFailure."""
+    if not name:
+        raise ApiFailure(codes.INVALID_REQUEST)
+    found = shard.found(name)
+    if found.producer_id != producer_id:
+        raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
+    if found.epoch != epoch:
+        raise ApiFailure(codes.PRODUCER_FENCED)
+    if found.state in PREPARED:
+        raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
+    return found
+
+
+def add_partitions(
+    shard: TransactionShard,
+    name: str,
+    producer: tuple[int, int],
+    places: Collection[Place],
+    client_version: int,
+    then: Then,
+) -> None:
+    """Make partitions part of the transaction, which begins with the first ones.
+
+    Raises ApiFailure.
+    """
+    if name and shard.found(name) and name in shard.pending:
+        raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
+    found = _checked(shard, name, *producer)
+    if found.state == ONGOING and found.partitions.issuperset(places):
+        then(0)
+        return
+    now_ms = shard.now_ms
+    new = found.changed(
+        now_ms, state=ONGOING, partitions=found.partitions.union(places),
+        started_ms=now_ms if found.state in OVER else found.started_ms,
+        client_version=client_version,
+    )  # fmt: skip
+    shard.change(new, then)
+
+
+def unverified(
+    shard: TransactionShard, name: str, producer: tuple[int, int], places: Collection[Place]
+) -> set[Place]:
+    """The partitions that are not part of the transaction. Raises ApiFailure."""
+    return set(places) - _checked(shard, name, *producer).partitions

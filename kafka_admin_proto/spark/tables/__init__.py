@@ -1,1 +1,0 @@
-"""Packets of each connection as rows of the tables, and the tables as files."""

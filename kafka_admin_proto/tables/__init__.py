@@ -1,0 +1,1 @@
+"""Captures, request logs and metadata logs as tables, and questions to these; without Spark."""

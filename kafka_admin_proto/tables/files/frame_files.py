@@ -1,0 +1,150 @@
+"""The files of the table ``frames`` that tasks write as they decode.
+
+A name that was given before a frame holds for it, wherever else the name is given; so most frames
+have the names of their topics at once. What is left waits until all names are known: frames with
+an id that nothing has named yet, and the few rows of a small task, which are put together with
+those of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kafka_admin_proto.tables.days import dates_of
+from kafka_admin_proto.tables.schemas import TABLES
+from kafka_admin_proto.tables.sinks.data_files import (
+    ROW_GROUP_BYTES,
+    DataFile,
+    DataFileWriter,
+    Location,
+)
+from kafka_admin_proto.tables.topic_names import UNNAMED, NamedTopics, names_in_frames
+
+_SCHEMA = TABLES["frames"]
+#: Bytes in memory of frames that are worth a file of their own.
+_SMALL_FILE = 8 * 1024 * 1024
+#: Bytes in memory of frames of several days that wait for more of the same day.
+_WAITING_BYTES = 32 * 1024 * 1024
+_REWRITTEN_ROWS = 4096
+
+
+class FrameFile(msgspec.Struct, frozen=True):
+    """A finished file of ``frames``, and the topic ids with the names that its rows have."""
+
+    file: DataFile
+    used: set[tuple[str, str]]
+
+    def agrees(self, names: NamedTopics) -> bool:
+        """Whether its names are those that the whole capture gives."""
+        return all(names.get(topic_id, UNNAMED)[0] == name for topic_id, name in self.used)
+
+
+class FrameWriter:
+    """Writes the frames of a task to one file; each of its row groups has one date."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._file: DataFileWriter | None = None
+        self._used: set[tuple[str, str]] = set()
+        self._waiting: dict[date | None, list[pa.RecordBatch]] = {}
+        self._sizes: dict[date | None, int] = {}
+
+    def add(self, frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch | None:
+        """Add frames; those that have to wait for names of topics are returned."""
+        found = names_in_frames(frames, names)
+        named = _with_names(frames, found.column)
+        pending = None
+        if found.pending:
+            pending = frames.take(pa.array(found.pending))
+            waits = pc.is_in(pa.array(range(frames.num_rows)), value_set=pa.array(found.pending))
+            named = named.filter(pc.invert(waits))
+        self._used |= found.used
+        self._take(named)
+        return pending
+
+    def add_named(self, frames: pa.RecordBatch, names: NamedTopics) -> None:
+        """Add frames when all names of the capture are known: none of them has to wait."""
+        self._take(_with_names(frames, names_in_frames(frames, names).column))
+
+    def _take(self, frames: pa.RecordBatch) -> None:
+        for day, part in by_date(frames, frames["date"]):
+            self._waiting.setdefault(day, []).append(part)
+            self._sizes[day] = self._sizes.get(day, 0) + part.nbytes
+            if self._sizes[day] >= ROW_GROUP_BYTES:
+                self._write(day)
+        while sum(self._sizes.values()) > _WAITING_BYTES:
+            self._write(max(self._sizes, key=self._sizes.__getitem__))
+
+    def finish(self) -> tuple[FrameFile | None, list[pa.RecordBatch]]:
+        """The file, or else all frames, where they are too few for one."""
+        if self._file is None and sum(self._sizes.values()) < _SMALL_FILE:
+            return None, [part for parts in self._waiting.values() for part in parts]
+        return FrameFile(self.finish_file(), self._used), []
+
+    def finish_file(self) -> DataFile:
+        """The file with all frames, however few they are."""
+        for day in list(self._waiting):
+            self._write(day)
+        file = self._opened()
+        file.close()
+        return file.result()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self, day: date | None) -> None:
+        del self._sizes[day]
+        self._opened().write(pa.Table.from_batches(self._waiting.pop(day), _SCHEMA))
+
+    def _opened(self) -> DataFileWriter:
+        if self._file is None:
+            self._file = DataFileWriter(self._location, "frames", _SCHEMA)
+        return self._file
+
+
+def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:
+    made = {"date": dates_of(frames["ts"]), "topic_names": names}
+    columns = [made[name] if name in made else frames[name] for name in _SCHEMA.names]
+    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+
+def by_date(
+    frames: pa.RecordBatch, dates: pa.Array
+) -> Iterator[tuple[date | None, pa.RecordBatch]]:
+    """The frames of each date; ``dates`` has the date of each row."""
+    found = pc.unique(dates)
+    if len(found) < 2:
+        if frames.num_rows:
+            yield found[0].as_py(), frames
+        return
+    for day in found:
+        here = pc.equal(dates, day) if day.is_valid else pc.is_null(dates)
+        yield day.as_py(), frames.filter(here)
+
+
+def write_frame_file(
+    location: Location, frames: Iterable[pa.RecordBatch], names: NamedTopics
+) -> DataFile:
+    """Write frames that waited to one file, now that all names are known."""
+    writer = FrameWriter(location)
+    try:
+        for batch in frames:
+            writer.add_named(batch, names)
+        return writer.finish_file()
+    finally:
+        writer.close()
+
+
+def rewrite_frame_file(location: Location, name: str, names: NamedTopics) -> DataFile:
+    """Write the rows of a file to another one, with these names of topics."""
+    system, folder = location.folder("frames")
+    with system.open_input_file(f"{folder}/{name}") as source, pq.ParquetFile(source) as file:
+        rows = file.iter_batches(_REWRITTEN_ROWS, columns=_SCHEMA.names)
+        return write_frame_file(location, (batch.cast(_SCHEMA) for batch in rows), names)

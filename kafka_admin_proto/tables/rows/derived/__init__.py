@@ -1,0 +1,1 @@
+"""The tables beside ``frames``: a module for each, which ends in its ``TABLE``."""

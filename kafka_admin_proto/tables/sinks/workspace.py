@@ -1,0 +1,86 @@
+"""The folder where a run works: its lock, its staging folder, and a stream's checkpoint.
+
+All workers have to see it. For Parquet it is the folder of the tables itself; Delta tables may be
+in an object store, where none of this can be.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import uuid
+from pathlib import Path
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.kept_files import open_kept, refuse_links
+
+LOCK, STAGING = ".lock", ".staging-"
+#: Where a stream keeps how far it is.
+CHECKPOINT = ".checkpoint"
+#: The mode of folders that only their owner may read.
+_PRIVATE = 0o700
+
+
+class OutputError(KafkaAdminProtoError):
+    """Tables cannot be written to the output; the message says why and what to do."""
+
+
+class Workspace:
+    """``staging`` is this run's own folder below ``path``; `hold` comes before `stage`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path = path.absolute()
+        self.staging: Path = self.path
+        self._lock: int | None = None
+
+    def hold(self) -> None:
+        """Take the lock. Raises OutputError where another run has it, KeptFileError for a link."""
+        self._lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            raise OutputError(
+                f"another run writes to {self.path}: wait for it, or name another folder"
+            ) from None
+
+    @property
+    def is_held(self) -> bool:
+        return self._lock is not None
+
+    def release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def clear(self) -> None:
+        """Remove the files of killed runs."""
+        for each in self.path.glob(f"{STAGING}*"):
+            if each.is_dir() and not each.is_symlink():
+                shutil.rmtree(each)
+            else:
+                each.unlink()
+
+    def stage(self) -> None:
+        """Go on with a new, empty staging folder."""
+        self.staging = self.path / f"{STAGING}{uuid.uuid4().hex[:12]}"
+        self.staging.mkdir(_PRIVATE)
+
+    def unstage(self) -> None:
+        shutil.rmtree(self.staging, ignore_errors=True)
+
+    def checkpoint(self) -> Path:
+        """The folder where a stream keeps how far it is.
+
+        It is its owner's alone: of connections that go on it has bytes as they were captured,
+        with the credentials in them. Raises KeptFileError for links in it.
+        """
+        folder = self.path / CHECKPOINT
+        refuse_links(folder)
+        try:
+            folder.mkdir(_PRIVATE, exist_ok=True)
+            folder.chmod(_PRIVATE)
+        except OSError as error:
+            raise OutputError(f"{folder} cannot be made private: {error}") from None
+        return folder

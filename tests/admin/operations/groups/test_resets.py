@@ -1,0 +1,121 @@
+"""Where committed offsets would go: always within the log, and why where that is not known."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.admin import InstructionError, OffsetReset, OffsetResets
+from kafka_admin_proto.admin.operations.groups.model import (
+    GroupDescription,
+    GroupMember,
+    GroupOffset,
+    GroupOffsets,
+)
+from kafka_admin_proto.admin.operations.groups.resets import ResetOperations, refused_by_members
+from kafka_admin_proto.admin.operations.partitions.records import ListedOffset
+from tests.admin.fake_caller import FakeCaller
+
+#: The logs of partitions 0, 1 and 2: from 10 to 50. Of the first two the group has committed.
+EARLIEST, LATEST, COMMITTED = 10, 50, {0: 20, 1: None}
+#: Of these times, in milliseconds, the first is in the log, the second is after its last record.
+TIMES = {7: 30, 9: None}
+
+
+class Client(ResetOperations, FakeCaller):
+    def __init__(self, group: GroupDescription | None = None, fails: Any = None) -> None:
+        super().__init__({})
+        self.group, self.fails = group, fails
+
+    async def describe_groups(self, groups: Iterable[str], **more: Any) -> list[GroupDescription]:
+        assert self.group is not None, "the group has offsets: it is there"
+        return [self.group]
+
+    async def list_group_offsets(self, groups: Mapping[str, Any], **more: Any) -> Any:
+        offsets = [GroupOffset("t", *each) for each in COMMITTED.items()]
+        return [GroupOffsets("g", [] if self.group else offsets)]
+
+    async def list_offsets(self, specs: Mapping[Any, Any], **more: Any) -> list[ListedOffset]:
+        found = []
+        for (topic, number), spec in specs.items():
+            offset = {"earliest": EARLIEST, "latest": LATEST}.get(spec, TIMES.get(spec))
+            error = "NOT_LEADER_OR_FOLLOWER" if (number, spec) == self.fails else None
+            found.append(ListedOffset(topic=topic, partition=number, offset=offset, error=error))
+        return found
+
+
+def planned(client: Client, *arguments: Any, **target: Any) -> OffsetResets:
+    return asyncio.run(client.plan_offset_resets("g", *arguments, **target))
+
+
+@pytest.mark.parametrize(
+    ("target", "wanted"),
+    [
+        ({"to": "earliest"}, [10, 10]),
+        ({"to": "latest"}, [50, 50]),
+        ({"to_offset": 40}, [40, 40]),
+        ({"to_offset": 0}, [10, 10]),
+        ({"to_time_ms": 7}, [30, 30]),
+        ({"to_time_ms": 9}, [50, 50]),
+        ({"shift_by": 5}, [25, 50]),
+        ({"shift_by": -15}, [10, 35]),
+    ],
+)
+def test_offsets_stay_in_the_log(target: dict[str, Any], wanted: list[int]) -> None:
+    found = planned(Client(), **target)
+    assert [each.new_offset for each in found.offsets] == wanted
+    assert [each.offset for each in found.offsets] == list(COMMITTED.values())
+
+
+@pytest.mark.parametrize("spec", ["earliest", "latest", 7])
+def test_an_offset_that_could_not_be_looked_up(spec: Any) -> None:
+    found = planned(Client(fails=(2, spec)), [("t", 2), ("t", 0)], to_time_ms=7)
+    assert [(each.partition, each.new_offset, each.error) for each in found.offsets] == [
+        (2, None, "NOT_LEADER_OR_FOLLOWER"), (0, 30, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "group",
+    [GroupDescription("g", state="Dead"), GroupDescription("g", error="GROUP_ID_NOT_FOUND")],
+)
+def test_a_group_that_is_not_there(group: GroupDescription) -> None:
+    found = planned(Client(group), to="latest")
+    assert (found.error, found.offsets) == ("GROUP_ID_NOT_FOUND", ())
+    committed = asyncio.run(Client(group).find_committed("g"))
+    assert (committed.error, committed.offsets) == ("GROUP_ID_NOT_FOUND", [])
+
+
+def test_committed_offsets_are_those_of_topics() -> None:
+    for topics, count in ((None, 2), (["t"], 2), (["u"], 0)):
+        assert len(asyncio.run(Client().find_committed("g", topics)).offsets) == count
+
+
+def test_a_plan_that_is_validated_has_the_errors_of_the_commit() -> None:
+    group = GroupDescription("g", members=[GroupMember("m", "c", "h")])
+    found = planned(Client(group), [("t", 0)], to="latest", validate=True)
+    assert [each.error for each in found.offsets] == ["UNKNOWN_MEMBER_ID"]
+
+
+@pytest.mark.parametrize("target", [{}, {"to": "latest", "to_offset": 0}])
+def test_there_is_one_target(target: dict[str, Any]) -> None:
+    with pytest.raises(InstructionError, match="one of to, to_offset, to_time_ms and shift_by"):
+        planned(Client(), **target)
+
+
+def test_members_refuse_what_has_no_error_yet() -> None:
+    resets = OffsetResets(
+        group_id="g",
+        offsets=[
+            OffsetReset(topic="t", partition=0, offset=None, new_offset=1),
+            OffsetReset(topic="t", partition=1, offset=None, error="NOT_LEADER_OR_FOLLOWER"),
+        ],
+    )
+    group = GroupDescription("g", members=[GroupMember("m", "c", "h")])
+    assert [each.error for each in refused_by_members(resets, group).offsets] == [
+        "UNKNOWN_MEMBER_ID", "NOT_LEADER_OR_FOLLOWER",
+    ]  # fmt: skip
+    assert refused_by_members(resets, GroupDescription("g")) is resets

@@ -1,0 +1,234 @@
+"""What has no effect, or is already as asked, is said where it was asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import kafka_admin_proto.messages as m
+from kafka_admin_proto import Message
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
+from tests.cli.admin.commands import all_commands, cluster_commands
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
+
+COMMANDS = cluster_commands()
+#: Commands that make no sense at the prompt, and a word of the reason.
+NOT_AT_THE_PROMPT = {"serve": "terminal of its own", "shell": "already", "completion": "system's"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The addresses of a reference cluster that never has transactions."""
+    # The topic of their coordinators would need more nodes, and an api is missing.
+    configs, versions = {"transaction.state.log.replication.factor": 3}, {"EndTxn": "none"}
+    with SyncCluster(1, topics={"orders": 1}, configs=configs, api_versions=versions) as found:
+        yield found.bootstrap_servers
+
+
+@pytest.mark.parametrize("path", [path for path in COMMANDS if " " not in path] + ["topics list"])
+@pytest.mark.parametrize("seconds", ["-1", "-0.5", "-inf"])
+def test_a_negative_timeout_is_refused(path: str, seconds: str) -> None:
+    result = CliRunner().invoke(kap, [*path.split(), f"--timeout={seconds}"])
+    assert result.exit_code == 2
+    assert "Invalid value for '--timeout': expected a number of seconds, 0 or more" in result.stderr
+
+
+def test_a_timeout_of_zero_is_for_commands_that_wait(run: Run) -> None:
+    assert run("topics create fresh --timeout 0").exit_code == 0
+    refused = run("topics list --timeout 0")
+    assert refused.exit_code == 2
+    assert "--timeout 0 is for commands that wait until every broker has a change" in refused.stderr
+    assert run("topics list", env={"KAP_TIMEOUT": "0"}).exit_code == 0, "as the help says"
+
+
+def test_no_error_calls_a_number_a_range() -> None:
+    for path, command in all_commands():
+        for option in command.params:
+            assert "range" not in option.type.name, (path, option)
+
+
+def test_a_number_out_of_its_bounds_is_a_sentence() -> None:
+    for words, said in (
+        ("serve --brokers x", "expected a whole number, 1 to 1000, not 'x'"),
+        ("topics create a --partitions 0", "expected a whole number, 1 or more, not '0'"),
+        ("serve --propagation-delay x", "expected a number of seconds, 0 or more, not 'x'"),
+    ):
+        result = CliRunner().invoke(kap, words.split())
+        assert result.exit_code == 2
+        assert said in result.stderr
+
+
+def test_a_config_that_was_not_set_is_said(run: Run, broker: ScriptedBroker) -> None:
+    both = run("configs unset --topic orders retention.ms cleanup.policy")
+    assert "unset for 1 of 1" in both.stderr
+    assert "topic orders: cleanup.policy was not set" in both.stderr
+    again = run("configs unset --topic orders retention.ms")
+    assert again.exit_code == 0
+    assert again.stderr == "topic orders: retention.ms was not set\n"
+
+
+def test_an_offset_that_was_not_committed_is_said(run: Run, broker: ScriptedBroker) -> None:
+    words = "offsets delete --group billing --topic payments --partition orders:2 --yes"
+    nothing = run(words)
+    assert nothing.exit_code == 0
+    assert nothing.stderr == (
+        "deleted 0 of 1\ngroup billing had committed no offset of payments, orders:2\n"
+    )
+    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 100}
+    some = run("offsets delete --group billing --topic orders --partition orders:2 --yes")
+    assert some.stderr == "deleted 2 of 3\ngroup billing had committed no offset of orders:2\n"
+
+
+def test_what_was_done_to_quotas_is_said(cluster: str) -> None:
+    def said(words: str) -> str:
+        base = ["users", "quotas", "-b", cluster, "--user", "alice"]
+        return CliRunner().invoke(kap, [*base, *words.split()]).stderr
+
+    assert said("--unset producer_byte_rate") == "producer_byte_rate was not set\n"
+    assert said("--set producer_byte_rate=9 --dry-run") == "would be set: producer_byte_rate\n"
+    assert said("--set producer_byte_rate=9") == "set: producer_byte_rate\n"
+    words = "--unset producer_byte_rate --set consumer_byte_rate=7 --unset request_percentage"
+    assert said(words) == (
+        "set: consumer_byte_rate; unset: producer_byte_rate\nrequest_percentage was not set\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("groups list --state Emtpy",
+         "no group is as the options say: kap groups list without options lists all\n"),
+        ("groups list --type share",
+         "no group is as the options say: kap groups list without options lists all\n"),
+        ("users quotas --user nobody",
+         "no quotas are as the options say: kap users quotas without options lists all\n"),
+        ("configs get --topic orders --key retentionms",
+         "no such config: retentionms (--all without --key lists those that there are)\n"),
+        ("configs get --topic orders --key retentionms --key retention.ms",
+         "no such config: retentionms (--all without --key lists those that there are)\n"),
+        ("configs get --topic orders --key retention.ms", ""),
+        ("groups list", "no groups\n"),
+    ],
+)  # fmt: skip
+def test_what_the_options_leave_out_is_not_called_missing(
+    words: str, said: str, cluster: str
+) -> None:
+    result = CliRunner().invoke(kap, [*words.split(), "-b", cluster])
+    assert (result.exit_code, result.stderr) == (0, said)
+
+
+def test_a_name_is_no_hint_for_itself(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker may refuse a topic that others list, as behind a proxy."""
+
+    def refuses(request: m.DescribeConfigsRequest) -> Message:
+        r = m.DescribeConfigsResponse.DescribeConfigsResult
+        rows = [r(3, None, each.resource_type, each.resource_name) for each in request.resources]
+        return m.DescribeConfigsResponse(results=rows)
+
+    monkeypatch.setattr(broker, "_DescribeConfigs", refuses)
+    result = run("configs get --topic orders")
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in result.stderr
+    assert "did you mean" not in result.stderr
+    assert "did you mean orders?" in run("configs get --topic order").stderr
+
+
+def test_a_cluster_without_coordinators_is_said_at_once(cluster: str) -> None:
+    began = time.monotonic()
+    result = CliRunner().invoke(kap, ["transactions", "describe", "payments", "-b", cluster])
+    assert result.exit_code == 1
+    assert "this cluster serves no transactions" in result.stderr
+    assert time.monotonic() - began < 10, "the usual timeout is 30 s"
+
+
+@pytest.mark.parametrize(
+    "words", ["topics list", "topics describe", "topics delete --yes", "offsets get"]
+)
+def test_a_pattern_that_finds_nothing_is_called_one(run: Run, words: str) -> None:
+    result = run(f"{words} 'nothere*' --topic 'order.*'")
+    assert (
+        "no topic matches 'nothere*', which is a regular expression for a whole name: "
+        "'orders.*' finds all that begin with orders"
+    ) in result.stderr
+    assert "'order.*'" not in result.stderr.replace("'orders.*'", "")
+
+
+def test_a_plain_name_that_a_list_lacks_is_said(run: Run) -> None:
+    result = run("topics list nothere orders")
+    assert (result.exit_code, result.stderr) == (0, "there is no topic nothere\n")
+
+
+@pytest.mark.parametrize(
+    "words", ["topics list", "topics describe", "topics delete", "offsets get"]
+)
+def test_help_says_what_a_pattern_is(words: str) -> None:
+    text = " ".join(CliRunner().invoke(kap, [*words.split(), "--help"]).stdout.split())
+    assert "is a regular expression for the whole name" in text
+
+
+@pytest.mark.parametrize("words", ["topics describe", "topics delete --yes"])
+def test_an_id_in_place_of_a_name_is_recognized(run: Run, words: str) -> None:
+    from kafka_admin_proto.topic_ids import topic_id_to_text
+
+    for id_ in (topic_id("orders"), topic_id_to_text(topic_id("orders"))):
+        result = run(f"{words} {id_}")
+        assert result.exit_code == 1
+        assert f"{id_} looks like a topic id: kap topics describe --topic-id finds" in result.stderr
+
+
+@pytest.mark.parametrize("name", NOT_AT_THE_PROMPT)
+def test_what_makes_no_sense_in_a_shell_is_refused_there(cluster: str, name: str) -> None:
+    lines = f"{name} bash\nkap {name} --help\n"
+    result = CliRunner().invoke(kap, ["shell", "-b", cluster], input=lines)
+    assert result.exit_code == 2
+    assert f"kap: {name}" in result.stderr
+    assert NOT_AT_THE_PROMPT[name] in result.stderr
+    assert f"Usage: kap {name}" in result.stdout, "its help is there"
+
+
+def test_an_address_is_said_once() -> None:
+    for address in ("127.0.0.1:1", "127.0.0.1:1,127.0.0.1:2"):
+        result = CliRunner().invoke(kap, ["topics", "list", "-b", address])
+        assert result.exit_code == 1
+        assert result.stderr.count("127.0.0.1:1") == 1
+
+
+def test_acls_that_nothing_chooses_are_said(run: Run) -> None:
+    said = "no ACL matches what was asked for"
+    assert said in run("acls list --topic nothere").stderr
+    assert said in run("acls delete --topic nothere --yes").stderr
+    assert run("acls delete --principal User:bob --yes").exit_code == 0
+    assert run("acls list").stderr == "there are no ACLs\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate stale-read --html {}/a",
+        "simulate stale-read --pcap {}/a",
+        "schema stubs --schemas schemas/kip-4 --out {}/a",
+        "partitions generate --topic payments --broker-list 1 --out {}/a",
+        "partitions verify --reassignment-json-file {}",
+        "leaders elect --path-to-json-file {}",
+        "offsets delete-records --offset-json-file {}",
+        "topics apply -f {}",
+        "users set alice --password-file {}",
+        "request ApiVersions --json {}",
+        "configs set --topic orders --config-file {}",
+        "topics list --command-config {}",
+        "metadata {}",
+    ],
+)
+def test_a_file_that_is_not_there_is_a_sentence(run: Run, tmp_path: Path, words: str) -> None:
+    result = run(words.format(tmp_path / "nothere"))
+    assert result.exit_code in (1, 2)
+    assert "No such file or directory" in result.stderr
+    assert str(tmp_path / "nothere") in result.stderr
+    assert "[Errno" not in result.stderr

@@ -1,0 +1,85 @@
+"""What ``kap shell`` makes of a line, and what Tab makes of its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from kafka_admin_proto.cli.admin.common.live import ShellState
+from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.shell.completer import CommandCompleter
+from tests.cli.admin.scripted_broker import ScriptedBroker
+
+
+@pytest.mark.parametrize("space", ["", " "], ids=["joined", "apart"])
+@pytest.mark.parametrize(
+    ("sign", "outside"),
+    [
+        ("|", "kap COMMAND | PROGRAM"),
+        (">", "kap COMMAND > FILE"),
+        (">>", "kap COMMAND > FILE"),
+        ("<", "kap COMMAND < FILE"),
+        ("&&", "kap COMMAND && kap COMMAND"),
+        ("||", "kap COMMAND && kap COMMAND"),
+        (";", "kap COMMAND && kap COMMAND"),
+        ("&", "kap COMMAND && kap COMMAND"),
+    ],
+)
+def test_signs_of_the_systems_shell_are_refused(
+    sign: str, outside: str, space: str, broker: ScriptedBroker
+) -> None:
+    lines = f"topics delete orders --yes{space}{sign}{space}less\n"
+    result = CliRunner().invoke(kap, ["shell", "-b", broker.address], input=lines)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"kap: {sign} is of the system's shell")
+    assert outside in result.stderr
+    assert "orders" in broker.topics, "no part of the line is run"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "topics list --topic 'orders|payments'",
+        'topics list --topic "orders|payments"',
+        r"topics list --topic orders\|payments",
+        "topics list --topic 'o.*' --topic \"p.*\"  # both; or | none",
+    ],
+)
+def test_quoted_signs_are_parts_of_words(line: str, broker: ScriptedBroker) -> None:
+    options = ["shell", "-b", broker.address, "-o", "tsv"]
+    result = CliRunner().invoke(kap, options, input=f"{line}\n")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [row.split("\t")[0] for row in result.stdout.splitlines()] == ["orders", "payments"]
+
+
+@pytest.fixture
+def completer(broker: ScriptedBroker) -> Iterator[CommandCompleter]:
+    state = ShellState(Settings(bootstrap_server=broker.address))
+    yield CommandCompleter(state)
+    state.connection.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "offered"),
+    [
+        ("top", "", ["topics "]),
+        ("topics describe ord", "", ["orders "]),
+        ("topics describe ord", " --lag", ["orders"]),
+        ("topics list --ou", "", ["--output "]),
+        ("topics create x --config ret", "", ["retention.ms="]),
+        ("configs set --topic orders ret", "", ["retention.ms="]),
+        ("configs unset --topic orders ret", "", ["retention.ms "]),
+        ("kap groups describe b", "", ["billing "]),
+    ],
+)
+def test_a_completed_word_has_its_space(
+    before: str, behind: str, offered: list[str], completer: CommandCompleter
+) -> None:
+    document = Document(before + behind, len(before))
+    found = list(completer.get_completions(document, CompleteEvent()))
+    assert [each.text for each in found] == offered

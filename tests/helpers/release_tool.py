@@ -1,0 +1,39 @@
+"""Programs of ``tests/java`` for the classes of one release, which others have elsewhere."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.helpers.java_tool import JavaTool
+from tools.oracles.jars import fetch_runtime
+
+RELEASES = {"4.3": "4.3.1", "3.9": "3.9.2"}
+_FOLDER = Path(__file__).parents[1] / "java"
+
+
+class ReleaseTool(JavaTool):
+    """A running program, compiled for a release, "4.3" or "3.9".
+
+    Lines that end with a comment of another release are left out, and "FOLDER" in it is the path of
+    a temporary folder.
+    """
+
+    def __init__(self, name: str, release: str) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        source = Path(self._folder.name) / name
+        lines = "".join(_lines(_FOLDER / name, release))
+        source.write_text(lines.replace("FOLDER", self._folder.name))
+        super().__init__(source, fetch_runtime(RELEASES[release]))
+
+    def close(self) -> None:
+        super().close()
+        self._folder.cleanup()
+
+
+def _lines(source: Path, release: str) -> Iterator[str]:
+    for line in source.read_text().splitlines(keepends=True):
+        if line.rstrip().endswith(tuple(f"// {each}" for each in RELEASES if each != release)):
+            continue
+        yield line if release >= "4" else line.replace("common.record.internal.", "common.record.")

@@ -1,0 +1,109 @@
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.function.Supplier;
+import kafka.server.ClientQuotaManager; // 3.9
+import kafka.server.QuotaType; // 3.9
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.Quota;
+import org.apache.kafka.common.security.auth.KafkaPrincipal;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.network.Session;
+import org.apache.kafka.server.config.ClientQuotaManagerConfig;
+import org.apache.kafka.server.quota.ClientQuotaManager; // 4.3
+import org.apache.kafka.server.quota.QuotaType; // 4.3
+
+/**
+ * Kafka's ClientQuotaManager behind a line protocol: one request a line on stdin, one answer a line
+ * on stdout, columns separated by tabs. Lines that end with a release are left out for other
+ * releases (tests/helpers/release_tool.py).
+ *
+ * <pre>
+ * new       samples  window in seconds  bytes a second   a manager with a quota of user u
+ * record    ms  bytes                                    the throttle time in ms
+ * unrecord  ms  bytes
+ * most                                                   the most bytes of a Fetch
+ * </pre>
+ */
+public final class ClientQuotas {
+    private static long now;
+    private static ClientQuotaManager manager;
+    private static Session session;
+
+    private static final Time TIME = new Time() {
+        public long milliseconds() {
+            return now;
+        }
+
+        public long nanoseconds() {
+            return now * 1_000_000;
+        }
+
+        public void sleep(long ms) {
+        }
+
+        public void waitObject(Object o, Supplier<Boolean> condition, long deadlineMs) {
+        }
+    };
+
+    public static void main(String[] args) throws Exception {
+        PrintWriter answers = new PrintWriter(new OutputStreamWriter(
+            new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8));
+        System.setOut(System.err); // nothing but answers ever reaches stdout
+        session = new Session(new KafkaPrincipal("User", "u"), InetAddress.getLoopbackAddress());
+        BufferedReader requests = new BufferedReader(
+            new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = requests.readLine()) != null) {
+            answers.print(answer(line.split("\t", -1)));
+            answers.print('\n');
+            answers.flush();
+        }
+    }
+
+    private static String answer(String[] columns) throws Exception {
+        switch (columns[0]) {
+            case "new":
+                begin(Integer.parseInt(columns[1]), Integer.parseInt(columns[2]), Double.parseDouble(columns[3]));
+                return "";
+            case "record":
+                now = Long.parseLong(columns[1]);
+                return "" + manager.maybeRecordAndGetThrottleTimeMs(session, "c", Double.parseDouble(columns[2]), now);
+            case "unrecord":
+                now = Long.parseLong(columns[1]);
+                unrecord(Double.parseDouble(columns[2]));
+                return "";
+            case "most":
+                return "" + (int) manager.maxValueInQuotaWindow(session, "c"); // 4.3
+                return "" + (int) manager.getMaxValueInQuotaWindow(session, "c"); // 3.9
+            default:
+                throw new IllegalArgumentException(columns[0]);
+        }
+    }
+
+    private static void begin(int samples, int seconds, double bound) {
+        if (manager != null) {
+            manager.shutdown();
+        }
+        ClientQuotaManagerConfig config = new ClientQuotaManagerConfig(samples, seconds);
+        manager = new ClientQuotaManager(config, new Metrics(TIME), QuotaType.FETCH, TIME, ""); // 4.3
+        manager.updateQuota( // 4.3
+            Optional.of(new ClientQuotaManager.UserEntity("u")), Optional.empty(), // 4.3
+            Optional.of(Quota.upperBound(bound))); // 4.3
+        manager = new ClientQuotaManager(config, new Metrics(TIME), kafka.server.QuotaType.Fetch$.MODULE$, TIME, "", scala.Option.empty()); // 3.9
+        manager.updateQuota( // 3.9
+            scala.Option.apply("u"), scala.Option.empty(), scala.Option.empty(), // 3.9
+            scala.Option.apply(Quota.upperBound(bound))); // 3.9
+    }
+
+    private static void unrecord(double value) {
+        manager.unrecordQuotaSensor(session, "c", value, now); // 4.3
+        manager.getOrCreateQuotaSensors(session, "c").quotaSensor().record(value * -1, now, false); // 3.9
+    }
+}

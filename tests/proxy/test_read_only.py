@@ -1,0 +1,129 @@
+"""A proxy that is read-only: nothing in the cluster changes, whatever clients ask."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto import codec, messages
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient
+from kafka_admin_proto.protocol.versions import Api, api_versions
+from kafka_admin_proto.proxy import Call, SyncProxy
+from kafka_admin_proto.proxy.apis import READING
+from kafka_admin_proto.proxy.read_only import ReadOnly
+from kafka_admin_proto.render.field_scan import error_codes
+from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.state import State
+from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.helpers.profile import draws
+from tests.server.differential.requests import EVERY_REQUEST
+from tests.server.differential.requests.drawing import Ids, RandomDraws
+from tests.server.differential.wire import Nodes
+
+_STEPS = draws(2000)
+_CHANGING = [each for each in api_versions(unstable=True) if each.api_key not in READING]
+
+
+@pytest.mark.parametrize("api", _CHANGING, ids=[each.name for each in _CHANGING])
+def test_every_version_is_refused_with_an_error(api: Api) -> None:
+    """The answer is one that the version can say."""
+    for version in range(api.versions.lowest, api.versions.highest + 1):
+        request = getattr(messages, f"{api.name}Request")()
+        answer = ReadOnly().on_request(request, Call(api.api_key, version, 1, "me"))
+        assert answer is not None
+        written = codec(type(answer), version)
+        read = written.decode(answer.encode(version))
+        fields = written.spec.fields
+        if any(each.name == "ErrorCode" and version in each.versions for each in fields):
+            assert error_codes(written, read)[0] in (29, 30, 31, 53)
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_drawn_requests_change_nothing(read_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No record is appended to the metadata log; without the option many are."""
+    changed: list[Any] = []
+    append = State.append
+
+    def noted(self: State, records: Any) -> None:
+        changed.extend(records)
+        append(self, records)
+
+    draw = Random(5)
+    with (
+        SyncCluster(3, topics={"a": 2, "b": 1}) as cluster,
+        SyncProxy(cluster.bootstrap_servers, read_only=read_only) as proxy,
+        SyncAdminClient(proxy.bootstrap_servers) as client,
+    ):
+        described = client.describe_cluster().nodes
+        nodes = Nodes(",".join(f"{each.host}:{each.port}" for each in described))
+        rows = nodes.ask(0, messages.MetadataRequest(topics=None), 12).topics
+        ids = Ids({each.name: each.topic_id for each in rows}, {})
+        versions = {
+            each.api_key: (each.min_version, each.max_version)
+            for each in nodes.ask(0, messages.ApiVersionsRequest(), 0).api_keys
+        }
+        monkeypatch.setattr(State, "append", noted)
+        for _ in range(_STEPS):
+            step = draw.choice(EVERY_REQUEST)(RandomDraws(draw, 3, versions, ["a", "b"]))
+            if step.make is not None:
+                nodes.ask(step.node, step.make(ids), step.version, step.patience_s)
+        nodes.close()
+    assert (not changed) is read_only
+
+
+def test_what_is_only_validated_passes() -> None:
+    with (
+        SyncCluster() as cluster,
+        SyncProxy(cluster.bootstrap_servers, read_only=True) as proxy,
+        SyncAdminClient(proxy.bootstrap_servers) as client,
+    ):
+        (made,) = client.create_topics([NewTopic("c", 1, 1)])
+        (tried,) = client.create_topics([NewTopic("c", 1, 1)], validate_only=True)
+        assert client.list_topics() == []
+    error = ("TOPIC_AUTHORIZATION_FAILED", "the proxy is read-only")
+    assert (str(made.error), made.message) == error
+    assert tried.error is None
+
+
+def test_a_consumer_reads_and_a_producer_gives_up() -> None:
+    with SyncCluster(topics={"a": 1}) as cluster:
+        cluster.produce("a", [b"one"])
+        with (
+            SyncProxy(cluster.bootstrap_servers, read_only=True) as proxy,
+            kafka_python() as kafka,
+        ):
+            servers = proxy.bootstrap_servers
+            consumer = kafka.KafkaConsumer(bootstrap_servers=servers, consumer_timeout_ms=20_000)
+            consumer.assign([kafka.TopicPartition("a", 0)])
+            consumer.seek_to_beginning()
+            assert next(consumer).value == b"one"
+            consumer.close()
+            producer = kafka.KafkaProducer(bootstrap_servers=servers, enable_idempotence=False)
+            with pytest.raises(Exception, match="TopicAuthorizationFailed"):
+                producer.send("a", b"two").get(timeout=20)
+            producer.close()
+        assert [each.value for each in cluster.records("a")] == [b"one"]
+
+
+class _Deletes:
+    """Has the broker delete a topic before it describes the cluster."""
+
+    def on_request(self, request: messages.DescribeClusterRequest, call: Call) -> Any:
+        answer = yield messages.DeleteTopicsRequest(
+            [messages.DeleteTopicsRequest.DeleteTopicState("a")], timeout_ms=1000
+        )
+        self.code = answer.responses[0].error_code
+        yield messages.MetadataRequest([messages.MetadataRequest.MetadataRequestTopic(name="b")])
+
+
+def test_a_filter_asks_the_broker_for_no_change() -> None:
+    deletes = _Deletes()
+    with (
+        SyncCluster(topics={"a": 1}) as cluster,
+        SyncProxy(cluster.bootstrap_servers, [deletes], read_only=True) as proxy,
+        Nodes(proxy.bootstrap_servers) as nodes,
+    ):
+        assert nodes.ask(0, messages.DescribeClusterRequest(), 1).brokers
+        assert (deletes.code, list(cluster.state.topic_names)) == (29, ["a"])

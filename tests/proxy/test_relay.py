@@ -1,0 +1,355 @@
+"""What passes through the proxy: any frames in any pieces, in order, with the proxy's addresses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from kafka_admin_proto.messages.api_versions_response import ApiVersion
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.metadata_response import MetadataResponseBroker
+from kafka_admin_proto.protocol import api_versions, frame, read_response, write_request
+from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.protocol.payload_writers import write_response
+from kafka_admin_proto.proxy.addresses import has_addresses
+from kafka_admin_proto.proxy.call import Call
+from kafka_admin_proto.proxy.filters import Filters
+from kafka_admin_proto.proxy.relay import Relay
+from kafka_admin_proto.proxy.rules import Rules
+from kafka_admin_proto.testing import messages
+from kafka_admin_proto.values import Message
+from tests.helpers.profile import draws
+
+#: Apis whose responses a proxy always reads, or whose requests may have none.
+_READ = {"ApiVersions", "SaslHandshake", "Produce"}
+_APIS = [each for each in api_versions() if each.name not in _READ]
+
+
+def local(node_id: int, host: str, port: int) -> tuple[str, int]:
+    return "proxy", 10_000 + node_id % 1000
+
+
+def relay(*filters: object, limits: Limits | None = None) -> Relay:
+    return Relay(
+        Rules(Filters(filters), local, api_versions(), limits or Limits()), "127.0.0.1:1", 1
+    )
+
+
+def asked(body: Message, version: int, correlation_id: int = 7) -> bytes:
+    return frame(write_request(body, version, correlation_id, "me"))
+
+
+def answered(body: Message, version: int, correlation_id: int = 7) -> bytes:
+    return frame(write_response(body, version, correlation_id))
+
+
+def taken(out: list[bytes]) -> bytes:
+    found = b"".join(out)
+    out.clear()
+    return found
+
+
+def pieces(data: bytes, cuts: Sequence[int]) -> list[bytes]:
+    places = [0, *sorted(each % (len(data) + 1) for each in cuts), len(data)]
+    return [data[a:b] for a, b in itertools.pairwise(places)]
+
+
+class _Sees:
+    """A filter that changes nothing."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def on_request(self, request: Message, call: Call) -> None:
+        self.seen.append(request.message_name)
+
+    def on_response(self, response: Message, call: Call) -> None:
+        self.seen.append(response.message_name)
+
+
+@settings(max_examples=draws(600))
+@given(st.data())
+def test_frames_pass_as_they_came(data: st.DataObject) -> None:
+    """With a filter that changes nothing, too; only addresses become the proxy's."""
+    filters = data.draw(st.sampled_from([(), (_Sees(),)]))
+    passed = relay(*filters)
+    calls = []
+    for number in range(data.draw(st.integers(1, 3))):
+        api = data.draw(st.sampled_from(_APIS))
+        version = data.draw(st.integers(api.versions.lowest, api.versions.highest))
+        request = data.draw(messages(f"{api.name}Request", version))
+        response = data.draw(messages(f"{api.name}Response", version))
+        rest = data.draw(st.sampled_from([b"", b"", b"\0\0\0"]))  # which librdkafka sends
+        sent_frame = frame(asked(request, version, number)[4:] + rest)
+        calls.append((api, version, sent_frame, response))
+    cuts = st.lists(st.integers(0, 1 << 16), max_size=4)
+    sent = b"".join(each[2] for each in calls)
+    for piece in pieces(sent, data.draw(cuts)):
+        passed.from_client(piece)
+    assert taken(passed.to_broker) == sent
+    given_back = b"".join(
+        answered(response, version, number)
+        for number, (_, version, _, response) in enumerate(calls)
+    )
+    for piece in pieces(given_back, data.draw(cuts)):
+        passed.from_broker(piece)
+    out = taken(passed.to_client)
+    if not any(has_addresses(api.api_key, version) for api, version, *_ in calls):
+        assert out == given_back
+    for api, version, _, response in calls:
+        size = int.from_bytes(out[:4], "big")
+        found = read_response(out[4 : 4 + size], api.api_key, version).body
+        out = out[4 + size :]
+        _move(response)
+        assert found == response
+    assert not out
+    for each in filters:
+        assert each.seen == [f"{api.name}Request" for api, *_ in calls] + [
+            f"{api.name}Response" for api, *_ in calls
+        ]
+        each.seen.clear()
+
+
+def _move(response: Any) -> None:
+    """Put the proxy's address where a response has a broker's, found by the names of fields."""
+    brokers = [response] if response.message_name == "FindCoordinatorResponse" else []
+    if response.message_name in _WITH_ADDRESSES:
+        for name in ("brokers", "coordinators", "node_endpoints"):
+            brokers += getattr(response, name, [])
+    for each in brokers:
+        if each.port > 0:
+            node_id = getattr(each, "broker_id", getattr(each, "node_id", None))
+            assert node_id is not None
+            each.host, each.port = local(node_id, each.host, each.port)
+
+
+_WITH_ADDRESSES = {
+    f"{each}Response"
+    for each in ("Metadata", "DescribeCluster", "FindCoordinator", "Fetch", "ShareFetch",
+                 "ShareAcknowledge")
+}  # fmt: skip
+
+
+@given(st.binary(max_size=200), st.booleans(), st.data())
+def test_random_bytes_are_refused_with_a_sentence(
+    garbage: bytes, whole: bool, data: st.DataObject
+) -> None:
+    passed = relay(_Sees())
+    sent = frame(garbage) if whole else garbage
+    try:
+        if data.draw(st.booleans()):
+            passed.from_client(sent)
+        else:
+            passed.from_client(asked(MetadataRequest(), 12))
+            passed.from_broker(sent)
+    except RemoteProtocolError as error:
+        assert "the client" in str(error) or "the broker" in str(error)
+
+
+@settings(max_examples=draws(400))
+@given(st.data())
+def test_damaged_frames_are_refused_or_passed(data: st.DataObject) -> None:
+    api = data.draw(st.sampled_from(_APIS))
+    version = data.draw(st.integers(api.versions.lowest, api.versions.highest))
+    request = asked(data.draw(messages(f"{api.name}Request", version)), version)
+    response = answered(data.draw(messages(f"{api.name}Response", version)), version)
+    passed = relay(_Sees())
+    whole = data.draw(st.booleans())
+    try:
+        passed.from_client(request if whole else _damaged(request, data))
+        passed.from_broker(_damaged(response, data) if whole else response)
+    except RemoteProtocolError:
+        pass
+
+
+def _damaged(data: bytes, drawn: st.DataObject) -> bytes:
+    bit = drawn.draw(st.integers(32, 8 * len(data) - 1))
+    flipped = bytearray(data)
+    flipped[bit // 8] ^= 1 << bit % 8
+    return bytes(flipped)
+
+
+class _Refuses:
+    """Deletions are answered by the proxy, creations get another name."""
+
+    def on_request(
+        self, request: DeleteTopicsRequest | CreateTopicsRequest, call: Call
+    ) -> Message | None:
+        if isinstance(request, DeleteTopicsRequest):
+            return DeleteTopicsResponse()
+        for each in request.topics:
+            each.name = f"x-{each.name}"
+        return None
+
+    def on_response(self, response: CreateTopicsResponse, call: Call) -> CreateTopicsResponse:
+        assert isinstance(call.request, CreateTopicsRequest)
+        return CreateTopicsResponse(throttle_time_ms=len(call.request.topics))
+
+
+@given(st.lists(st.sampled_from(["create", "delete", "other"]), max_size=12))
+def test_answers_of_the_proxy_keep_their_place(kinds: list[str]) -> None:
+    passed = relay(_Refuses())
+    bodies: dict[str, tuple[Message, Message, int]] = {
+        "create": (CreateTopicsRequest([CreatableTopic("a", 1, 1)]), CreateTopicsResponse(), 7),
+        "delete": (DeleteTopicsRequest(topic_names=["a"]), DeleteTopicsResponse(), 5),
+        "other": (MetadataRequest(), MetadataResponse(), 12),
+    }
+    for number, kind in enumerate(kinds):
+        request, _, version = bodies[kind]
+        passed.from_client(asked(request, version, number))
+    sent = taken(passed.to_broker)
+    assert sent.count(b"x-a") == kinds.count("create")
+    assert b"a" not in sent.replace(b"x-a", b"")
+    for number, kind in enumerate(kinds):
+        if kind != "delete":
+            _, response, version = bodies[kind]
+            passed.from_broker(answered(response, version, number))
+    out, found = taken(passed.to_client), []
+    while out:
+        size = int.from_bytes(out[:4], "big")
+        found.append(int.from_bytes(out[4:8], "big"))
+        out = out[4 + size :]
+    assert found == list(range(len(kinds)))
+
+
+class _Asks:
+    """Asks the broker for its metadata before a topic is created."""
+
+    def on_request(
+        self, request: CreateTopicsRequest, call: Call
+    ) -> Generator[Message, Message, Message | None]:
+        known = yield MetadataRequest(topics=None)
+        assert isinstance(known, MetadataResponse)
+        if known.brokers:
+            return CreateTopicsResponse(throttle_time_ms=known.brokers[0].port)
+        return None
+
+
+@pytest.mark.parametrize("brokers", [0, 1])
+def test_a_filter_asks_the_broker_first(brokers: int) -> None:
+    """The versions, where the client did not ask for them; later requests wait meanwhile."""
+    passed = relay(_Asks())
+    create = asked(CreateTopicsRequest([CreatableTopic("a", 1, 1)]), 7)
+    later = asked(MetadataRequest(), 9, 8)
+    passed.from_client(create + later)
+    assert taken(passed.to_broker) == frame(write_request(ApiVersionsRequest(), 0, 7, "me"))
+    assert passed.is_full
+    versions = ApiVersionsResponse(api_keys=[ApiVersion(3, 0, 99), ApiVersion(19, 2, 7)])
+    passed.from_broker(answered(versions, 0))
+    newest = max(each.versions.highest for each in _APIS if each.name == "Metadata")
+    question = write_request(MetadataRequest(topics=None), newest, 7, "me")
+    assert taken(passed.to_broker) == frame(question)
+    rows = [MetadataResponseBroker(1, "kafka", 9092)] * brokers
+    passed.from_broker(answered(MetadataResponse(brokers=rows), newest))
+    passed.from_client(b"")
+    assert taken(passed.to_broker) == (b"" if brokers else create) + later, "nothing waits"
+    if brokers:  # its address is what the broker said: filters are on the broker's side
+        assert taken(passed.to_client) == answered(CreateTopicsResponse(9092), 7)
+
+
+def test_versions_are_cut_to_those_known_here() -> None:
+    passed = relay()
+    passed.from_client(asked(ApiVersionsRequest("a", "1"), 4))
+    rows = [ApiVersion(3, 0, 99), ApiVersion(18, 0, 4), ApiVersion(9999, 0, 1)]
+    passed.from_broker(answered(ApiVersionsResponse(api_keys=rows), 4))
+    body = read_response(taken(passed.to_client)[4:], 18, 4).body
+    assert isinstance(body, ApiVersionsResponse)
+    newest = max(each.versions.highest for each in _APIS if each.name == "Metadata")
+    assert body.api_keys == [ApiVersion(3, 0, newest), ApiVersion(18, 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("version", "answer", "versions"),
+    [
+        (0, ApiVersionsResponse(35, [ApiVersion(18, 0, 3)]), (0, 3)),
+        (0, ApiVersionsResponse(35, [ApiVersion(18, 0, 99)]), (0, 5)),
+        (5, ApiVersionsResponse(0, [ApiVersion(18, 0, 99)]), (0, 5)),
+    ],
+    ids=["an old broker", "a newer broker", "a broker that has it"],
+)
+def test_an_unknown_version_is_refused_as_the_broker_does(
+    version: int, answer: ApiVersionsResponse, versions: tuple[int, int]
+) -> None:
+    """With the versions of ApiVersions that the broker and the proxy have."""
+    passed = relay()
+    unknown = bytearray(asked(ApiVersionsRequest(), 4))
+    unknown[6:8] = b"\0\x63"
+    passed.from_client(unknown)
+    assert taken(passed.to_broker) == unknown
+    passed.from_broker(answered(answer, version))
+    body = read_response(taken(passed.to_client)[4:], 18, 99).body
+    assert body == ApiVersionsResponse(35, [ApiVersion(18, *versions)])
+    unknown[4:6] = b"\0\x03"
+    with pytest.raises(RemoteProtocolError, match="Metadata in version 99, which is not among"):
+        passed.from_client(unknown)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_tokens_of_a_bare_handshake_pass(version: int) -> None:
+    passed = relay()
+    passed.from_client(asked(SaslHandshakeRequest("SCRAM-SHA-256"), version))
+    passed.from_broker(answered(SaslHandshakeResponse(0, ["SCRAM-SHA-256"]), version))
+    passed.to_broker.clear()
+    passed.to_client.clear()
+    token = frame(b"n,,n=alice,r=abc")
+    if version:
+        with pytest.raises(RemoteProtocolError, match="which is not among the versions"):
+            passed.from_client(token)
+        return
+    for _ in range(2):
+        passed.from_client(token)
+        assert taken(passed.to_broker) == token
+        passed.from_broker(token)
+        assert taken(passed.to_client) == token
+    question = asked(MetadataRequest(), 9, 8)
+    passed.from_client(question)
+    assert taken(passed.to_broker) == question
+    passed.from_broker(answered(MetadataResponse(), 9, 8))
+    assert taken(passed.to_client) == answered(MetadataResponse(), 9, 8)
+
+
+@given(st.integers(3, 13), st.sampled_from([-1, 0, 1]), st.text("ab", max_size=300))
+def test_a_produce_without_acks_has_no_answer(version: int, acks: int, name: str) -> None:
+    passed = relay()
+    passed.from_client(asked(ProduceRequest(name or None, acks, 5), version, 1))
+    passed.from_client(asked(MetadataRequest(), 9, 2))
+    if acks:
+        with pytest.raises(RemoteProtocolError, match="correlation id 1, the oldest"):
+            passed.from_broker(answered(MetadataResponse(), 9, 2))
+    else:
+        passed.from_broker(answered(MetadataResponse(), 9, 2))
+
+
+def test_a_client_is_read_no_more_at_the_limits() -> None:
+    passed = relay(_Refuses(), limits=Limits(in_flight=3, waiting_bytes=64))
+    question = asked(MetadataRequest(), 9)
+    passed.from_client(question * 5)
+    assert (taken(passed.to_broker), passed.is_full) == (question * 3, True)
+    passed.from_broker(answered(MetadataResponse(), 9))
+    passed.from_client(b"")
+    assert taken(passed.to_broker) == question
+    passed = relay(_Refuses(), limits=Limits(waiting_bytes=10))
+    refused = asked(DeleteTopicsRequest(topic_names=["a"]), 5)
+    passed.from_client(question + refused * 3)
+    assert passed.is_full
+    passed.from_broker(answered(MetadataResponse(), 9))
+    assert not passed.is_full

@@ -1,0 +1,131 @@
+"""A cluster without sockets whose groups are asked, on a clock that tests move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
+from kafka_admin_proto.messages.offset_commit_request import (
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestGroup
+from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
+from kafka_admin_proto.server.apis import Answer, Caller
+from kafka_admin_proto.server.respond import respond
+from kafka_admin_proto.values import Message
+from tests.server.served import Served
+from tests.server.still_clock import StillClock
+
+#: Seconds of ``group.initial.rebalance.delay.ms``.
+DELAY_S = 3.0
+SESSION_S = 10.0
+
+
+class Coordinated:
+    """The group "g" and its coordinator, of one broker or more."""
+
+    def __init__(
+        self, release: str = "4.3", nodes: int = 1, configs: Mapping[str, str] | None = None
+    ) -> None:
+        factor = {"offsets.topic.replication.factor": str(nodes)}
+        self.served = Served(release, nodes, configs={**factor, **(configs or {})})
+        self.state = self.served.state
+        assert isinstance(self.state.clock, StillClock)
+        self.clock = self.state.clock
+        self.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 2, 1)], 1000))
+        asked = m.FindCoordinatorRequest(coordinator_keys=["g"])
+        self.served.ask(asked)
+        self.node: int = self.served.ask(asked).coordinators[0].node_id
+
+    def send(self, request: Message, version: int | None = None) -> Waiting:
+        """Send a request whose answer may wait."""
+        assert request.api_key is not None
+        if version is None:
+            version = self.served.versions[request.api_key].highest
+        caller = Caller(self.node, version, "client", host="127.0.0.1")
+        return Waiting(self, respond(self.state, request.api_key, request, caller))
+
+    def ask(self, request: Message, version: int | None = None) -> Any:
+        """The response to a request that does not wait."""
+        return self.send(request, version).response
+
+    def join(
+        self,
+        member_id: str = "",
+        instance_id: str | None = None,
+        version: int | None = None,
+        names: tuple[str, ...] = ("range",),
+    ) -> Waiting:
+        """Join, as a consumer of no topics."""
+        protocols = [JoinGroupRequestProtocol(each, b"") for each in names]
+        request = m.JoinGroupRequest(
+            "g", int(SESSION_S * 1000), 60_000, member_id, instance_id, "consumer", protocols
+        )
+        return self.send(request, version)
+
+    def sync(
+        self, member_id: str, generation: int, given: Mapping[str, bytes] | None = None
+    ) -> Waiting:
+        """Ask for the assignment, or give those of all as the leader."""
+        rows = [SyncGroupRequestAssignment(*each) for each in (given or {}).items()]
+        request = m.SyncGroupRequest("g", generation, member_id, None, "consumer", "range", rows)
+        return self.send(request)
+
+    def member(self) -> str:
+        """A first member, of a stable group of its own in generation 1."""
+        joining = self.join(version=3)
+        self.clock.pass_time(DELAY_S)
+        member_id: str = joining.response.member_id
+        assert self.sync(member_id, 1, {member_id: b"all"}).response.assignment == b"all"
+        return member_id
+
+    def heartbeat(self, member_id: str, generation: int = 1, instance: str | None = None) -> int:
+        """The error code of a heartbeat."""
+        code: int = self.ask(m.HeartbeatRequest("g", generation, member_id, instance)).error_code
+        return code
+
+    def commit(self, offset: int, generation: int = -1, member_id: str = "") -> Waiting:
+        """Commit an offset of partition 0."""
+        row = OffsetCommitRequestPartition(0, offset)
+        rows = [OffsetCommitRequestTopic("orders", partitions=[row])]
+        return self.send(m.OffsetCommitRequest("g", generation, member_id, topics=rows), 9)
+
+    def committed(self) -> dict[int, int]:
+        """The offsets of the topic by partition."""
+        asked = m.OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=None)])
+        (group,) = self.ask(asked, 9).groups
+        assert group.error_code == 0
+        return {
+            part.partition_index: part.committed_offset
+            for each in group.topics
+            for part in each.partitions
+        }
+
+    def described(self) -> Any:
+        """The group."""
+        (group,) = self.ask(m.DescribeGroupsRequest(["g"]), 5).groups
+        return group
+
+
+class Waiting:
+    """An answer that may wait."""
+
+    def __init__(self, cluster: Coordinated, answer: Answer) -> None:
+        self._state = cluster.state
+        self._answer = answer
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot be sent yet."""
+        answer, wait = self._answer, self._answer.wait
+        return wait is not None and not wait.complete(answer, self._state, (), False)
+
+    @property
+    def response(self) -> Any:
+        """The response, which has to be there."""
+        assert not self.waits
+        return self._answer.response

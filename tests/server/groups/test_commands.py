@@ -1,0 +1,114 @@
+"""`kap groups` and `kap offsets` for the groups of a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
+from tests.admin.live.helpers.kafka_python import kafka_python
+
+_PATIENCE_S = 30.0
+
+
+@pytest.fixture(params=["4.3", "3.9"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
+    topics = {"orders": 2, "bills": 1}
+    with SyncCluster(3, release=request.param, topics=topics) as found:
+        for topic, partitions in topics.items():
+            rows = [{"value": f"{each}", "partition": each % partitions} for each in range(10)]
+            found.produce(topic, rows)
+        yield found
+
+
+def _run(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
+    """Exit code, what is said on stderr, and the answer."""
+    given = [*words, "--bootstrap-server", cluster.bootstrap_servers, "--output", "json"]
+    result = CliRunner().invoke(kap, given)
+    return result.exit_code, result.stderr, json.loads(result.stdout or "null")
+
+
+def _committed(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
+    """(offset, lag) of each partition for which the group has committed."""
+    code, said, answer = _run(cluster, "groups", "describe", "billing")
+    assert code == 0, said
+    return {
+        (each["topic"], each["partition"]): (each["offset"], each["lag"])
+        for each in answer["groups"][0]["offsets"]
+    }
+
+
+def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
+    def reset(*words: str) -> None:
+        code, said, _ = _run(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
+        assert code == 0, said
+
+    reset("--topic", "orders", "--topic", "bills", "--to-latest")
+    assert _committed(cluster) == {
+        ("bills", 0): (10, 0), ("orders", 0): (5, 0), ("orders", 1): (5, 0),
+    }  # fmt: skip
+    reset("--partition", "orders:1", "--to-offset", "3")
+    reset("--topic", "bills", "--shift-by", "-4")
+    reset("--partition", "orders:0", "--to-earliest", "--dry-run")
+    assert _committed(cluster) == {
+        ("bills", 0): (6, 4), ("orders", 0): (5, 0), ("orders", 1): (3, 2),
+    }  # fmt: skip
+    words = ("offsets", "delete", "--group", "billing", "--topic", "orders", "--yes")
+    assert _run(cluster, *words)[0] == 0
+    assert _committed(cluster) == {("bills", 0): (6, 4)}
+
+
+@pytest.mark.parametrize("gone", [
+    ("offsets", "delete", "--group", "billing", "--topic", "bills"), ("topics", "delete", "bills"),
+])  # fmt: skip
+def test_a_group_loses_its_last_offset(cluster: SyncCluster, gone: tuple[str, ...]) -> None:
+    """Only release 3.9 forgets the group then (``GroupMetadataManager.cleanupGroupMetadata``)."""
+    for topic in ("orders", "bills"):
+        reset = ("offsets", "reset", "--group", "billing", "--topic", topic, "--to-latest", "--yes")
+        assert _run(cluster, *reset)[0] == 0
+    for words in (("offsets", "delete", "--group", "billing", "--topic", "orders"), gone):
+        (group,) = _run(cluster, "groups", "list")[2]["groups"]
+        assert (group["group_id"], group["state"]) == ("billing", "Empty")
+        assert _run(cluster, *words, "--yes")[0] == 0
+    left = _run(cluster, "groups", "list")[2]["groups"]
+    assert len(left) == (cluster.state.release != "3.9")
+
+
+def test_members_are_removed(cluster: SyncCluster) -> None:
+    """Offsets of a group with members are not reset, and a removed member commits none."""
+    reset = ("offsets", "reset", "--group", "billing", "--topic", "orders", "--to-earliest", "-y")
+    remove = ("groups", "remove-members", "billing", "--instance", "host-7", "-y")
+
+    def errors(words: tuple[str, ...], rows: str) -> set[str | None]:
+        code, _, answer = _run(cluster, *words)
+        found = {each["error"] for each in answer[rows]}
+        assert code == (found != {None})
+        return found
+
+    with kafka_python() as kafka:
+        consumer = kafka.KafkaConsumer(
+            "orders", bootstrap_servers=cluster.bootstrap_servers, group_id="billing",
+            group_instance_id="host-7", auto_offset_reset="earliest", enable_auto_commit=False,
+            heartbeat_interval_ms=15_000,  # it does not hear that it was removed
+        )  # fmt: skip
+        with contextlib.closing(consumer):
+            deadline = time.monotonic() + _PATIENCE_S
+            while not consumer.assignment() and time.monotonic() < deadline:
+                consumer.poll(timeout_ms=100)
+            assert len(consumer.assignment()) == 2
+            for each in consumer.assignment():
+                consumer.position(each)  # without positions there is nothing to commit
+            assert errors(reset, "offsets") == {"UNKNOWN_MEMBER_ID"}
+            assert errors(remove, "members") == {None}
+            assert errors(remove, "members") == {"UNKNOWN_MEMBER_ID"}
+            with pytest.raises(kafka.errors.CommitFailedError):
+                consumer.commit()
+            assert errors(reset, "offsets") == {None}
+    assert _committed(cluster) == {("orders", 0): (0, 5), ("orders", 1): (0, 5)}

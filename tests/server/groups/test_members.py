@@ -1,0 +1,194 @@
+"""Members of groups on a clock that is moved; stories of several beside a real broker are drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.leave_group_request import MemberIdentity
+from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
+from kafka_admin_proto.messages.offset_delete_request import (
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from kafka_admin_proto.protocol import codes
+from tests.server.groups.coordinated import DELAY_S, SESSION_S, Coordinated
+
+
+def test_the_first_members_have_time_to_come() -> None:
+    cluster = Coordinated()
+    first = cluster.join(version=3)
+    cluster.clock.pass_time(DELAY_S - 1)
+    second = cluster.join(version=3)
+    cluster.clock.pass_time(1)
+    assert first.waits, "a member has come, so the delay begins again"
+    cluster.clock.pass_time(DELAY_S)
+    leader, other = first.response, second.response
+    assert [each.generation_id for each in (leader, other)] == [1, 1]
+    assert leader.leader == other.leader == leader.member_id
+    assert len(leader.members) == 2
+    assert other.members == []
+    waiting = cluster.sync(other.member_id, 1)
+    assert waiting.waits
+    given = {leader.member_id: b"one", other.member_id: b"two"}
+    assert cluster.sync(leader.member_id, 1, given).response.assignment == b"one"
+    assert waiting.response.assignment == b"two"
+    assert cluster.described().group_state == "Stable"
+
+
+def test_an_id_is_given_before_a_member_joins() -> None:
+    cluster = Coordinated()
+    refused = cluster.join().response
+    assert refused.error_code == codes.MEMBER_ID_REQUIRED
+    joining = cluster.join(refused.member_id)
+    cluster.clock.pass_time(DELAY_S)
+    assert joining.response.member_id == refused.member_id
+    forgotten = cluster.join().response.member_id
+    cluster.clock.pass_time(SESSION_S)
+    assert cluster.join(forgotten).response.error_code == codes.UNKNOWN_MEMBER_ID
+
+
+def test_a_session_ends_without_heartbeats() -> None:
+    cluster = Coordinated()
+    member_id = cluster.member()
+    for _ in range(3):
+        cluster.clock.pass_time(SESSION_S - 1)
+        assert cluster.heartbeat(member_id) == 0
+    cluster.clock.pass_time(SESSION_S)
+    assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
+    assert cluster.described().group_state == "Empty"
+
+
+def test_who_does_not_join_again_is_removed() -> None:
+    cluster = Coordinated()
+    member_id = cluster.member()
+    joining = cluster.join(version=3)
+    assert cluster.heartbeat(member_id) == codes.REBALANCE_IN_PROGRESS
+    for _ in range(7):
+        assert joining.waits
+        assert cluster.heartbeat(member_id) == codes.REBALANCE_IN_PROGRESS
+        cluster.clock.pass_time(SESSION_S - 1)
+    assert joining.response.generation_id == 2
+    assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
+
+
+def test_who_does_not_sync_is_removed() -> None:
+    cluster = Coordinated()
+    joining = cluster.join(version=3)
+    cluster.clock.pass_time(DELAY_S)
+    member_id = joining.response.member_id
+    for _ in range(7):
+        cluster.heartbeat(member_id)
+        cluster.clock.pass_time(SESSION_S - 1)
+    assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize(("version", "leads"), [(9, True), (5, False)])
+def test_a_static_member_comes_again_without_a_rebalance(version: int, leads: bool) -> None:
+    cluster = Coordinated()
+    joining = cluster.join(instance_id="i")
+    cluster.clock.pass_time(DELAY_S)
+    old = joining.response.member_id
+    cluster.sync(old, 1, {old: b"kept"})
+    again = cluster.join(instance_id="i", version=version).response
+    assert (again.error_code, again.generation_id) == (0, 1)
+    assert again.skip_assignment is leads
+    assert (again.leader == again.member_id) is leads
+    assert cluster.heartbeat(old, 1, "i") == codes.FENCED_INSTANCE_ID
+    assert cluster.sync(again.member_id, 1).response.assignment == b"kept"
+    removed = cluster.ask(m.LeaveGroupRequest("g", members=[MemberIdentity("", "i")]))
+    assert [each.error_code for each in removed.members] == [0]
+    assert cluster.described().members == []
+
+
+def test_offsets_are_those_of_members_while_there_are_some() -> None:
+    cluster = Coordinated()
+
+    def code(*given: int | str) -> int:
+        ((row,),) = (each.partitions for each in cluster.commit(*given).response.topics)  # type: ignore[arg-type]
+        return int(row.error_code)
+
+    assert code(1) == 0
+    member_id = cluster.member()
+    assert code(2) == codes.UNKNOWN_MEMBER_ID
+    assert code(3, 2, member_id) == codes.ILLEGAL_GENERATION
+    assert code(4, 1, member_id) == 0
+    assert cluster.committed() == {0: 4}
+    (row,) = cluster.ask(m.DeleteGroupsRequest(["g"])).results
+    assert row.error_code == codes.NON_EMPTY_GROUP
+    cluster.ask(m.LeaveGroupRequest("g", members=[MemberIdentity(member_id, None)]))
+    (row,) = cluster.ask(m.DeleteGroupsRequest(["g"])).results
+    assert row.error_code == 0
+    assert (cluster.committed(), cluster.ask(ListGroupsRequest()).groups) == ({}, [])
+
+
+def test_offsets_expire_after_their_time() -> None:
+    cluster = Coordinated(configs={"offsets.retention.minutes": "60"})
+    cluster.commit(5)
+    cluster.clock.pass_time(3000)
+    assert cluster.committed() == {0: 5}
+    cluster.clock.pass_time(1200)
+    assert cluster.committed() == {}
+    assert cluster.ask(ListGroupsRequest()).groups == []
+
+
+def test_another_coordinator_loads_the_log() -> None:
+    """What the topic has is all that a broker has to know."""
+    cluster = Coordinated()
+    cluster.commit(5)
+    member_id = cluster.member()
+    waiting = cluster.join(version=3)
+    before = cluster.described()
+    cluster.state.coordinators.left(cluster.node)
+    assert waiting.response.error_code == codes.NOT_COORDINATOR
+    after = cluster.described()
+    assert after.group_state == "Stable", "the rebalance that was under way is forgotten"
+    assert [each.member_id for each in after.members] == [member_id]
+    assert before.members[0].client_host == after.members[0].client_host == "/127.0.0.1"
+    assert after.members[0].member_assignment == b"all"
+    assert cluster.committed() == {0: 5}
+    assert cluster.heartbeat(member_id) == 0
+    cluster.clock.pass_time(SESSION_S)
+    assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
+
+
+def test_offsets_of_a_deleted_topic_are_deleted() -> None:
+    cluster = Coordinated()
+    cluster.commit(5)
+    topic = m.DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
+    cluster.served.ask(topic, 5)
+    assert cluster.committed() == {}
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.3", 69), ("3.9", 0)])
+def test_a_group_that_is_not_there(release: str, code: int) -> None:
+    cluster = Coordinated(release)
+    (row,) = cluster.ask(m.DescribeGroupsRequest(["nothing"])).groups
+    assert (row.group_state, row.error_code) == ("Dead", code)
+
+
+@pytest.mark.parametrize(("release", "bits"), [("4.3", 3400), ("3.9", 328)])
+def test_operations_on_a_group(release: str, bits: int) -> None:
+    cluster = Coordinated(release)
+    (row,) = cluster.ask(m.DescribeGroupsRequest(["g"], True), 5).groups
+    assert row.authorized_operations == bits
+
+
+def test_a_commit_waits_for_all_replicas_in_sync() -> None:
+    """A broker that was killed is in the ISR until its session is over."""
+    cluster = Coordinated(nodes=3)
+    assert not cluster.commit(1).waits
+    cluster.state.partitions.left(cluster.node % 3 + 1)
+    waiting = cluster.commit(2)
+    assert waiting.waits
+    cluster.clock.pass_time(5)
+    ((row,),) = (each.partitions for each in waiting.response.topics)
+    assert row.error_code == codes.COORDINATOR_NOT_AVAILABLE
+
+
+@pytest.mark.parametrize("topic", [None, "absent"])
+@pytest.mark.parametrize(("group", "code"), [("", 24), ("absent", 69)])
+def test_offsets_of_no_group_are_not_deleted(topic: str | None, group: str, code: int) -> None:
+    """Also where no partition is left that there is: the coordinator is asked all the same."""
+    rows = [OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(0)])] if topic else []
+    assert Coordinated().ask(m.OffsetDeleteRequest(group, rows)).error_code == code

@@ -1,0 +1,110 @@
+"""Requests about records that are cheap to send and could be dear to answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import UUID
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import (
+    delete_records_request,
+    fetch_request,
+    list_offsets_request,
+    offset_for_leader_epoch_request,
+    produce_request,
+)
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.values import Message
+from tests.helpers.profile import EXHAUSTIVE
+from tests.server.handlers.samples import TOPICS
+
+#: Rows of a request; the topic has 1,000 partitions.
+_ROWS = 100_000 if EXHAUSTIVE else 10_000
+#: The topic with many partitions, by the id that the tests give it, since newer versions name none.
+_TOPIC: dict[str, Any] = {"topic_id": UUID(int=1)}
+_EACH, _ONE = range(_ROWS), [0] * _ROWS
+
+
+def _batch(compression: Any, count: int, value: bytes = b"") -> bytes:
+    now_ms = int(time.time() * 1000)
+    records = [Record(0, now_ms, None, value)] * count
+    batch = Batch.of(records, compression=compression)
+    batch.last_offset_delta = count - 1
+    return write_batch(batch)
+
+
+def _produced(batch: bytes, partitions: Any) -> Message:
+    rows = [produce_request.PartitionProduceData(each, batch) for each in partitions]
+    return m.ProduceRequest(
+        acks=1,
+        timeout_ms=1000,
+        topic_data=[produce_request.TopicProduceData(partition_data=rows, **_TOPIC)],
+    )
+
+
+def _fetched(partitions: Any, epoch: int) -> Message:
+    rows = [
+        fetch_request.FetchPartition(partition=each, partition_max_bytes=1 << 20)
+        for each in partitions
+    ]
+    return m.FetchRequest(
+        max_wait_ms=500,
+        min_bytes=1,
+        max_bytes=1 << 20,
+        session_epoch=epoch,
+        topics=[fetch_request.FetchTopic(partitions=rows, **_TOPIC)],
+    )
+
+
+def _listed(partitions: Any, timestamp: int) -> Message:
+    rows = [
+        list_offsets_request.ListOffsetsPartition(partition_index=each, timestamp=timestamp)
+        for each in partitions
+    ]
+    return m.ListOffsetsRequest(topics=[list_offsets_request.ListOffsetsTopic(TOPICS[0], rows)])
+
+
+def _deleted(partitions: Any) -> Message:
+    rows = [delete_records_request.DeleteRecordsPartition(each, -1) for each in partitions]
+    topic = delete_records_request.DeleteRecordsTopic(TOPICS[0], rows)
+    return m.DeleteRecordsRequest([topic], 1000)
+
+
+def _epochs(partitions: Any) -> Message:
+    rows = [
+        offset_for_leader_epoch_request.OffsetForLeaderPartition(each, leader_epoch=0)
+        for each in partitions
+    ]
+    topic = offset_for_leader_epoch_request.OffsetForLeaderTopic(TOPICS[0], rows)
+    return m.OffsetForLeaderEpochRequest(topics=[topic])
+
+
+RECORD_ATTACKS: dict[str, Message] = {
+    **{
+        f"partitions of 100,000 records by {compression} each": _produced(
+            _batch(compression, 100_000), range(0, 300, 3)
+        )
+        for compression in ("gzip", "zstd", "lz4")
+    },
+    **{
+        f"partitions of a record of 15 MB by {compression} each": _produced(
+            _batch(compression, 1, bytes(15_000_000)), range(0, 300, 3)
+        )
+        for compression in ("gzip", "zstd", "lz4")
+    },
+    "records of many partitions": _produced(_batch("none", 1), _EACH),
+    "records of a partition again and again": _produced(_batch("none", 1), _ONE),
+    "no batch for many partitions": _produced(b"", _EACH),
+    "a Fetch of many partitions": _fetched(_EACH, -1),
+    "a Fetch session of many partitions": _fetched(_EACH, 0),
+    "a Fetch of a partition again and again": _fetched(_ONE, -1),
+    "latest offsets of many partitions": _listed(_EACH, -1),
+    "offsets of a partition again and again": _listed(_ONE, 1),
+    "largest timestamps of many partitions": _listed(_EACH, -3),
+    "deleted records of many partitions": _deleted(_EACH),
+    "deleted records of a partition again and again": _deleted(_ONE),
+    "epochs of many partitions": _epochs(_EACH),
+    "epochs of a partition again and again": _epochs(_ONE),
+}

@@ -1,0 +1,83 @@
+"""Links and pipes in the folder of a cluster are refused, and nothing outside of it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME
+from tests.server.log.stored import stored
+
+_LOG = f"{FOLDER_NAME}/{0:020}.log"
+
+
+def waits(*arguments: object) -> None:
+    raise AssertionError("the cluster waits for what is no file")
+
+
+async def serve(folder: Path, brokers: int) -> None:
+    async with stored(folder, brokers):
+        """The logs were opened and led."""
+
+
+@pytest.fixture(scope="module")
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("served") / str(request.param)
+    asyncio.run(serve(folder, request.param))
+    return folder
+
+
+#: Links and pipes are put in the place of these; "" is the folder of a node.
+NAMES = (
+    "", ".lock", "meta.properties", "meta.properties.part", "bootstrap.checkpoint", FOLDER_NAME,
+    _LOG, f"{FOLDER_NAME}/{5:020}.log", f"{FOLDER_NAME}/{9:020}-{1:010}.checkpoint",
+    f"{FOLDER_NAME}/quorum-state", f"{FOLDER_NAME}/quorum-state.part",
+    f"{FOLDER_NAME}/partition.metadata",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["link", "nothing", "pipe"])
+@pytest.mark.parametrize(
+    ("served", "name"),
+    # The one folder of a single node is the user's, who may name a link.
+    [(brokers, name) for brokers in (1, 3) for name in NAMES if name or brokers > 1],
+    indirect=["served"],
+)
+def test_links_in_the_folder_of_a_node(served: Path, tmp_path: Path, name: str, kind: str) -> None:
+    brokers = int(served.name)
+    data, outside = tmp_path / "data", tmp_path / "outside"
+    shutil.copytree(served, data)
+    outside.mkdir()
+    node = data if brokers == 1 else data / "2"
+    at, to = node / name, outside / "target"
+    if at.exists():
+        shutil.move(at, to)
+    elif kind == "link":
+        to.write_text("of the victim")
+    if kind == "pipe":
+        os.mkfifo(at)
+    else:
+        at.symlink_to(to if kind == "link" else outside / "nothing")
+
+    def found() -> dict[str, bytes]:
+        return {str(x): x.read_bytes() if x.is_file() else b"" for x in outside.rglob("*")}
+
+    before = found()
+    signal.signal(signal.SIGALRM, waits)
+    signal.alarm(20)
+    try:
+        asyncio.run(serve(data, brokers))
+    except (KafkaAdminProtoError, OSError) as error:
+        assert str(node) in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert name.endswith(".part")  # a leftover of a killed process, which is written anew
+    finally:
+        signal.alarm(0)
+    assert found() == before

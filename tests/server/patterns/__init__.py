@@ -1,0 +1,1 @@
+"""Tests of regular expressions of clients."""

@@ -1,0 +1,1 @@
+"""Logs with their replicas, and what waits for them."""

@@ -1,0 +1,247 @@
+"""The arguments of a cluster: each wrong one is refused where it is given, with its name."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.server.serve import serve
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
+from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server import Cluster, SyncCluster
+from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.given import checked_configs
+from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.settings import _ITEM_CHECKS
+
+ARGUMENTS = [name for name in inspect.signature(Cluster.__init__).parameters if name != "self"]
+
+
+class Strange:
+    """Compares with nothing, has no length and no hash."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def generated() -> Iterator[Any]:
+    yield 3.5
+
+
+#: Values that no argument takes.
+WRONG = [Strange(), generated, {1: 2}, [3.5], -1, math.nan, b"x", "", True]
+
+
+async def unawaited(*_: Any) -> None: ...
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda each: type(each).__name__)
+def test_each_argument_is_checked(name: str, wrong: Any) -> None:
+    arguments: dict[str, Any] = {name: wrong() if wrong is generated else wrong}
+    with pytest.raises(SettingsError, match=f"^{name}"):
+        SyncCluster(**arguments)
+
+
+@pytest.mark.parametrize("name", [name for name in ARGUMENTS if name in _ITEM_CHECKS])
+@pytest.mark.parametrize("wrong", [None, [3.5], b"x", Strange()], ids=lambda e: type(e).__name__)
+def test_each_item_of_a_collection_is_checked(name: str, wrong: Any) -> None:
+    """The error has the key, and no value that may be a secret."""
+    in_list = name in ("acls", "racks")
+    arguments: dict[str, Any] = {name: [wrong] if in_list else {"some": wrong}}
+    with pytest.raises(SettingsError) as refused:
+        SyncCluster(**arguments)
+    assert str(refused.value).startswith(f"{name}[{0 if in_list else repr('some')}] is ")
+    assert "3.5" not in str(refused.value) or name not in ("users", "configs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            {"brokers": "3"},
+            "brokers is '3'; expected how many nodes, a whole number from 1 to 1000",
+        ),
+        ({"brokers": 0}, "brokers is 0"),
+        ({"brokers": 1001}, "brokers is 1001"),
+        ({"release": "4.1"}, "release is '4.1'; expected one of 4.3, 3.9"),
+        ({"release": 4.3}, "release is 4.3; expected one of 4.3, 3.9, as text"),
+        ({"port": 65536}, "port is 65536"),
+        ({"port": 65534, "brokers": 3}, "the last of 3 ports from there on is beyond 65535"),
+        ({"rules": "kip-5"}, "rules is 'kip-5'; expected one of shipped, kip-4, kip-4a, kip-4b"),
+        ({"racks": ["a", "b"]}, "2 racks for 1 broker; name one for each"),
+        ({"sync_delay_s": math.inf}, "sync_delay_s is inf"),
+        ({"racks": "abc"}, "racks: expected a collection, got str; put a single one into a list"),
+        (
+            {"users": {"a": 5}},
+            "users['a'] is an int that may hold a secret and is not shown; expected a password",
+        ),
+        ({"acls": [["User:a"]]}, "acls[0] is ['User:a']; expected an ACL, a mapping as"),
+        (
+            {"configs": {"num.partitions": None}},
+            "configs['num.partitions'] is None; expected a text, a number or a bool; leave it out",
+        ),
+        ({"limits": {"in_flight": 5}}, "limits is"),
+        ({"trace": unawaited}, "expected a function of (node, request, response) without async"),
+        (
+            {"limits": Limits(), "configs": {"socket.request.max.bytes": 1000}},
+            "limits and the config socket.request.max.bytes both set it; leave one out",
+        ),
+        (
+            {"network_limits": NetworkLimits(), "configs": {"max.connections": 1}},
+            "network_limits and the config max.connections both set it; leave one out",
+        ),
+    ],
+)
+def test_values_that_cannot_be(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        Cluster(**arguments)
+    assert str(refused.value).startswith(said) or said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+        UnicodeError("label too long"),
+        ValueError("embedded null character"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_host_without_an_address(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """The resolver is a stub: no name is looked up."""
+
+    def resolve(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with pytest.raises(SettingsError, match=r"^host is 'brokr', which has no address \(.+\); "):
+        SyncCluster(host="brokr").start()
+    ended = CliRunner().invoke(kap, ["serve", "--host", "brokr"])
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "host is 'brokr', which has no address" in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize("make", [Limits, NetworkLimits])
+def test_each_limit_is_checked(make: type[Any]) -> None:
+    for name in make.__struct_fields__:
+        for wrong in ("500", 0.5, None, True):
+            with pytest.raises(TypeError, match=f"the limit {name} is a whole number"):
+                make(**{name: wrong})
+        if name != "idle_ms":
+            with pytest.raises(ValueError, match=f"the limit {name} is -1; the least is"):
+                make(**{name: -1})
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_each_config_is_held_to_its_definition(release: str) -> None:
+    """Every config of a number or a bool refuses a word."""
+    words = 0
+    for name, config in definitions(release).in_properties.items():
+        if config.type in ("INT", "LONG", "SHORT", "DOUBLE", "BOOLEAN"):
+            words += 1
+            with pytest.raises(SettingsError, match=name):
+                checked_configs({name: "abc"}, release, {"A": "SASL_SSL"}, has_policy=False)
+    assert words > 200
+
+
+@pytest.mark.parametrize(
+    ("configs", "said"),
+    [
+        ({"num.partitions": "abc"}, "Invalid value abc for configuration num.partitions: Not a"),
+        ({"num.partitions": 0}, "configuration num.partitions: Value must be at least 1"),
+        ({"num.partitions": True}, "Invalid value true for configuration num.partitions"),
+        ({"auto.create.topics.enable": 1}, "Expected value to be either true or false"),
+        ({"log.cleanup.policy": "shred"}, "String must be one of"),
+        ({"num.partition": "3"}, "have no config num.partition; did you mean num.partitions"),
+        ({"nothing.like.it": "3"}, "have no config nothing.like.it, and it would have no effect"),
+        ({"retention.ms": "3"}, "one of topics; all topics' default is log.retention.ms"),
+        ({"leader.replication.throttled.rate": 5}, "set it on the running cluster"),
+        ({"node.id": 4}, "the cluster sets the config node.id itself: give brokers instead"),
+        ({"broker.rack": "a"}, "give racks instead"),
+        ({"listener.name.b.ssl.client.auth": "none"}, "of no listener of the cluster; there are"),
+        ({"listener.name.plaintext.no": "x"}, "have no config listener.name.plaintext.no"),
+        ({"super.users": "User:a"}, "super.users has no effect without authorizer.class.name"),
+        ({"authorizer.class.name": "mine"}, "authorizer.class.name can only be"),
+        ({"log.roll.hours": "0"}, "log.roll.hours"),
+        (
+            {"log.cleaner.min.compaction.lag.ms": 6, "log.cleaner.max.compaction.lag.ms": 5},
+            "the configs leave no topic possible: conflict topic config setting",
+        ),
+    ],
+)
+def test_configs_without_an_effect_are_refused(configs: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        Cluster(configs=configs)
+    assert said in str(refused.value)
+    name, value = next(iter(configs.items()))
+    if len(configs) == 1 and isinstance(value, str):
+        ended = CliRunner().invoke(kap, ["serve", "--config", f"{name}={value}"])
+        assert (ended.exit_code, ended.stdout) == (2, "")
+        assert said in " ".join(ended.stderr.split())
+
+
+def test_numbers_and_bools_are_values_of_configs() -> None:
+    given = {
+        "num.partitions": 3,
+        "auto.create.topics.enable": False,
+        "log.cleaner.min.cleanable.ratio": 0.5,
+    }
+    assert checked_configs(given, "4.3", {}, has_policy=False) == {
+        "num.partitions": "3",
+        "auto.create.topics.enable": "false",
+        "log.cleaner.min.cleanable.ratio": "0.5",
+    }
+
+
+OPTIONS = [
+    each.opts[0] for each in serve.params if isinstance(each, click.Option) and not each.is_flag
+]
+#: Those whose values may be any text or path but an empty one.
+FREE = ("--host", "--advertised-host", "--data", "--control")
+#: Options whose errors name the config that they set.
+CONFIGS = {"--policy": CREATE_TOPIC_CONFIG, "--alter-config-policy": ALTER_CONFIG_CONFIG}
+
+
+@pytest.mark.parametrize(
+    ("option", "wrong"),
+    [(each, "") for each in OPTIONS]
+    + [(each, "\udcff:?==") for each in OPTIONS if each not in FREE],
+)
+def test_each_option_of_kap_serve_is_checked(
+    option: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its own name or its setting's, before the first line of the output."""
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(kap, ["serve", option, wrong])
+    error = ended.stderr.partition("Error: ")[2].lower().replace("_", "-")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert CONFIGS.get(option, option.removeprefix("--")) in error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--propagation-delay", "nan", "expected a number of seconds, 0 or more, not 'nan'"),
+        ("--host", "", "host is ''"),
+        ("--advertised-host", "", "advertised_host is ''"),
+        ("--port", "65536", "expected a whole number, 0 to 65535, not '65536'"),
+        ("--data", "", "data is ''"),
+        ("--listener", "A:TLS", "security protocol 'TLS'"),
+        ("--api-versions", "StopReplica=0-1", "there is no api 'StopReplica'"),
+    ],
+)
+def test_options_of_kap_serve_are_checked(option: str, value: str, said: str) -> None:
+    ended = CliRunner().invoke(kap, ["serve", option, value])
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert said in " ".join(ended.stderr.split())

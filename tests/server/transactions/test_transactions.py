@@ -1,0 +1,239 @@
+"""Transactions by raw requests, on a clock that tests move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
+from kafka_admin_proto.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.server.transactions.transaction import MAX_EPOCH
+from tests.server.served import Served
+from tests.server.still_clock import StillClock
+
+_TIMEOUT_S = 60
+#: Seconds between two searches for transactions that are too old.
+_SEARCH_S = 10
+#: The versions of EndTxn and Produce by which clients know the first and second version of
+#: transactions.
+_FIRST, _SECOND = (4, 11), (5, 12)
+_BOTH = pytest.mark.parametrize("versions", [_FIRST, _SECOND], ids=["first", "second"])
+
+
+class _Producer:
+    """The transactional id "t", asked on a cluster of one node."""
+
+    def __init__(self, versions: tuple[int, int] = _FIRST) -> None:
+        configs = {
+            "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
+        }  # fmt: skip
+        self.served = Served("4.3", 1, configs=configs)
+        self._end, self._produce = versions
+        self.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 1000))
+        self.served.ask(m.FindCoordinatorRequest(key_type=1, coordinator_keys=["t"]))
+        self.id, self.epoch = -1, -1
+        self.sequence = 0
+
+    def init(self, *, known: tuple[int, int] = (-1, -1)) -> Any:
+        """A new epoch."""
+        found = self.served.ask(m.InitProducerIdRequest("t", _TIMEOUT_S * 1000, *known))
+        if found.error_code == 0:
+            self.id, self.epoch, self.sequence = found.producer_id, found.producer_epoch, 0
+        return found
+
+    def add(self) -> int:
+        """Make the partition part of the transaction, as clients of the first version."""
+        topics = [AddPartitionsToTxnTopic("orders", [0])]
+        request = m.AddPartitionsToTxnRequest([], "t", self.id, self.epoch, topics)
+        (topic,) = self.served.ask(request, 3).results_by_topic_v3_and_below
+        code: int = topic.results_by_partition[0].partition_error_code
+        return code
+
+    def write(self, epoch: int | None = None) -> int:
+        """Produce a record of the transaction."""
+        batch = Batch.of([Record(0, 0, None, b"v")])
+        batch.is_transactional, batch.base_sequence = True, self.sequence
+        batch.producer_id, batch.producer_epoch = self.id, self.epoch if epoch is None else epoch
+        rows = [
+            TopicProduceData("orders", partition_data=[PartitionProduceData(0, write_batch(batch))])
+        ]
+        (topic,) = self.served.ask(m.ProduceRequest("t", -1, 1000, rows), self._produce).responses
+        code: int = topic.partition_responses[0].error_code
+        self.sequence += code == 0
+        return code
+
+    def begin(self) -> None:
+        """Begin a transaction with a record."""
+        if self._end < 5:
+            assert self.add() == 0
+        assert self.write() == 0
+
+    def end(self, *, commit: bool = True, epoch: int | None = None) -> int:
+        """Commit or abort; clients of the second version go on with another epoch."""
+        given = self.epoch if epoch is None else epoch
+        found = self.served.ask(m.EndTxnRequest("t", self.id, given, commit), self._end)
+        if found.error_code == 0 and self._end >= 5:
+            self.sequence = 0
+            self.id, self.epoch = found.producer_id, found.producer_epoch
+        code: int = found.error_code
+        return code
+
+    def described(self) -> Any:
+        (found,) = self.served.ask(m.DescribeTransactionsRequest(["t"])).transaction_states
+        return found
+
+    @property
+    def log(self) -> Any:
+        state = self.served.state
+        topic = state.topic("orders")
+        assert topic is not None
+        return state.partitions.log(topic, 0).log
+
+    def pass_time(self, seconds: float) -> None:
+        clock = self.served.state.clock
+        assert isinstance(clock, StillClock)
+        clock.pass_time(seconds)
+
+
+@_BOTH
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_marker_ends_the_transaction(versions: tuple[int, int], commit: bool) -> None:
+    producer = _Producer(versions)
+    producer.init()
+    producer.begin()
+    assert producer.described().transaction_state == "Ongoing"
+    assert producer.log.last_stable_offset == 0
+    epoch = producer.epoch
+    assert producer.end(commit=commit) == 0
+    assert producer.epoch == epoch + (versions == _SECOND)
+    assert producer.described().transaction_state == f"Complete{'Commit' if commit else 'Abort'}"
+    assert producer.log.last_stable_offset == producer.log.end_offset == 2
+    assert len(producer.log.aborted_transactions(0, 2)) == (not commit)
+    # A request that was sent twice is answered as the first one, another one is refused.
+    assert producer.end(commit=commit, epoch=epoch) == 0
+    assert producer.end(commit=not commit, epoch=epoch) == codes.INVALID_TXN_STATE
+
+
+@_BOTH
+def test_an_older_epoch_is_fenced(versions: tuple[int, int]) -> None:
+    producer = _Producer(versions)
+    producer.init()
+    producer.begin()
+    old = producer.epoch
+    assert producer.init().error_code == codes.CONCURRENT_TRANSACTIONS
+    assert producer.described().transaction_state == "CompleteAbort"
+    assert producer.init().error_code == 0
+    assert producer.epoch == old + 2
+    assert producer.write(epoch=old) == codes.INVALID_PRODUCER_EPOCH
+    assert producer.end(epoch=old) == codes.PRODUCER_FENCED
+    assert producer.init(known=(producer.id, old)).error_code == codes.PRODUCER_FENCED
+
+
+@_BOTH
+def test_a_transaction_that_is_too_old_is_aborted(versions: tuple[int, int]) -> None:
+    producer = _Producer(versions)
+    producer.init()
+    producer.begin()
+    producer.pass_time(_TIMEOUT_S - 1)
+    assert producer.described().transaction_state == "Ongoing"
+    producer.pass_time(1 + _SEARCH_S)
+    assert producer.described().transaction_state == "CompleteAbort"
+    assert producer.described().producer_epoch == producer.epoch + 1
+    assert len(producer.log.aborted_transactions(0, 2)) == 1
+    # A client of the second version has the epoch of one whose request was sent twice.
+    assert producer.end() == (
+        codes.PRODUCER_FENCED if versions == _FIRST else codes.INVALID_TXN_STATE
+    )
+
+
+def test_records_without_a_partition_added_are_refused() -> None:
+    producer = _Producer()
+    producer.init()
+    assert producer.write() == codes.TRANSACTION_ABORTABLE
+    older = _Producer((4, 10))
+    older.init()
+    assert older.write() == codes.INVALID_TXN_STATE
+
+
+@_BOTH
+def test_an_id_whose_epochs_are_used_up_gets_another(versions: tuple[int, int]) -> None:
+    producer = _Producer(versions)
+    producer.init()
+    shard = producer.served.state.transactions.led("t")
+    shard.change(shard.found("t").changed(0, epoch=MAX_EPOCH - 1))
+    producer.epoch, first = MAX_EPOCH - 1, producer.id
+    producer.begin()
+    assert producer.end() == 0
+    if versions == _FIRST:
+        assert producer.init(known=(producer.id, producer.epoch)).error_code == 0
+    assert producer.id != first
+    assert producer.epoch == 0
+    producer.begin()
+    assert producer.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "code"),
+    [
+        (0, codes.INVALID_TRANSACTION_TIMEOUT),
+        (900_001, codes.INVALID_TRANSACTION_TIMEOUT),
+        (900_000, 0),
+    ],
+)
+def test_a_timeout_has_bounds(timeout_ms: int, code: int) -> None:
+    served = _Producer().served
+    assert served.ask(m.InitProducerIdRequest("t", timeout_ms)).error_code == code
+
+
+def test_an_id_that_is_not_used_is_forgotten() -> None:
+    producer = _Producer()
+    producer.init()
+    producer.pass_time(8 * 24 * 3600)
+    assert producer.described().error_code == codes.TRANSACTIONAL_ID_NOT_FOUND
+    assert producer.add() == codes.INVALID_PRODUCER_ID_MAPPING
+
+
+def test_a_hanging_transaction_is_ended_by_a_marker() -> None:
+    producer = _Producer()
+    producer.init()
+    producer.begin()
+    topics = [WritableTxnMarkerTopic("orders", [0])]
+    markers = [WritableTxnMarker(producer.id, producer.epoch, False, topics, 0)]
+    answer = producer.served.ask(m.WriteTxnMarkersRequest(markers), 1)
+    assert answer.markers[0].topics[0].partitions[0].error_code == 0
+    assert producer.log.last_stable_offset == 2
+
+
+def test_lists_are_filtered() -> None:
+    producer = _Producer()
+    producer.init()
+
+    def listed(**filters: Any) -> list[str]:
+        found = producer.served.ask(m.ListTransactionsRequest(**filters))
+        return [each.transactional_id for each in found.transaction_states]
+
+    assert listed() == listed(state_filters=["Empty"]) == ["t"]
+    assert listed(transactional_id_pattern="t|u") == listed(producer_id_filters=[producer.id])
+    for filters in (
+        {"state_filters": ["Ongoing"]}, {"producer_id_filters": [77]},
+        {"transactional_id_pattern": "tt"}, {"state_filters": ["Other"]},
+    ):  # fmt: skip
+        assert listed(**filters) == []
+    other = producer.served.ask(m.ListTransactionsRequest(state_filters=["Other"]))
+    assert other.unknown_state_filters == ["Other"]
+
+
+@pytest.mark.parametrize("pattern", ["(", r"(a)\1", "a**", "(?<=a)b"])
+def test_what_is_no_pattern_is_refused(pattern: str) -> None:
+    asked = m.ListTransactionsRequest(transactional_id_pattern=pattern)
+    assert _Producer().served.ask(asked).error_code == codes.INVALID_REGULAR_EXPRESSION

@@ -1,0 +1,151 @@
+"""Which files names mean."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import pairwise
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from pyarrow import fs
+
+from kafka_admin_proto.tables.ingest import files, packets
+from kafka_admin_proto.tables.ingest.files import (
+    OpenFile,
+    absolute,
+    list_files,
+    located,
+    parts_of,
+    plan,
+    probe_files,
+)
+from kafka_admin_proto.tables.ingest.packets import read_part
+from tests.capture.packets import conversation, pcap
+from tests.capture.test_captures import USUAL
+
+
+def test_a_name_with_brackets_is_a_name_first(tmp_path: Path) -> None:
+    """Shells hand names on as they are."""
+    odd, plain = tmp_path / "broker[1].pcap", tmp_path / "broker1.pcap"
+    odd.touch()
+    plain.touch()
+    assert list_files([str(odd)]) == [str(odd)]
+    assert list_files([str(tmp_path / "broker*")]) == [str(plain), str(odd)]
+    odd.unlink()
+    assert list_files([str(odd)]) == [str(plain)]
+
+
+@pytest.mark.parametrize("here", ["captures", "of [1] day*"])
+@pytest.mark.parametrize(
+    "path", ["a[1].pcap", "./a[1].pcap", "a*.pcap", ".", "../{here}/a[1].pcap"]
+)
+def test_names_hold_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: str, path: str
+) -> None:
+    """However a file is named, and whatever the current folder is called."""
+    folder = tmp_path / here
+    folder.mkdir()
+    (folder / "a[1].pcap").touch()
+    monkeypatch.chdir(folder)
+    given = path.format(here=here)
+    found, everywhere = list_files([given]), absolute(given)
+    monkeypatch.chdir("/")
+    assert [Path(located(each)[1]).resolve() for each in found] == [folder / "a[1].pcap"]
+    assert list_files([everywhere]) == list_files(found) == found
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/2026?region=eu", "file:///a", "/a/b", ""])
+def test_names_that_stay(path: str) -> None:
+    assert absolute(path) == path
+
+
+def test_uris_are_no_patterns(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no file:///.*\*"):
+        list_files([f"file://{tmp_path}/2026-*"])
+
+
+def ordinals(names: list[Path], split_size: int) -> list[int]:
+    """Those of all packets, in the order in which the parts of these files are read."""
+    found = []
+    for part in plan(list(map(str, names)), split_size):
+        for batch in read_part(part):
+            found += batch["packet_ordinal"].to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("bits", [10, 34])
+def test_places_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """Along the files and in each, however large one is: one takes several ranks, if need be."""
+    names = []
+    for number in range(3):
+        turns = conversation(USUAL, size=40, ts=1_700_000_000_000_000 + number * 10_000_000)
+        data = pcap(turns)
+        names.append(tmp_path / f"{number}.pcap")
+        names[-1].write_bytes(gzip.compress(data) if number == 1 else data)
+    monkeypatch.setattr(files, "POSITION_BITS", bits)
+    monkeypatch.setattr(packets, "POSITION_BITS", bits)
+    found = ordinals(names, split_size=5000)
+    assert len(data) > 1 << 12
+    assert len(found) == 3 * len(turns)
+    assert all(one < other for one, other in pairwise(found))
+
+
+def test_more_packets_than_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compressed takes one rank, however large it becomes."""
+    name = tmp_path / "large.pcap.gz"
+    name.write_bytes(gzip.compress(pcap(conversation(USUAL, size=40))))
+    monkeypatch.setattr(packets, "POSITION_BITS", 5)
+    (part,) = plan([str(name)])
+    rows = [row for batch in read_part(part) for row in batch.to_pylist()]
+    assert len(rows) == 32
+    assert "are not read" in rows[-1]["problem"]
+
+
+def test_many_files(tmp_path: Path) -> None:
+    """A file a minute of each of a hundred brokers, for years."""
+    name = tmp_path / "one.pcap"
+    name.write_bytes(pcap(conversation(USUAL)))
+    probes = probe_files([str(name)], 1 << 20)
+    (part,) = parts_of(probes, 8 * 365 * 24 * 60 * 100)
+    ordinal = next(read_part(part))["packet_ordinal"][0].as_py()
+    assert 0 < ordinal < 1 << 63
+    with pytest.raises(ValueError, match="a capture has at most"):
+        parts_of(probes, files.MOST_RANKS)
+
+
+def test_a_uri_with_options() -> None:
+    """As `pyarrow.fs.FileSystem.from_uri` has them, which talks to nobody once it has a region."""
+    where = "region=eu-west-3&endpoint_override=localhost:9000&scheme=http"
+    system, path = located(f"s3://bucket/a b/x 50%.pcap?{where}")
+    assert path == "bucket/a b/x 50%.pcap"
+    made = system.__reduce__()[1][0]
+    assert (made["region"], made["endpoint_override"], made["scheme"]) == (
+        "eu-west-3", "localhost:9000", "http"
+    )  # fmt: skip
+    assert system == fs.FileSystem.from_uri(f"s3://bucket?{where}")[0]
+    for name in ("s3://bucket?region=eu", "s3://bucket/?region=eu"):
+        assert located(name)[1] == "bucket"
+    assert located("s3://bucket/why?.pcap?region=eu")[1] == "bucket/why?.pcap"
+    assert located(f"s3://other/x?{where}")[0] == system
+    assert located("s3://bucket/x?region=eu")[0] != system
+
+
+def test_what_is_below_has_the_options(tmp_path: Path) -> None:
+    folder = tmp_path / "captures" / "of today"
+    folder.mkdir(parents=True)
+    (folder / "one?.pcap").write_bytes(b"one")
+    local = (fs.LocalFileSystem(), str(tmp_path))
+    with patch("kafka_admin_proto.tables.ingest.files._remote", return_value=local):
+        for name in ("s3://bucket/captures", "s3://bucket/captures/", "s3://bucket"):
+            (found,) = list_files([f"{name}?region=eu"])
+            assert found == "s3://bucket/captures/of today/one?.pcap?region=eu"
+            with OpenFile(found) as file:
+                assert file.read_at(0, 3) == b"one"
+
+
+def test_no_password_in_a_uri() -> None:
+    """Tables show the names of captures."""
+    with pytest.raises(ValueError, match="s3://…@bucket: the tables would show") as caught:
+        list_files(["s3://key:hidden@bucket/x?region=eu"])
+    assert "hidden" not in str(caught.value)

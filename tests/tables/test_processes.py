@@ -1,0 +1,113 @@
+"""Tasks in processes of this machine: what they return and raise, and how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from kafka_admin_proto.tables.processes import Processes, WorkerError
+from kafka_admin_proto.tables.runner import Tasks
+
+#: Seconds that a task takes which is never waited for.
+_FOREVER = 600
+
+
+def test_results_are_in_the_order_of_shares() -> None:
+    with Processes(2) as processes:
+        assert processes.run(abs, range(-20, 20)) == list(map(abs, range(-20, 20)))
+        assert processes.run(abs, []) == []
+        assert os.getpid() not in processes.run(eval, ["__import__('os').getpid()"])
+
+
+def test_tasks_are_counted_while_they_run() -> None:
+    seen: list[Tasks] = []
+    with Processes(1) as processes:
+        processes.run(abs, [1])
+        Timer(0.3, lambda: seen.append(processes.tasks())).start()
+        processes.run(time.sleep, [0, 1, 0, 0])
+        assert processes.tasks() == Tasks(0, 0, 0)
+    ((total, done, running),) = seen
+    assert (total, done) == (4, 1)
+    assert running
+
+
+_LEAVES_A_CYCLE = """(lambda x: (
+    __import__('gc').disable(),
+    setattr(x, 'self', x),
+    setattr(__import__('builtins'), 'left', __import__('weakref').ref(x)),
+))(type('X', (), {})())"""
+
+
+def test_a_task_leaves_no_garbage() -> None:
+    """A worker that reads captures would keep it for good, and grow from task to task."""
+    with Processes(1) as processes:
+        assert processes.run(eval, [_LEAVES_A_CYCLE, "left() is None"])[1] is True
+
+
+def test_a_task_that_fails_ends_the_others() -> None:
+    shares = [f"__import__('time').sleep({_FOREVER})", "1/0"]
+    said = "a task failed: ZeroDivisionError: division by zero"
+    with pytest.raises(WorkerError, match=said) as failed, Processes(2) as processes:
+        processes.run(eval, shares)
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("shares", [[1], [0, 1], [1] * 9], ids=str)
+def test_a_worker_that_dies_is_an_error(shares: list[int]) -> None:
+    with Processes(2) as processes:
+        with pytest.raises(WorkerError, match="a worker process ended in the middle of its task"):
+            processes.run(os._exit, shares)
+        with pytest.raises(WorkerError):
+            processes.run(abs, [1])
+
+
+def test_tasks_are_cancelled() -> None:
+    with Processes(2) as processes:
+        Timer(0.5, processes.cancel).start()
+        with pytest.raises(WorkerError):
+            processes.run(time.sleep, [_FOREVER] * 3)
+        processes.cancel()
+
+
+def test_an_interrupt_is_for_this_process_alone() -> None:
+    with Processes(2) as processes:
+        blocked = partial(signal.pthread_sigmask, signal.SIG_BLOCK)
+        assert processes.run(blocked, [[]] * 4) == [{signal.SIGINT}] * 4
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+_STARTS_WORKERS = f"""
+from kafka_admin_proto.tables.processes import Processes
+processes = Processes(2)
+shares = ["__import__('os').getpid()", "__import__('time').sleep(0.2)"] * 2
+print(*{{each for each in processes.run(eval, shares) if each}}, flush=True)
+processes.run(eval, ["__import__('time').sleep({_FOREVER})"] * 2)
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _STARTS_WORKERS], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        workers = [Path("/proc", each) for each in process.stdout.readline().split()]
+        assert workers
+        assert all(map(Path.exists, workers))
+        process.kill()
+    deadline = time.monotonic() + 30
+    while any(map(Path.exists, workers)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_no_cores_are_no_runner() -> None:
+    with pytest.raises(ValueError, match="greater than 0"):
+        Processes(0)

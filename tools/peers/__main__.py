@@ -1,0 +1,159 @@
+"""Runs suites, and writes the page of their results: see the package."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import msgspec
+
+from tools.clusters import NEWEST_BROKER, kraft
+from tools.peers import franz_go, kafka_python, rskafka
+from tools.peers.suite import Result, Suite
+
+_ROOT = Path(__file__).parents[2]
+_RESULTS, _PAGE = _ROOT / "build" / "peers", _ROOT / "docs" / "peers.md"
+_SUITES = {each.name: each for each in (kafka_python.SUITE, rskafka.SUITE, franz_go.SUITE)}
+_END_S = 20.0
+#: Why a test does not pass, by suite and test.
+_EXPLAINED = Path(__file__).with_name("explained.json")
+_HEAD = """\
+# Other projects' tests
+
+Suites that other projects wrote for real brokers, out of their released sources, on `kap serve`
+and on Kafka {release} with as many nodes and the same configs. Each test has a process of its own,
+which is ended at its limit. The table is that of the last run of each; made by `make peers`,
+`python -m tools.peers --cluster real` and `python -m tools.peers --write`.
+
+| suite | tests | pass on Kafka | pass on `kap serve` | of those that pass on Kafka |
+|---|--:|--:|--:|--:|
+"""
+
+
+def main() -> int:
+    """Run the named suites, or write the page; 0 if every test has passed or was skipped."""
+    parser = argparse.ArgumentParser(prog="python -m tools.peers")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(_SUITES))
+    parser.add_argument("--cluster", choices=("kap", "real"), default="kap")
+    parser.add_argument("--proxy", action="store_true", help="ask it through kap proxy")
+    parser.add_argument("--jobs", type=int, default=1, help="tests at a time [1]")
+    parser.add_argument("--write", action="store_true", help="write the page of the last results")
+    arguments = parser.parse_args()
+    if arguments.write:
+        _PAGE.write_text(_page())
+        return 0
+    failed = False
+    for name in arguments.suites or _SUITES:
+        results = _run(
+            _SUITES[name], arguments.cluster, arguments.jobs, behind_proxy=arguments.proxy
+        )
+        print(name, dict(Counter(results.values())), flush=True)
+        failed |= not set(results.values()) <= {"passed", "skipped"}
+    return int(failed)
+
+
+def _run(suite: Suite, cluster: str, jobs: int, *, behind_proxy: bool = False) -> dict[str, Result]:
+    """The result of each test on a new cluster, which is stored too."""
+    kind = f"{cluster} behind a proxy" if behind_proxy else cluster
+    folder, stored = suite.installed(), _RESULTS / kind / suite.name
+    stored.mkdir(parents=True, exist_ok=True)
+    names = suite.tests(folder)
+    with contextlib.ExitStack() as opened:
+        server = _kap(suite, stored) if cluster == "kap" else _real(suite)
+        bootstrap = opened.enter_context(server)
+        if behind_proxy:
+            words = ["proxy", "--upstream", bootstrap]
+            bootstrap = opened.enter_context(_server(words, stored / "proxy.log"))
+
+        def run(test: str) -> Result:
+            result, output = suite.run(folder, bootstrap, test)
+            file = "".join(each if each.isalnum() else "_" for each in test)
+            (stored / f"{file}.log").write_text(output)
+            print(f"{suite.name}: {test}: {result}", file=sys.stderr, flush=True)
+            return result
+
+        with ThreadPoolExecutor(jobs) as pool:
+            results = dict(zip(names, pool.map(run, names), strict=True))
+    _stored(kind, suite.name).write_bytes(msgspec.json.format(msgspec.json.encode(results)))
+    return results
+
+
+def _stored(cluster: str, name: str) -> Path:
+    return _RESULTS / cluster / f"{name}.json"
+
+
+def _kap(suite: Suite, folder: Path) -> AbstractContextManager[str]:
+    """The address of `kap serve`, whose log goes into the folder."""
+    configs = [f"--config={name}={value}" for name, value in suite.configs.items()]
+    words = ["serve", "--brokers", str(suite.nodes), "--release", "4.3", *configs]
+    return _server(words, folder / "serve.log")
+
+
+@contextlib.contextmanager
+def _server(words: Sequence[str], log_file: Path) -> Iterator[str]:
+    """The address that a command of ours prints first, while it runs."""
+    command = [str(Path(sys.executable).with_name("kap")), *words]
+    with log_file.open("wb") as log:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+        finally:
+            server.send_signal(signal.SIGTERM)
+            try:
+                server.communicate(timeout=_END_S)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.communicate()
+
+
+@contextlib.contextmanager
+def _real(suite: Suite) -> Iterator[str]:
+    with (
+        tempfile.TemporaryDirectory(prefix="peers-") as folder,
+        kraft(Path(folder), nodes=suite.nodes, properties=suite.configs) as cluster,
+    ):
+        yield cluster.bootstrap
+
+
+def _page() -> str:
+    """The counts of each suite that has run, and why each test that failed did."""
+    explained = msgspec.json.decode(_EXPLAINED.read_bytes(), type=dict[str, dict[str, str]])
+    lines, rest = [_HEAD.format(release=NEWEST_BROKER)], []
+    for name, suite in _SUITES.items():
+        ours, theirs = (_results(each, name) for each in ("kap", "real"))
+        if not ours:
+            continue
+        passed = {test for test, result in theirs.items() if result == "passed"}
+        both = sum(ours.get(each) == "passed" for each in passed)
+        counted = Counter(ours.values())["passed"]
+        on_kafka, share = (f"{len(passed)}", f"{both}") if theirs else ("not run", "")
+        title = f"{name} {suite.version}"
+        lines.append(f"| {title} | {len(ours)} | {on_kafka} | {counted} | {share} |\n")
+        why = explained.get(name, {})
+        rest += [
+            f"| {name} | `{test}` | {result} | {why.get(test, 'not explained yet')} |\n"
+            for test, result in ours.items()
+            if result != "passed"
+        ]
+    if rest:
+        lines += ["\n## What does not pass\n\n| suite | test | result | why |\n|---|---|---|---|\n"]
+    return "".join(lines + rest)
+
+
+def _results(cluster: str, name: str) -> dict[str, Result]:
+    file = _stored(cluster, name)
+    return msgspec.json.decode(file.read_bytes(), type=dict[str, Result]) if file.exists() else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
