@@ -17,8 +17,8 @@ from tools.oracles.jars import FetchError, fetch_runtime
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "schemas" / "configs.json"
-#: The releases whose configs the server has.
-RELEASES = ("3.9.2", "4.3.1")
+#: The releases whose configs are known: those that the server plays, and the newest.
+RELEASES = ("3.9.2", "4.3.1", "4.4.0")
 _SOURCE = Path(__file__).parent / "ConfigDefinitions.java"
 
 #: Kind ("topic", "broker", "group", "client_metrics") → definitions in the order of their checks.

@@ -15,6 +15,7 @@ import click
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.gc_tuning import tune_gc_for_server
 from kafka_admin_proto.server.cluster import Cluster, Rules
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.topics.policies import load_policy
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
               help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
 @click.option("--acls", type=click.Path(dir_okay=False), metavar="FILE",
               help="Who may do what: a JSON list, as kap acls list writes it.")  # fmt: skip
-@click.option("--release", type=click.Choice(["4.3", "3.9"]), default="4.3", show_default=True,
+@click.option("--release", type=click.Choice(RELEASES), default=RELEASES[0], show_default=True,
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
               help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip
