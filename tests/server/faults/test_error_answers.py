@@ -33,6 +33,7 @@ from tests.helpers.profile import draws
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 APIS = {api.name: api for release in ("3.9", "4.3") for api in served_apis(release)}
 FAILURE = Failure(41)
@@ -85,8 +86,7 @@ def test_a_request_that_failed_has_its_code_in_every_row(case: tuple[Message, in
 
 @pytest.mark.exhaustive
 def test_kafkas_requests_fail_in_the_same_places() -> None:
-    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    jars = fetch("4.3.1", ["kafka-clients", *slf4j])
+    jars = fetch("4.3.1", ["kafka-clients", *SLF4J])
     tool = JavaTool(Path(__file__).parents[2] / "java" / JAVA, jars)
     compared = set[str]()
 
