@@ -161,11 +161,14 @@ def test_files_of_kafkas_tool(
 ) -> None:
     """Its files are ours to the byte, its assignments pass for ours, and ours for its."""
     name = create(cluster, unique("files"), [[1, 2], [2, 1], [1, 2], [2, 1]])
+    generated = partial(ask, cluster, lambda admin: admin.generate_reassignment([name], [1, 2, 3]))
+    # A broker names the folder of a replica only when it has made it.
+    wait_until(lambda: "any" not in str(generated().current), "the folders of all replicas")
     to_move = write_topics_to_move([name])
     output = tool(cluster, kafka_tools, tmp_path, "--generate", to_move, "--broker-list", "1,2,3")
     theirs = json_behind(output, "Proposed partition reassignment configuration")
     assert write_reassignment(read_reassignment(theirs)) == theirs
-    ours = ask(cluster, lambda admin: admin.generate_reassignment([name], [1, 2, 3]))
+    ours = generated()
     current = json_behind(output, "Current partition replica assignment")
     assert write_reassignment(ours.current) == current
     assert ours.moves == 2
