@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.real_cluster import both_with_outages, run_with_outages
 from tools.clusters import NEWEST_BROKER
 
-_STEPS = 12
+_STEPS = 12 if EXHAUSTIVE else 6
 
 
 @pytest.mark.exhaustive

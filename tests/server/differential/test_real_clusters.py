@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.machine import run_steps
 from tests.server.differential.real_cluster import RELEASES, both_clusters
 
-_STEPS = 150
+_STEPS = 150 if EXHAUSTIVE else 60
 
 
 @pytest.mark.exhaustive
