@@ -16,7 +16,7 @@ import pytest
 
 from tests.scheduling.group_order import plain_name
 
-#: The names of the tests that failed in the last run, a line each.
+#: The names of the tests that failed in the last run, a line each, as they fail.
 PATH = Path("build/failed.txt")
 #: More failures than this come from a fault, not from a busy machine.
 MOST = 40
@@ -29,17 +29,17 @@ class FailedTests:
         self._alone = alone
         self.failed: dict[str, None] = {}
         self.passed: dict[str, None] = {}
+        PATH.parent.mkdir(exist_ok=True)
+        PATH.write_text("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = plain_name(report.nodeid)
-        if report.failed:
+        if report.failed and name not in self.failed:
             self.failed[name] = None
+            with PATH.open("a", encoding="utf-8") as file:
+                file.write(f"{name}\n")
         elif report.when == "call" and report.passed:
             self.passed[name] = None
-
-    def pytest_sessionfinish(self) -> None:
-        PATH.parent.mkdir(exist_ok=True)
-        PATH.write_text("".join(f"{name}\n" for name in self.failed), "utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._alone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ STEPS = Path(__file__).parents[2] / ".ci" / "steps.sh"
 
 
 def script(body: str) -> list[str]:
-    text = f"set -uo pipefail\nsource {STEPS}\ntrap story EXIT\ntrap 'exit 143' TERM INT\n{body}"
+    text = f"set -uo pipefail\nsource {STEPS}\ntrap story EXIT\ntrap stopped TERM INT\n{body}"
     return ["bash", "-c", text]
 
 
@@ -26,17 +27,16 @@ def run(body: str, folder: Path, **variables: str) -> tuple[int, list[str]]:
 
 
 def test_each_step_says_when_it_starts_and_ends(tmp_path: Path) -> None:
-    code, lines = run("step one echo hello\nbeside two echo a -- three echo b", tmp_path)
+    summary = "===== 1 passed in 0.1s ====="
+    steps = f"step one echo hello\nbeside two echo a -- three echo b\nstep last echo '{summary}'"
+    code, lines = run(steps, tmp_path)
     assert code == 0
     assert lines[0].endswith(" one")
     assert lines[1] == "hello"
-    assert lines[2].endswith(" one: passed after 0:00")
-    assert {line[12:] for line in lines if ": passed" in line} == {
-        "one: passed after 0:00",
-        "two: passed after 0:00",
-        "three: passed after 0:00",
-    }
-    assert lines[-1] == "All steps passed after 0 minutes."
+    ended = [re.fullmatch(r"== ..:..:.. (\w+): passed after 0:\d\d", line) for line in lines]
+    assert lines.index("hello") < lines.index("a")
+    assert sorted(found[1] for found in ended if found) == ["last", "one", "three", "two"]
+    assert lines[-2:] == ["All steps passed after 0 minutes.", summary]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_last_lines_are_those_of_the_step_that_failed(steps: str, tmp_path: 
     assert "never" not in lines
     assert lines[-26] == "FAILED: bad (exit code 3) after 0 minutes. Its last lines:"
     assert lines[-25:] == [str(number) for number in range(75, 100)]
-    assert any(line.endswith("bad: FAILED (exit code 3) after 0:00") for line in lines)
+    assert any("bad: FAILED (exit code 3) after 0:0" in line for line in lines)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
@@ -80,17 +80,23 @@ def test_the_pauses_are_fifteen_minutes() -> None:
 
 
 def test_an_end_from_outside_says_what_was_running(tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/failed.txt").write_text("tests/a.py::test_b\n")
     with subprocess.Popen(
-        script("step slow sh -c 'echo begun; sleep 5'"), cwd=tmp_path, stdout=subprocess.PIPE,
-        text=True,
+        script("step slow sh -c 'echo begun; exec sleep 60'"), cwd=tmp_path,
+        stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         log = tmp_path / "build/ci/slow.log"
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while not (log.exists() and log.read_text()) and time.monotonic() < end:
             time.sleep(0.02)
         process.terminate()
+        assert process.wait(timeout=30) == 143
         assert process.stdout
-        lines = process.stdout.read().splitlines()
-    assert process.returncode == 143
-    assert lines[-2] == "ENDED from outside while it ran: slow (after 0 minutes)"
-    assert lines[-1] == "begun"
+        lines = process.stdout.read().splitlines()  # ends when no process of the run is left
+    assert lines[-4:] == [
+        "ENDED from outside while it ran: slow (after 0 minutes)",
+        "begun",
+        "Tests that had failed by then:",
+        "tests/a.py::test_b",
+    ]
