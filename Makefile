@@ -1,6 +1,7 @@
 # The one runner: contributors, the README and CI call the same targets.
 #   make demo      decode a sample dump           make check     lint, types, contracts, freshness
-#   make test      all tests                      make generate  value classes and index from schemas/
+#   make test      all tests                      make explore   all tests, on other values each time
+#   make jars      the jars that tests need       make generate  value classes and index from schemas/
 #   make installed all that the targets below need, for make -j2 of several of them
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
 #   make test-speed    the tests of the codecs and of the engine, with the engine
@@ -26,8 +27,15 @@ SPARK  := $(VENV)/.spark
 ENGINE := $(VENV)/.engine
 PYRIGHT := $(VENV)/.pyright
 DOCS   := $(VENV)/.docs
-# Of fuzzing, for each of its targets; two run at a time.
+# Shared by all checkouts; a folder of wheels for each Python, and for each version of what is in it.
+CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kafka-admin-proto
+SHARED := $(shell sed -nE 's/^((construct|msgspec|uv)==.*)/\1/p' constraints.txt)
+WHEELS := $(CACHE)/wheels-$(shell $(PYTHON) -c 'import sys; print(sys.implementation.cache_tag)')-$(subst $() ,-,$(SHARED))
+export KAFKA_ADMIN_PROTO_WHEELS := $(WHEELS)
+INSTALL := sh tools/install.sh $(RUN)
+# Of fuzzing, for each of its targets; two run at a time. With FUZZ_RUNS it is the same runs each time.
 FUZZ_SECONDS ?= 600
+FUZZ_FOR := $(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(FUZZ_SECONDS))
 # Two workers at most: the properties are bound by the processor, and small machines by memory.
 WORKERS ?= 2
 # The tests of a group share a worker; groups start in the order that tests/scheduling/group_order.py gives them.
@@ -41,43 +49,50 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers fuzz fuzz-speed generate import-schemas conformance drift release
+.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release
 
-$(READY): pyproject.toml constraints.txt
+# uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
+$(WHEELS)/.ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,capture,compression,live,test,dev]'
+	$(RUN) -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w $(WHEELS) $(SHARED)
+	@touch $@
+
+$(READY): pyproject.toml constraints.txt | $(WHEELS)/.ready
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --find-links $(WHEELS) uv
+	$(INSTALL) -e '.[cli,capture,compression,live,test,dev]'
 	$(RUN) -m compileall -q kafka_admin_proto
 	@touch $@
 
 # By itself: atheris has no wheels for each Python and system that the rest runs on.
 $(FUZZER): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'
+	$(INSTALL) -e '.[fuzz]'
 	@touch $@
 
 $(PEERS): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(INSTALL) -e '.[bench]'
 	@touch $@
 
 # By itself: hundreds of megabytes that the command line does without.
 $(SPARK): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark,delta]'
+	$(INSTALL) -e '.[spark,delta]'
 	@touch $@
 
 # By itself: 90 megabytes that only `make check` uses.
 $(PYRIGHT): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[pyright]'
+	$(INSTALL) -e '.[pyright]'
 	@touch $@
 
 # By itself: what only the site is made with.
 $(DOCS): $(READY)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(INSTALL) -e '.[docs]'
 	@touch $@
 
 # By itself: it takes a C compiler, which nothing else here does.
 $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt 'Cython>=3.1,<4' 'setuptools>=77'
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./speed
+	$(INSTALL) 'Cython>=3.1,<4' 'setuptools>=77'
+	$(INSTALL) --no-build-isolation --no-deps --force-reinstall ./speed
 	@touch $@
 
 # All that the other targets would install when they are first asked for, one after another: two
@@ -99,10 +114,15 @@ demo-spark: $(SPARK)
 	$(VENV)/bin/kap report build/tables --release 4.0 --out build/report.html
 
 test: $(SPARK)
-	$(RUN) -m pytest $(TESTS) --durations=15 --file-budget=20
+	$(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15 --file-budget=20
+
+# Other values in each run, many of each: before a large change is called done.
+explore: $(SPARK)
+	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15
+	$(MAKE) fuzz fuzz-speed FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 test-speed: $(ENGINE)
-	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=quick $(RUN) -m pytest $(TESTS) $(SPEED_TESTS)
+	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=quick $(RUN) -m tests.scheduling.second_chance $(TESTS) $(SPEED_TESTS)
 
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)
@@ -123,7 +143,10 @@ typed-api: $(PYRIGHT)
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m pytest -q tests/package/test_pyright.py
 
 compared: $(READY)
-	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES)
+	$(RUN) -m tools.oracles.conformance --values $(CONFORMANCE_VALUES) --seed 1
+
+jars: $(READY)
+	$(RUN) -m tools.oracles.pinned
 
 peers: $(READY)
 	$(RUN) -m tools.peers --jobs 2
@@ -138,10 +161,10 @@ bench-spark: $(SPARK)
 	$(RUN) -m tools.benchmarks.spark --write
 
 fuzz: $(FUZZER)
-	$(RUN) -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+	$(RUN) -m tests.fuzz.run $(FUZZ_FOR)
 
 fuzz-speed: $(ENGINE)
-	$(RUN) -m tests.fuzz.sanitized --seconds $(FUZZ_SECONDS) $(SPEED_TARGETS)
+	$(RUN) -m tests.fuzz.sanitized $(FUZZ_FOR) $(SPEED_TARGETS)
 
 bench-speed: $(ENGINE) $(PEERS)
 	$(RUN) -m tools.benchmarks.speed --write

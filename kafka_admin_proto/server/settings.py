@@ -11,14 +11,13 @@ from kafka_admin_proto.arguments import integer_check, is_async, is_time
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.wire.types.base import shown
 
 #: The values of ``rules``.
 Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 RULES: tuple[str, ...] = get_args(Rules)
-#: Whose versions, configs and answers a cluster may have.
-RELEASES = ("4.3", "3.9")
 MOST_BROKERS = 1000
 _LAST_PORT = 65535
 

@@ -3,7 +3,7 @@
 Run as ``make fuzz`` (``FUZZ_SECONDS`` for each target) or ``python -m tests.fuzz.run TARGET``. Two
 targets run at a time, each in a process of its own, on seeds made anew. One line a target tells how
 it went; a finding is written to ``tests/fuzz/found/TARGET/``, from where every test run replays it,
-and ends this with exit code 1.
+and ends this with exit code 1. With ``--runs`` (``FUZZ_RUNS``) the inputs are the same each time.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Outcome(msgspec.Struct):
         )
 
 
-def fuzz(target: str, seconds: int) -> Outcome:
-    """Run one target in a process of its own."""
+def fuzz(target: str, seconds: int, runs: int | None) -> Outcome:
+    """Run one target in a process of its own: for a time, or that many inputs beside the seeds."""
     with tempfile.TemporaryDirectory() as folder:
         module = importlib.import_module(f"tests.fuzz.{target}")
         corpus = Path(folder) / "corpus"
@@ -66,11 +66,17 @@ def fuzz(target: str, seconds: int) -> Outcome:
         found = FOUND / target
         found.mkdir(parents=True, exist_ok=True)
         once = (path.read_bytes() for path in sorted(found.iterdir()))
-        for index, seed in enumerate(chain(module.seeds(), once)):
-            (corpus / f"seed-{index}").write_bytes(seed[:_LONGEST])
+        seeds = [seed[:_LONGEST] for seed in chain(module.seeds(), once)]
+        for index, seed in enumerate(seeds):
+            (corpus / f"seed-{index}").write_bytes(seed)
+        measure = (
+            [f"-max_total_time={seconds}"]
+            if runs is None
+            else [f"-runs={len(seeds) + runs}", "-seed=1"]
+        )
         command = [
             sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzz.run", target,
-            "--child", str(corpus), f"-max_total_time={seconds}", f"-max_len={_LONGEST}",
+            "--child", str(corpus), *measure, f"-max_len={_LONGEST}",
             f"-timeout={_SLOWEST}", f"-rss_limit_mb={_LARGEST}", f"-artifact_prefix={found}/",
             "-print_final_stats=1",
         ]  # fmt: skip
@@ -109,6 +115,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", help=f"of {', '.join(TARGETS)}; all by default")
     parser.add_argument("--seconds", type=int, default=600, help="for each target")
+    parser.add_argument("--runs", type=int, help="of each target, in place of a time")
     parser.add_argument("--child", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if unknown := set(arguments.targets) - set(TARGETS):
@@ -123,7 +130,9 @@ def main() -> int:
     for target in wanted:  # two threads that import at once may see a module that is not ready
         importlib.import_module(f"tests.fuzz.{target}")
     with ThreadPoolExecutor(2) as pool:
-        for outcome in pool.map(lambda target: fuzz(target, arguments.seconds), wanted):
+        for outcome in pool.map(
+            lambda target: fuzz(target, arguments.seconds, arguments.runs), wanted
+        ):
             print(outcome, flush=True)
             # Too few runs means that the harness broke, not that all is well.
             if outcome.status or outcome.runs == 0:

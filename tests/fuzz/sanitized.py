@@ -5,7 +5,8 @@ TARGET ...``. The engine is built anew with AddressSanitizer and UndefinedBehavi
 folder that is gone afterwards; Python's own memory comes from malloc, so that each read and write
 beyond an object is seen. Inputs are seeds of the targets, damaged at random: the coverage-guided
 runs of ``make fuzz`` know nothing of compiled code. Two targets run at a time; what ends one is
-written to ``tests/fuzz/found/TARGET/``, from where every test run replays it.
+written to ``tests/fuzz/found/TARGET/``, from where every test run replays it. With ``--runs``
+(``FUZZ_RUNS``) the inputs are the same each time.
 """
 
 from __future__ import annotations
@@ -84,10 +85,11 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def fuzz(target: str, seconds: int, folder: Path) -> tuple[str, int]:
+def fuzz(target: str, seconds: int, runs: int | None, folder: Path) -> tuple[str, int]:
     """Run one target in a process of its own; its last words and its exit code."""
     command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzz.sanitized", target,
-               "--child", str(folder / target), "--seconds", str(seconds)]  # fmt: skip
+               "--child", str(folder / target), "--seconds", str(seconds),
+               *(() if runs is None else ("--runs", str(runs)))]  # fmt: skip
     done = subprocess.run(
         command, env=environment(folder), capture_output=True, text=True, check=False,
         timeout=seconds + 600,
@@ -105,8 +107,11 @@ def fuzz(target: str, seconds: int, folder: Path) -> tuple[str, int]:
     return f"{target}: FAILED{kept}\n{done.stdout}{done.stderr[-6000:]}", done.returncode
 
 
-def child(target: str, last: Path, seconds: int) -> None:
-    """Run the target on damaged seeds; the input at hand is in the file ``last``."""
+def child(target: str, last: Path, seconds: int, most: int | None) -> None:
+    """Run the target on damaged seeds, for a time or ``most`` of them beside the seeds.
+
+    The input at hand is in the file ``last``.
+    """
     from kafka_admin_proto import codec
 
     engine = importlib.import_module("kafka_admin_proto_speed._engine")
@@ -115,11 +120,11 @@ def child(target: str, last: Path, seconds: int) -> None:
     module = importlib.import_module(f"tests.fuzz.{target}")
     run: Callable[[bytes], None] = module.one_input
     seeds = [seed[:_LONGEST] for seed in module.seeds()]
-    dice = random.Random(seed := random.randrange(1 << 32))
+    dice = random.Random(seed := random.randrange(1 << 32) if most is None else 1)
     runs = 0
     end = time.monotonic() + seconds
     with last.open("wb", buffering=0) as file:
-        while time.monotonic() < end:
+        while time.monotonic() < end if most is None else runs < len(seeds) + most:
             data = damaged(dice.choice(seeds), seeds, dice) if runs >= len(seeds) else seeds[runs]
             file.seek(0)
             file.truncate()
@@ -161,15 +166,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", default=list(TARGETS), metavar="TARGET")
     parser.add_argument("--seconds", type=int, default=600, help="for each target")
+    parser.add_argument("--runs", type=int, help="of each target, in place of a time")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child is not None:
-        child(arguments.targets[0], arguments.child, arguments.seconds)
+        child(arguments.targets[0], arguments.child, arguments.seconds, arguments.runs)
         return 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
         folder = Path(name)
         build(folder)
-        jobs = [pool.submit(fuzz, each, arguments.seconds, folder) for each in arguments.targets]
+        limits = (arguments.seconds, arguments.runs)
+        jobs = [pool.submit(fuzz, each, *limits, folder) for each in arguments.targets]
         status = 0
         for job in jobs:
             text, code = job.result()

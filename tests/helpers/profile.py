@@ -1,4 +1,9 @@
-"""How much a test run draws: its profile, quick or exhaustive, and the seed of its samples."""
+"""How much a test run draws, and which tests it has: ``KAFKA_ADMIN_PROTO_PROFILE``.
+
+- ``quick``, the default: a few values, and no test that is marked ``exhaustive``.
+- ``ci``: a few values, and every test; the same values each time, as in ``quick``.
+- ``exhaustive`` (``make explore``): many values, other ones in each run, and every test.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,30 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-#: Draws every version, every message and every example; CI runs it.
-EXHAUSTIVE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE") == "exhaustive"
+PROFILES = ("quick", "ci", "exhaustive")
+PROFILE = os.environ.get("KAFKA_ADMIN_PROTO_PROFILE", PROFILES[0])
+if PROFILE not in PROFILES:
+    raise SystemExit(f"KAFKA_ADMIN_PROTO_PROFILE={PROFILE} is none of {', '.join(PROFILES)}")
+
+#: Draws every message and many examples.
+EXHAUSTIVE = PROFILE == "exhaustive"
+#: Tests marked ``exhaustive`` run.
+EVERY_TEST = PROFILE != "quick"
 #: Values that the exhaustive profile draws for each layout; what ``draws`` gives follows it.
 EXAMPLES = int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "40"))
-#: Decides which messages a sample has. Another one in each run, the same in all its workers.
-SEED = int(os.environ.setdefault("KAFKA_ADMIN_PROTO_SEED", str(random.randrange(10**6))))
+#: Decides which messages a sample has, and the values of tests that draw by themselves. The same in
+#: all workers of a run.
+SEED = int(
+    os.environ.setdefault(
+        "KAFKA_ADMIN_PROTO_SEED", str(random.randrange(10**6)) if EXHAUSTIVE else "516"
+    )
+)
 
 T = TypeVar("T")
 
 
 def sample(items: Sequence[T], count: int) -> list[T]:
-    """``count`` of the items, others in each run; all of them in the exhaustive profile."""
+    """``count`` of the items; all of them in the exhaustive profile."""
     if EXHAUSTIVE or count >= len(items):
         return list(items)
     return random.Random(SEED).sample(items, count)

@@ -54,7 +54,11 @@ def installed(folder: Path, what: str) -> Path:
     venv.create(folder / "venv", with_pip=True)
     found = folder / "venv" / "bin" / "python"
     pip = (found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    done = run(*pip, "-c", ROOT / "constraints.txt", what, cwd=folder, check=False)
+    # What it depends on is in the folder that `make` has filled; without make, pip asks its index.
+    wheels = os.environ.get("KAFKA_ADMIN_PROTO_WHEELS")
+    source = ("--no-index", "--find-links", wheels) if wheels else ()
+    constraints = ROOT / "constraints.txt"
+    done = run(*pip, *source, "-c", constraints, what, cwd=folder, check=False)
     if done.returncode:
         skip_or_fail(f"pip cannot install what {what} depends on: {done.stderr[-300:]}")
     return found

@@ -24,12 +24,12 @@ from tests.placement.clusters import (
     squares,
 )
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 #: One JVM for all.
 pytestmark = pytest.mark.xdist_group("placers")
 
 JAVA = Path(__file__).parents[1] / "java"
-LIBRARIES = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
 CLUSTERS = 1000 if EXHAUSTIVE else 80
 
 Ask = Callable[[str, str, list["Drawn"]], list[Assignment]]
@@ -68,7 +68,7 @@ def place() -> Iterator[Ask]:
         require_oracle()
         if program not in tools:
             jars = fetch(
-                release, ["kafka-clients", "kafka-metadata", "kafka-server-common", *LIBRARIES]
+                release, ["kafka-clients", "kafka-metadata", "kafka-server-common", *SLF4J]
             )
             tools[program] = JavaTool(JAVA / program, jars)
         answers = tools[program].ask([drawn.line() for drawn in clusters])

@@ -24,6 +24,7 @@ from kafka_admin_proto.values import Message
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 #: Every api that brokers and the proxy answer; Java has no class for what Kafka has dropped.
 APIS = {each.name: each for each in api_versions(unstable=True)}
@@ -77,8 +78,7 @@ def test_a_request_that_failed_has_its_code_in_every_row(case: tuple[Message, in
 
 @pytest.mark.exhaustive
 def test_kafkas_requests_fail_in_the_same_places() -> None:
-    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    jars = fetch("4.3.1", ["kafka-clients", *slf4j])
+    jars = fetch("4.3.1", ["kafka-clients", *SLF4J])
     tool = JavaTool(Path(__file__).parents[1] / "java" / JAVA, jars)
     compared = set[str]()
 

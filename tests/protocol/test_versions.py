@@ -37,6 +37,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from tests.helpers.mistyped import mistyped
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.libraries import SLF4J
 
 ALL = VersionRange.ALL
 SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"
@@ -44,7 +45,7 @@ SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"
 
 def java_table(release: str) -> dict[int, list[str]]:
     require_oracle()
-    artifacts = ("kafka-clients", "org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36")
+    artifacts = ("kafka-clients", *SLF4J)
     path = ":".join(str(jar) for jar in jars.fetch(release, artifacts))
     command = ("java", "-cp", path, str(SOURCE))
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

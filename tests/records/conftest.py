@@ -11,18 +11,9 @@ import pytest
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J
 
 TOOL = Path(__file__).parents[1] / "java" / "RecordsTool.java"
-_LIBRARIES = [
-    "com.fasterxml.jackson.core:jackson-databind:2.16.2",
-    "com.fasterxml.jackson.core:jackson-core:2.16.2",
-    "com.fasterxml.jackson.core:jackson-annotations:2.16.2",
-    "org.slf4j:slf4j-api:1.7.36",
-    "org.slf4j:slf4j-nop:1.7.36",
-    "org.xerial.snappy:snappy-java:1.1.10.5",
-    "com.github.luben:zstd-jni:1.5.6-10",
-    "org.lz4:lz4-java:1.8.0",
-]
 Ask = Callable[[str, Sequence[str]], list[list[str]]]
 
 
@@ -33,7 +24,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
 
     def start(release: str) -> JavaTool:
         require_oracle()
-        jars = fetch(release, ["kafka-clients", *_LIBRARIES])
+        jars = fetch(release, ["kafka-clients", *SLF4J, *JACKSON, *COMPRESSION])
         source = TOOL.read_text("utf-8")
         package = "org/apache/kafka/common/record/internal/"
         with zipfile.ZipFile(jars[0]) as clients:

@@ -27,12 +27,13 @@ from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.libraries import SLF4J
 
 SOURCE = Path(__file__).parents[1] / "java" / "EnumTable.java"
 INTEGERS = {row.name for row in SCALARS.values() if row.bounds is not None}
 ARTIFACTS = (
     "kafka-clients", "kafka-metadata", "kafka-group-coordinator", "kafka-transaction-coordinator",
-    "org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36",
+    *SLF4J,
 )  # fmt: skip
 
 

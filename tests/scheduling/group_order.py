@@ -35,6 +35,12 @@ def group_of(item: pytest.Item) -> str | None:
     return None if mark is None else str(mark.args[0])
 
 
+def plain_name(nodeid: str) -> str:
+    """A test's name without the group that pytest-xdist puts behind it, ``test_a[1]@spark``."""
+    name, mark, group = nodeid.rpartition("@")
+    return name if mark and "]" not in group else nodeid
+
+
 def rank(group: str | None) -> int:
     """When a group starts: the long ones, the other live ones, the other groups, single tests."""
     if group is None:

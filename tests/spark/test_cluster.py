@@ -31,7 +31,7 @@ from kafka_admin_proto.spark.functions import frame_header
 assert spark_session() is spark
 import kafka_admin_proto
 assert ".zip" in kafka_admin_proto.__file__, kafka_admin_proto.__file__
-found = read_frames(spark, *sys.argv[2:], splitSize="20000")
+found = read_frames(spark, *sys.argv[2:], splitSize="50000")
 found.withColumn("ts", found.ts.cast("double")).write.json(sys.argv[1] + "/frames")
 def where(batches):
     import pyarrow as pa

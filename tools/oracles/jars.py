@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tools.oracles.libraries import LOG4J2_BINDING
+
 #: The artifacts whose jars hold message definitions and the classes generated from them.
 DEFINITION_ARTIFACTS = (
     "kafka-clients",
@@ -39,11 +41,8 @@ _FIRST_RELEASES = {
 }
 _LAST_RELEASES = {"kafka_2.13": (3, 8)}
 
-#: The artifacts that a broker and Kafka's command line classes need, dependencies left out. The
-#: last ones bind 4.x's slf4j to its log4j: no artifact depends on them, Kafka's packaging adds
-#: them.
+#: The artifacts that a broker and Kafka's command line classes need, dependencies left out.
 _RUNTIME_ARTIFACTS = ("org.apache.kafka:kafka_2.13:{0}", "org.apache.kafka:kafka-tools:{0}")
-_LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
 
 #: A run takes seconds: Java's second compiler would take more time than it saves.
 _MAVEN_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -188,7 +187,7 @@ def _bring_runtime(release: str, folder: Path) -> None:
     folder.parent.mkdir(exist_ok=True)
     wanted = [each.format(release) for each in _RUNTIME_ARTIFACTS]
     if int(release.split(".")[0]) >= 4:
-        wanted.append(_LOG4J2_BINDING)
+        wanted.append(LOG4J2_BINDING)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
         made = Path(part) / release
         _copy_with_dependencies(wanted, made)
@@ -223,17 +222,23 @@ def _copy_with_dependencies(coordinates: Sequence[str], folder: Path) -> None:
 
 
 def _maven(pom: Path, coordinates: Sequence[str], *goal: str) -> None:
+    """Run Maven: on its local repository alone first, so that nothing there is asked for again."""
+    wanted = ", ".join(coordinates)
+    if os.environ.get("KAFKA_ADMIN_PROTO_NO_FETCH") == "1":
+        raise FetchError(f"not fetched, for tools/oracles/pinned.py does not list it: {wanted}")
     maven = shutil.which("mvn")
     if maven is None:
         raise ToolMissingError("mvn is not on the PATH; install Apache Maven (package `maven`)")
-    run = subprocess.run(
-        [maven, "--quiet", "--batch-mode", "--file", str(pom), *goal],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        env={"MAVEN_OPTS": _MAVEN_OPTIONS, **os.environ},
-    )
-    if run.returncode != 0:
-        raise FetchError(f"mvn could not fetch {', '.join(coordinates)}:\n{run.stdout[-2000:]}")
+    for options in (["--offline"], []):
+        run = subprocess.run(
+            [maven, "--quiet", "--batch-mode", *options, "--file", str(pom), *goal],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            env={"MAVEN_OPTS": _MAVEN_OPTIONS, **os.environ},
+        )
+        if run.returncode == 0:
+            return
+    raise FetchError(f"mvn could not fetch {wanted}:\n{run.stdout[-2000:]}")

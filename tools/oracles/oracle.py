@@ -24,17 +24,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from tools.oracles.jars import ToolMissingError, cache_folder, definition_artifacts, fetch
+from tools.oracles.libraries import JACKSON, SLF4J
 
 NEWEST = "4.4.0"
-
-#: What the generated classes need beside their own jars.
-_LIBRARIES = (
-    "com.fasterxml.jackson.core:jackson-databind:2.16.2",
-    "com.fasterxml.jackson.core:jackson-core:2.16.2",
-    "com.fasterxml.jackson.core:jackson-annotations:2.16.2",
-    "org.slf4j:slf4j-api:1.7.36",
-    "org.slf4j:slf4j-nop:1.7.36",
-)
 
 _Answer = TypeVar("_Answer")
 
@@ -108,7 +100,7 @@ class JavaOracle:
         java = shutil.which("java")
         if java is None:
             raise ToolMissingError("java is not on the PATH; install a JDK 17")
-        jars = fetch(release, [*definition_artifacts(release), *_LIBRARIES])
+        jars = fetch(release, [*definition_artifacts(release), *JACKSON, *SLF4J])
         classes = _compiled(release, jars)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._process = subprocess.Popen(

@@ -25,7 +25,8 @@ from kafka_admin_proto.policies.loading import (
     CREATE_TOPIC_CONFIG,
 )
 from kafka_admin_proto.server.cluster import Cluster
-from kafka_admin_proto.server.settings import MOST_BROKERS, RELEASES, RULES, Rules
+from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.settings import MOST_BROKERS, RULES, Rules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
               help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
 @click.option("--acls", type=click.Path(dir_okay=False), metavar="FILE",
               help="Who may do what: a JSON list, as kap acls list writes it.")  # fmt: skip
-@click.option("--release", type=click.Choice(RELEASES), default="4.3", show_default=True,
+@click.option("--release", type=click.Choice(RELEASES), default=RELEASES[0], show_default=True,
               help="The release of Kafka whose versions, configs and answers it has.")  # fmt: skip
 @click.option("--data", type=click.Path(file_okay=False), metavar="DIR",
               help="Keep it in DIR, in Kafka's own format; else in memory.")  # fmt: skip

@@ -12,6 +12,9 @@ import msgspec
 from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.schema.catalog import catalog
 
+#: The releases that the cluster plays; ``schemas/configs.json`` has newer ones too.
+RELEASES = ("4.3", "3.9")
+
 
 class Validator(msgspec.Struct, frozen=True):
     """The check of a config's values; ``kind`` is the name of Kafka's class.
@@ -104,12 +107,11 @@ class Definitions(msgspec.Struct, dict=True):
 
 @cache
 def definitions(release: str) -> Definitions:
-    """The definitions of release "4.3" or "3.9". Raises UnknownReleaseError for another one."""
+    """The definitions of one of ``RELEASES``. Raises UnknownReleaseError for another one."""
+    if release not in RELEASES:
+        raise UnknownReleaseError(
+            f"no cluster of release {release!r}; there are those of {', '.join(RELEASES)}"
+        )
     data = (catalog().folder / "configs.json").read_bytes()
     releases = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    found = releases.get(release)
-    if found is None:
-        raise UnknownReleaseError(
-            f"no configs of release {release!r}; there are those of {', '.join(releases)}"
-        )
-    return msgspec.json.decode(found, type=Definitions)
+    return msgspec.json.decode(releases[release], type=Definitions)

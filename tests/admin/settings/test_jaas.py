@@ -15,6 +15,7 @@ from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 from tools.oracles.oracle import NEWEST
 
 TOOL = Path(__file__).parents[2] / "java" / "JaasTool.java"
@@ -58,8 +59,7 @@ def test_kafka_reads_the_same() -> None:
         samples.append(login)
 
     collect()
-    logging = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *logging]))
+    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
     try:
         answers = tool.ask([base64.b64encode(each.encode()).decode() for each in samples])
     finally:

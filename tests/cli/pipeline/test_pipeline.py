@@ -6,13 +6,13 @@ import errno
 import gzip
 import json
 import os
-import random
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
@@ -23,7 +23,7 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.pipeline.failures import of_workers, short_reason
 from kafka_admin_proto.tables.ingest.files import OpenFile
 from tests.helpers.confined import confined
-from tests.helpers.profile import SEED
+from tests.helpers.profile import sample
 from tests.spark.needs import require
 
 require("pyspark")
@@ -210,27 +210,31 @@ def test_a_master_that_does_not_answer(tmp_path: Path, options: tuple[str, ...])
     )
 
 
+#: Where Ctrl-C is pressed: options, the line before it, exit code and what is said then.
+PRESSED: dict[str, tuple[list[str], str, int, str]] = {
+    "stream": (
+        ["--streaming", "--every", "1"], "batch 0", 0, "the next start of the stream goes on",
+    ),
+    "a batch of a stream": (
+        ["--streaming", "--every", "1"], "starting Spark", 0, "the next start of the stream",
+    ),
+    "start of a stream": (
+        ["--streaming", "--every", "1"], "", 130, "the next start of the stream goes on",
+    ),
+    "batch": ([], "starting Spark", 130, "is as it was before"),
+    "start of a batch": ([], "", 130, "is as it was before"),
+}  # fmt: skip
+
+
 @pytest.mark.exhaustive
 @pytest.mark.xdist_group("spark kills")
 @pytest.mark.parametrize(
-    ("arguments", "pressed_after", "exit_code", "said"),
-    [
-        (["--streaming", "--every", "1"], "batch 0", 0, "the next start of the stream goes on"),
-        (["--streaming", "--every", "1"], "starting Spark", 0, "the next start of the stream"),
-        (["--streaming", "--every", "1"], "", 130, "the next start of the stream goes on"),
-        ([], "starting Spark", 130, "is as it was before"),
-        ([], "", 130, "is as it was before"),
-    ],
-    ids=["stream", "a batch of a stream", "start of a stream", "batch", "start of a batch"],
+    ("place", "to"),
+    sample([*product(PRESSED, ["the process", "a terminal's group"])], 3),
 )
-def test_ctrl_c(
-    tmp_path: Path, arguments: list[str], pressed_after: str, exit_code: int, said: str
-) -> None:  # fmt: skip
-    """One line says that it stopped, and no traceback of Spark's comes before it.
-
-    The signal goes to the process, or to all of a terminal's group: in each run to another.
-    """
-    to_group = random.Random(f"{SEED} {arguments} {pressed_after}").random() < 0.5
+def test_ctrl_c(tmp_path: Path, place: str, to: str) -> None:
+    """One line says that it stopped, and no traceback of Spark's comes before it."""
+    arguments, pressed_after, exit_code, said = PRESSED[place]
     kap = Path(sys.executable).with_name("kap")
     process = subprocess.Popen(
         [kap, "pipeline", SAMPLE, "--out", tmp_path / "out", "--master", "local[2]", *arguments],
@@ -242,7 +246,7 @@ def test_ctrl_c(
         lines.append(process.stderr.readline())
     while not (tmp_path / "out" / ".lock").exists():
         time.sleep(0.1)
-    (os.killpg if to_group else os.kill)(process.pid, signal.SIGINT)
+    (os.kill if to == "the process" else os.killpg)(process.pid, signal.SIGINT)
     table, errors = process.communicate(timeout=120)
     assert process.returncode == exit_code, errors
     steps = [each for each in errors.splitlines() if not re.fullmatch(r"[\w ]+: [\d.]+ s", each)]

@@ -21,6 +21,7 @@ from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 TOOL = Path(__file__).parents[2] / "java" / "ScramTool.java"
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -112,8 +113,7 @@ Ask = Callable[..., list[str]]
 def kafka() -> Iterator[Ask]:
     """What Kafka's classes answer to a line of ScramTool, its words decoded."""
     require_oracle()
-    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))
+    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
 
     def ask(verb: str, *values: str | bytes) -> list[str]:
         words = (each.encode() if isinstance(each, str) else each for each in values)

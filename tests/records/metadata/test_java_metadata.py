@@ -89,14 +89,17 @@ def check(replayed: Replayed, image: dict[str, Any]) -> None:
 
 
 def compare_everywhere(folder: Path, images: Images) -> None:
-    """Every offset, from the newest snapshot that Kafka would take and from the start."""
+    """Every offset, from the newest snapshot that Kafka would take and from the start.
+
+    Every fifth, but in the exhaustive profile.
+    """
     alone = folder.parent / "alone"
     alone.mkdir()
     for segment in folder.glob("*.log"):
         shutil.copy(segment, alone)
     last = replay(folder).state.offset
     requests: list[Request] = []
-    for at in range(last + 1):
+    for at in range(last, -1, -1 if EXHAUSTIVE else -5):
         snapshots = [p for p in folder.glob("*.checkpoint") if int(p.stem[:20]) <= at + 1]
         requests += [(folder, at, max(snapshots, default=None)), (alone, at, None)]
     for (where, at, _), image in zip(requests, images(requests, "batches"), strict=True):

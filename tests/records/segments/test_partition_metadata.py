@@ -20,6 +20,7 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topi
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 from tools.oracles.oracle import NEWEST
 
 TOPIC_ID = UUID("46bdb63f-9e8d-4a38-bf7b-ee4eb2a794e4")
@@ -221,8 +222,7 @@ def test_file_and_folder_are_on_the_disk_before_and_after(
 
 def kafka(*requests: str) -> list[list[str]]:
     """What Kafka's own class answers to lines of PartitionMetadataTool."""
-    logging = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    jars = fetch(NEWEST, ["kafka-storage", "kafka-clients", *logging])
+    jars = fetch(NEWEST, ["kafka-storage", "kafka-clients", *SLF4J])
     java = shutil.which("java")
     assert java
     done = subprocess.run(

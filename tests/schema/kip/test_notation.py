@@ -25,6 +25,7 @@ from tests.helpers.every_message import DRAFTS, EVERY, each_version
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.libraries import SLF4J
 
 KIPS = Path(__file__).parent / "proposals"
 #: Text → the dialect that its grammars became.
@@ -172,7 +173,7 @@ def test_all_versions_in_one_file(name: str) -> None:
 def guide(release: str) -> list[str]:
     """The grammars of the protocol guide that Kafka itself makes for its site."""
     require_oracle()
-    artifacts = ("kafka-clients", "org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36")
+    artifacts = ("kafka-clients", *SLF4J)
     path = ":".join(str(jar) for jar in jars.fetch(release, artifacts))
     command = ("java", "-cp", path, "org.apache.kafka.common.protocol.Protocol")
     page = subprocess.run(command, capture_output=True, text=True, check=True).stdout

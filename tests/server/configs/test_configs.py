@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.messages import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.server import SyncCluster
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -180,3 +183,10 @@ def test_configs_of_a_listener_are_defined_as_those_of_all() -> None:
     assert (row.config_type, row.is_sensitive, row.value) == (9, True, None)
     row = rows[f"{prefix}{mechanisms}"]
     assert (row.config_type, row.is_sensitive, row.value) == (7, False, "PLAIN")
+
+
+def test_a_release_whose_configs_alone_are_known_is_not_played() -> None:
+    assert b'"4.4"' in (catalog().folder / "configs.json").read_bytes()
+    refused = pytest.raises(UnknownReleaseError, match=r"no cluster of release '4\.4'.* 4\.3, 3\.9")
+    with refused, SyncCluster(release="4.4"):
+        raise AssertionError

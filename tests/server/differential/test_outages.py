@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.real_cluster import (
     RELEASES,
@@ -18,7 +19,7 @@ from tests.server.differential.real_cluster import (
 from tests.server.differential.scenarios import Scenario, create, lost_records
 from tools.clusters import NEWEST_BROKER
 
-_STEPS = 12
+_STEPS = 12 if EXHAUSTIVE else 6
 
 
 @pytest.mark.exhaustive

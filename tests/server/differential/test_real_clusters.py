@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.machine import run_independent, run_steps
 from tests.server.differential.real_cluster import RELEASES, both_clusters
 
-_STEPS = 90
-_RAW_STEPS = 60
+_STEPS = 90 if EXHAUSTIVE else 40
+_RAW_STEPS = 60 if EXHAUSTIVE else 30
 
 
 @pytest.mark.exhaustive

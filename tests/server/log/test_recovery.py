@@ -165,19 +165,26 @@ def test_what_was_written_before_the_cut_is_there(
     assert opened(folder) == there[-1]
 
 
-@given(choice=st.randoms(use_true_random=False))
+@given(
+    which=st.floats(0, 1, exclude_max=True),
+    where=st.floats(0, 1, exclude_max=True),
+    bit=st.integers(0, 7),
+)
 @settings(max_examples=draws(240))
 def test_a_flipped_bit_is_no_silent_loss(
     tmp_path_factory: pytest.TempPathFactory,
     kept: tuple[Path, list[Step]],
-    choice: random.Random,
+    which: float,
+    where: float,
+    bit: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("flipped") / "data"
     shutil.copytree(kept[0], folder)
     snapshots = [each.path for each in Snapshot.in_folder(folder / FOLDER_NAME)]
-    path = choice.choice([*segments(folder), *snapshots])
+    paths = [*segments(folder), *snapshots]
+    path = paths[int(which * len(paths))]
     data = bytearray(path.read_bytes())
-    data[choice.randrange(len(data))] ^= 1 << choice.randrange(8)
+    data[int(where * len(data))] ^= 1 << bit
     path.chmod(0o600)
     path.write_bytes(data)
     try:

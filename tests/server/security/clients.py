@@ -21,10 +21,10 @@ import msgspec
 
 from kafka_admin_proto.testing import Certificate
 
-#: Seconds that a client may take for one attempt: one that is refused tries again and again.
+#: Seconds that a client may take for one attempt that is refused: it tries again and again.
 _SECONDS = 0.4
-#: Seconds after which librdkafka's first error is waited for no longer.
-_MOST_SECONDS = 30
+#: Seconds that a client may take until it is let in.
+PATIENT_SECONDS = 30.0
 #: What differs between two attempts at one cluster, and what is put in its place.
 _RULES = [
     (r"(127\.0\.0\.1|localhost)[:,' ]+(port=)?\d{4,5}", "ADDRESS"),
@@ -38,7 +38,9 @@ _RULES = [
 ]
 #: What kafka-python says when the end of the connection comes with the answer before it, which it
 #: may then not have read, and when its time is over; librdkafka when all of its errors were said.
-_LOST = ("socket disconnected", "timed out", "Timeout", "brokers are down")
+_LOST = (
+    "socket disconnected", "timed out", "Timeout", "brokers are down", "bootstrap: Disconnected",
+)  # fmt: skip
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -51,6 +53,7 @@ class Attempt(msgspec.Struct, frozen=True):
     password: str = "bob-secret"
     trusts: Certificate | None = None
     shows: Certificate | None = None
+    seconds: float = _SECONDS
 
 
 #: Called with the bootstrap address and how to try; the ports that were named, in order.
@@ -142,8 +145,8 @@ def kafka_python(address: str, attempt: Attempt) -> list[int]:
     admin = KafkaAdminClient(
         bootstrap_servers=address,
         security_protocol=attempt.protocol,
-        request_timeout_ms=int(_SECONDS * 1000),
-        bootstrap_timeout_ms=int(_SECONDS * 1000),
+        request_timeout_ms=int(attempt.seconds * 1000),
+        bootstrap_timeout_ms=int(attempt.seconds * 1000),
         **files,
         **_sasl(attempt),
     )
@@ -169,7 +172,7 @@ async def _aiokafka(address: str, attempt: Attempt) -> list[int]:
         bootstrap_servers=address,
         security_protocol=attempt.protocol,
         ssl_context=context,
-        request_timeout_ms=int(_SECONDS * 1000),
+        request_timeout_ms=int(attempt.seconds * 1000),
         **_sasl(attempt),
     )
     try:
@@ -203,7 +206,7 @@ def confluent_kafka(address: str, attempt: Attempt) -> list[int]:
         settings["ssl.key.location"] = str(attempt.shows.key)
     client: Any = confluent_kafka.admin.AdminClient(settings)
     # Its report is what it logs: without it there would be nothing to compare.
-    end_s = time.monotonic() + _MOST_SECONDS
+    end_s = time.monotonic() + PATIENT_SECONDS
     while time.monotonic() < end_s and not errors:
         try:
             found = client.list_topics(timeout=_SECONDS / 2)

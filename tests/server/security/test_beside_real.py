@@ -28,7 +28,7 @@ from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Side
-from tests.server.security.clients import CLIENTS, Attempt, equal, report
+from tests.server.security.clients import CLIENTS, PATIENT_SECONDS, Attempt, equal, report
 from tests.server.security.exchanges import AGAIN, EXCHANGES, Named, drawn_exchanges, play
 from tests.server.security.secured import (
     LISTENERS,
@@ -141,7 +141,8 @@ def refused(made: Certificates) -> list[Attempt]:
 
 @pytest.mark.parametrize("name", CLIENTS)
 def test_ways_in(both: Both, name: str) -> None:
-    for attempt in ways_in(both.certificates):
+    for each in ways_in(both.certificates):
+        attempt = msgspec.structs.replace(each, seconds=PATIENT_SECONDS)
         asked = both.ask(attempt.listener, partial(report, CLIENTS[name], attempt=attempt))
         assert asked == (["in"], ["in"]), attempt
 

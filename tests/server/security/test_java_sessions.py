@@ -10,6 +10,7 @@ from tests.helpers.java_tool import JavaTool
 from tests.helpers.requirements import require_oracle
 from tests.server.security.secured import PASSWORDS, Certificates, secured_cluster
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 TOOL = Path(__file__).parents[2] / "java" / "SessionTool.java"
 _MODULES = {
@@ -26,8 +27,7 @@ _SESSION_MS = 1500
 @pytest.mark.exhaustive
 def test_it_authenticates_again(certificates: Certificates) -> None:
     require_oracle()
-    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))
+    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
     try:
         configs = {"listener.name.sasl.connections.max.reauth.ms": str(_SESSION_MS)}
         with secured_cluster(certificates, configs=configs) as cluster:

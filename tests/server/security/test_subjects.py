@@ -16,6 +16,7 @@ from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 TOOL = Path(__file__).parents[2] / "java" / "PrincipalTool.java"
 
@@ -108,8 +109,7 @@ Ask = Callable[..., str | None]
 def java() -> Iterator[Ask]:
     """The forms of a name in Java and Kafka, None for a refused name."""
     require_oracle()
-    slf4j = ["org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36"]
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *slf4j]))
+    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
 
     def ask(*words: bytes) -> str | None:
         (answer,) = tool.ask([" ".join(base64.b64encode(each).decode() for each in words)])

@@ -50,7 +50,8 @@ def test_a_plain_session() -> None:
     run = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(ADMIN)],
         capture_output=True, text=True, timeout=240,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        env=os.environ
+        | {"PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
     whole, later, *pushed = map(int, run.stdout.split())

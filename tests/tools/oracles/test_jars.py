@@ -65,3 +65,48 @@ def test_only_missing_jars_are_brought(runs: list[Sequence[str]]) -> None:
         ["org.apache.kafka:kafka-clients:4.3.1"],
         ["org.apache.kafka:kafka-metadata:4.3.1"],
     ]
+
+
+#: A Maven that has kafka-clients in its repository and finds kafka-metadata where it asks.
+_MAVEN = """#!/bin/sh
+echo "$@" >>"$(dirname "$0")/runs"
+for each; do case "$each" in *pom.xml) pom=$each;; esac; done
+case "$*" in *--offline*) grep -q kafka-clients "$pom";; *) ! grep -q gone "$pom";; esac
+"""
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where that Maven notes the arguments of its runs."""
+    program = tmp_path / "bin" / "mvn"
+    program.parent.mkdir()
+    program.write_text(_MAVEN)
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("KAFKA_ADMIN_PROTO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KAFKA_ADMIN_PROTO_NO_FETCH", raising=False)
+    return program.parent / "runs"
+
+
+@pytest.mark.parametrize(
+    ("artifact", "offline"), [("kafka-clients", [True]), ("kafka-metadata", [True, False])]
+)
+def test_a_registry_is_asked_for_what_the_machine_lacks(
+    artifact: str, offline: list[bool], maven: Path
+) -> None:
+    jars.fetch("4.3.1", [artifact])
+    assert ["--offline" in run for run in maven.read_text().splitlines()] == offline
+
+
+def test_what_is_nowhere_is_named(maven: Path) -> None:
+    with pytest.raises(jars.FetchError, match=r"could not fetch org\.apache\.kafka:gone:4\.3\.1"):
+        jars.fetch("4.3.1", ["gone"])
+
+
+def test_nothing_is_fetched_that_is_not_listed(
+    maven: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAFKA_ADMIN_PROTO_NO_FETCH", "1")
+    with pytest.raises(jars.FetchError, match=r"pinned\.py does not list it: .*kafka-clients"):
+        jars.fetch("4.3.1", ["kafka-clients"])
+    assert not maven.exists()

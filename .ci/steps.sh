@@ -1,0 +1,91 @@
+# Steps of .ci/run: each says when it starts and ends, and the last lines of a run say what failed.
+# Sourced by .ci/run, and by the test of these functions.
+
+steps_folder=${steps_folder:-build/ci}
+steps_running= steps_failed= steps_pids=()
+pauses=${pauses:-10 20 40 80 160 240 350}  # fifteen minutes in all
+
+# step NAME COMMAND...: run it; what it prints is also kept in a file. A failure ends the run.
+step() {
+  local name=$1 start=$SECONDS code following; shift
+  mkdir -p "$steps_folder"
+  steps_running=$name steps_last=$name
+  echo "== $(date +%H:%M:%S) $name"
+  # In the background: a shell that waits for a command in the foreground hears no signal. Into a
+  # file: a process that outlives its step would keep a pipe open.
+  : >"$steps_folder/$name.log"
+  "$@" >"$steps_folder/$name.log" 2>&1 & steps_pids=($!)
+  tail -n +1 -s 0.2 --pid=$! -f "$steps_folder/$name.log" & following=$!
+  wait "${steps_pids[0]}"; code=$?
+  wait "$following"
+  _ended "$name" "$code" $((SECONDS - start))
+  [ "$code" = 0 ] || exit "$code"
+  steps_running=
+}
+
+# beside NAME COMMAND -- NAME COMMAND: two at a time; each prints in one piece when it ends.
+beside() {
+  local names=() name arguments code=0
+  steps_pids=()
+  mkdir -p "$steps_folder"
+  while [ $# -gt 0 ]; do
+    name=$1 arguments=(); shift
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do arguments+=("$1"); shift; done
+    [ $# = 0 ] || shift
+    _in_one_piece "$name" "${arguments[@]}" &
+    steps_pids+=($!) names+=("$name")
+  done
+  steps_running=${names[*]}
+  for index in "${!steps_pids[@]}"; do
+    wait "${steps_pids[$index]}" || { code=$?; steps_failed=${steps_failed:-${names[$index]}}; }
+  done
+  [ "$code" = 0 ] || exit "$code"
+  steps_running=
+}
+
+_in_one_piece() {
+  local name=$1 start=$SECONDS code; shift
+  "$@" >"$steps_folder/$name.log" 2>&1; code=$?
+  { echo "== $name"; cat "$steps_folder/$name.log"; _ended "$name" "$code" $((SECONDS - start)); }
+  return "$code"
+}
+
+_ended() {
+  local word=passed; [ "$2" = 0 ] || { word="FAILED (exit code $2)"; steps_failed=$1; }
+  printf '== %s %s: %s after %d:%02d\n' "$(date +%H:%M:%S)" "$1" "$word" $(($3 / 60)) $(($3 % 60))
+}
+
+# patiently COMMAND...: for what a registry has to answer; tried again with growing pauses.
+patiently() {
+  local pause
+  for pause in $pauses; do
+    "$@" && return
+    echo "That did not work; it is tried again in $pause s: $*"
+    sleep "$pause"
+  done
+  "$@"
+}
+
+# A signal from outside: what runs ends too, and `story` tells the rest.
+stopped() { kill "${steps_pids[@]}" 2>/dev/null; exit 143; }
+
+# Last lines of a run: what failed, with its own last words; else pytest's summary of the last step.
+story() {
+  local code=$?
+  trap - EXIT
+  echo
+  if [ "$code" = 0 ]; then
+    echo "All steps passed after $((SECONDS / 60)) minutes."
+    grep -E '^(passed only when run alone|drawn values|=+ [0-9]+ (passed|failed))' "$steps_folder/$steps_last.log"
+    return 0
+  fi
+  if [ -n "$steps_failed" ]; then
+    echo "FAILED: $steps_failed (exit code $code) after $((SECONDS / 60)) minutes. Its last lines:"
+    tail -n 25 "$steps_folder/$steps_failed.log"
+  else
+    echo "ENDED from outside while it ran: ${steps_running:-nothing} (after $((SECONDS / 60)) minutes)"
+    for name in $steps_running; do tail -n 15 "$steps_folder/$name.log"; done
+    [ ! -s build/failed.txt ] || { echo "Tests that had failed by then:"; tail -n 20 build/failed.txt; }
+  fi
+  exit "$code"
+}

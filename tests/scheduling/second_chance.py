@@ -1,0 +1,67 @@
+"""Tests that failed beside others are run once more, one after another with nothing beside them.
+
+Run as ``python -m tests.scheduling.second_chance OPTIONS OF PYTEST``, as ``make test`` does. A test
+that fails again fails the run; one that passes is named ("passed only when run alone"), since it
+waits for a time in place of a state, and is to be mended.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.scheduling.group_order import plain_name
+
+#: The names of the tests that failed in the last run, a line each, as they fail.
+PATH = Path("build/failed.txt")
+#: More failures than this come from a fault, not from a busy machine.
+MOST = 40
+
+
+class FailedTests:
+    """In the process that reports: writes the names of failed tests to ``PATH``."""
+
+    def __init__(self, alone: bool) -> None:
+        self._alone = alone
+        self.failed: dict[str, None] = {}
+        self.passed: dict[str, None] = {}
+        PATH.parent.mkdir(exist_ok=True)
+        PATH.write_text("")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = plain_name(report.nodeid)
+        if report.failed and name not in self.failed:
+            self.failed[name] = None
+            with PATH.open("a", encoding="utf-8") as file:
+                file.write(f"{name}\n")
+        elif report.when == "call" and report.passed:
+            self.passed[name] = None
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._alone:
+            for name in self.passed.keys() - self.failed.keys():
+                terminalreporter.write_line(f"passed only when run alone: {name}")
+
+
+def main(options: Sequence[str]) -> int:
+    PATH.unlink(missing_ok=True)
+    status = _pytest(options)
+    if status != pytest.ExitCode.TESTS_FAILED:
+        return status
+    failed = PATH.read_text("utf-8").splitlines()
+    if not 0 < len(failed) <= MOST:
+        return status
+    print(f"\n{len(failed)} failed beside others and are run alone:", flush=True)
+    return _pytest(["--run-alone", f"@{PATH}"])
+
+
+def _pytest(options: Sequence[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *options], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""The steps of ``.ci/run``: what a run prints, and how it ends, with each kind of fault."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+STEPS = Path(__file__).parents[2] / ".ci" / "steps.sh"
+
+
+def script(body: str) -> list[str]:
+    text = f"set -uo pipefail\nsource {STEPS}\ntrap story EXIT\ntrap stopped TERM INT\n{body}"
+    return ["bash", "-c", text]
+
+
+def run(body: str, folder: Path, **variables: str) -> tuple[int, list[str]]:
+    """Exit code and lines of a run that has these steps."""
+    done = subprocess.run(
+        script(body), cwd=folder, env={"PATH": "/usr/bin:/bin", **variables},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_each_step_says_when_it_starts_and_ends(tmp_path: Path) -> None:
+    summary = "===== 1 passed in 0.1s ====="
+    steps = f"step one echo hello\nbeside two echo a -- three echo b\nstep last echo '{summary}'"
+    code, lines = run(steps, tmp_path)
+    assert code == 0
+    assert lines[0].endswith(" one")
+    assert lines[1] == "hello"
+    ended = [re.fullmatch(r"== ..:..:.. (\w+): passed after 0:\d\d", line) for line in lines]
+    assert lines.index("hello") < lines.index("a")
+    assert sorted(found[1] for found in ended if found) == ["last", "one", "three", "two"]
+    assert lines[-2:] == ["All steps passed after 0 minutes.", summary]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    ["step bad sh -c 'seq 99; exit 3'", "beside good sleep 0.2 -- bad sh -c 'seq 99; exit 3'"],
+    ids=["alone", "beside"],
+)
+def test_the_last_lines_are_those_of_the_step_that_failed(steps: str, tmp_path: Path) -> None:
+    code, lines = run(f"step first echo x\n{steps}\nstep never echo never", tmp_path)
+    assert code == 3
+    assert "never" not in lines
+    assert lines[-26] == "FAILED: bad (exit code 3) after 0 minutes. Its last lines:"
+    assert lines[-25:] == [str(number) for number in range(75, 100)]
+    assert any("bad: FAILED (exit code 3) after 0:0" in line for line in lines)
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    code, lines = run("step bad no-such-program", tmp_path)
+    assert code == 127
+    assert "FAILED: bad (exit code 127)" in lines[-2]
+    assert "no-such-program: command not found" in lines[-1]
+
+
+def test_what_comes_from_outside_is_tried_again(tmp_path: Path) -> None:
+    body = "answers() { echo x >>tries; [ $(wc -l <tries) -ge 3 ]; }\nstep get patiently answers"
+    code, lines = run(body, tmp_path, pauses="0 0 0")
+    assert code == 0
+    assert [line for line in lines if "tried again" in line] == [
+        "That did not work; it is tried again in 0 s: answers"
+    ] * 2
+    code, lines = run("step get patiently false", tmp_path, pauses="0 0 0")
+    assert code == 1
+    assert len([line for line in lines if line.startswith("That did not work")]) == 6  # and again
+
+
+def test_the_pauses_are_fifteen_minutes() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"source {STEPS}; echo $pauses"], capture_output=True, text=True, check=True
+    )
+    assert sum(map(int, done.stdout.split())) == 900
+
+
+def test_an_end_from_outside_says_what_was_running(tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/failed.txt").write_text("tests/a.py::test_b\n")
+    with subprocess.Popen(
+        script("step slow sh -c 'echo begun; exec sleep 60'"), cwd=tmp_path,
+        stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        log = tmp_path / "build/ci/slow.log"
+        end = time.monotonic() + 30
+        while not (log.exists() and log.read_text()) and time.monotonic() < end:
+            time.sleep(0.02)
+        process.terminate()
+        assert process.wait(timeout=30) == 143
+        assert process.stdout
+        lines = process.stdout.read().splitlines()  # ends when no process of the run is left
+    assert lines[-4:] == [
+        "ENDED from outside while it ran: slow (after 0 minutes)",
+        "begun",
+        "Tests that had failed by then:",
+        "tests/a.py::test_b",
+    ]

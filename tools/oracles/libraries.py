@@ -1,0 +1,20 @@
+"""Libraries of other projects that Kafka's classes need, by their coordinates on Maven Central."""
+
+from __future__ import annotations
+
+#: Kafka's JSON.
+JACKSON = (
+    "com.fasterxml.jackson.core:jackson-databind:2.16.2",
+    "com.fasterxml.jackson.core:jackson-core:2.16.2",
+    "com.fasterxml.jackson.core:jackson-annotations:2.16.2",
+)
+#: The codecs of record batches.
+COMPRESSION = (
+    "org.xerial.snappy:snappy-java:1.1.10.5",
+    "com.github.luben:zstd-jni:1.5.6-10",
+    "org.lz4:lz4-java:1.8.0",
+)
+#: Kafka's logging, and the binding that drops all of it.
+SLF4J = ("org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36")
+#: What binds 4.x's slf4j to its log4j: no artifact depends on it, Kafka's packaging adds it.
+LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"

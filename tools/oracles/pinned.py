@@ -1,0 +1,36 @@
+"""Every artifact that tests take from Maven Central, by name and version: the one place for them.
+
+``make jars`` brings all of them into the checkout's cache. CI does that before its tests, which run
+with KAFKA_ADMIN_PROTO_NO_FETCH=1 then: a test that needs anything else fails with a sentence.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.protocol.releases import releases
+from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER
+from tools.oracles.jars import definition_artifacts, fetch, fetch_of_each, fetch_runtime
+from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J
+from tools.oracles.oracle import NEWEST
+
+#: What programs of the tests need of a release, beside the definitions.
+_OTHERS = {
+    NEWEST: ("kafka-server-common",),
+    NEWEST_BROKER: ("kafka-clients", "kafka-metadata", "kafka-server-common"),
+    LAST_WITH_ZOOKEEPER: ("kafka-server-common", "kafka_2.13"),
+}
+#: Releases whose definitions are compared with ours.
+_DEFINITIONS = (LAST_WITH_ZOOKEEPER, NEWEST)
+
+
+def bring() -> None:
+    """Fetch what is not in the cache yet. Raises FetchError or ToolMissingError."""
+    fetch_of_each([each.patch for each in releases()], "kafka-clients")
+    for release, others in _OTHERS.items():
+        definitions = definition_artifacts(release) if release in _DEFINITIONS else ()
+        fetch(release, [*definitions, *others, *SLF4J, *JACKSON, *COMPRESSION])
+    for release in (NEWEST, NEWEST_BROKER, LAST_WITH_ZOOKEEPER):
+        fetch_runtime(release)
+
+
+if __name__ == "__main__":
+    bring()
