@@ -1,7 +1,7 @@
 # Steps of .ci/run: each says when it starts and ends, and the last lines of a run say what failed.
 # Sourced by .ci/run, and by the test of these functions.
 
-steps_folder=${steps_folder:-build/ci}
+steps_folder=build/ci
 steps_running= steps_failed= steps_pids=()
 pauses=${pauses:-10 20 40 80 160 240 350}  # fifteen minutes in all
 

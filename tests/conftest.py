@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -45,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="fail when the tests of a file take longer in the quick profile",
     )
     parser.addoption(
+        "--failures",
+        type=Path,
+        metavar="FILE",
+        help="write the names of failed tests to the file, as they fail",
+    )
+    parser.addoption(
         "--run-alone",
         action="store_true",
         help="the tests failed beside others: name those that pass now",
@@ -63,9 +70,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(DrawnByTest())
     if not is_worker:
         budget = None if EVERY_TEST else config.getoption("--file-budget")
-        config.pluginmanager.register(FileTimes(budget))
+        config.pluginmanager.register(times := FileTimes(budget))
         config.pluginmanager.register(DrawnInRun())
-        config.pluginmanager.register(FailedTests(config.getoption("--run-alone")))
+        if listing := config.getoption("--failures"):
+            alone = config.getoption("--run-alone")
+            config.pluginmanager.register(FailedTests(listing, alone, times))
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,4 +1,4 @@
-"""A digest of all that Hypothesis drew in a run, by which two runs can be told apart.
+"""A digest of all that Hypothesis drew in a run, by which two runs are compared.
 
 The quick and the ci profile draw the same values each time. pytest's summary has a digest over all
 tests; the file ``build/drawn.txt`` has one for each test, so that ``diff`` shows which one differs.

@@ -15,31 +15,42 @@ from pathlib import Path
 import pytest
 
 from tests.scheduling.group_order import plain_name
+from tests.scheduling.time_budget import FileTimes
 
-#: The names of the tests that failed in the last run, a line each, as they fail.
+#: The names of the tests that failed, a line each, as they fail.
 PATH = Path("build/failed.txt")
 #: More failures than this come from a fault, not from a busy machine.
 MOST = 40
 
 
 class FailedTests:
-    """In the process that reports: writes the names of failed tests to ``PATH``."""
+    """In the process that reports: writes the names of failed tests to a file.
 
-    def __init__(self, alone: bool) -> None:
+    Only where ``--failures`` names one: runs of pytest within tests leave the list as it is.
+    """
+
+    def __init__(self, path: Path, alone: bool, times: FileTimes) -> None:
+        self._path = path
         self._alone = alone
+        self._times = times
         self.failed: dict[str, None] = {}
         self.passed: dict[str, None] = {}
-        PATH.parent.mkdir(exist_ok=True)
-        PATH.write_text("")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = plain_name(report.nodeid)
         if report.failed and name not in self.failed:
             self.failed[name] = None
-            with PATH.open("a", encoding="utf-8") as file:
+            with self._path.open("a", encoding="utf-8") as file:
                 file.write(f"{name}\n")
         elif report.when == "call" and report.passed:
             self.passed[name] = None
+
+    def pytest_sessionfinish(self) -> None:
+        """A file over its budget fails the run, whatever its tests do when they are run alone."""
+        if self._times.over_budget():
+            self._path.write_text("")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._alone:
@@ -48,15 +59,15 @@ class FailedTests:
 
 
 def main(options: Sequence[str]) -> int:
-    PATH.unlink(missing_ok=True)
-    status = _pytest(options)
+    listing = f"--failures={PATH}"
+    status = _pytest([listing, *options])
     if status != pytest.ExitCode.TESTS_FAILED:
         return status
     failed = PATH.read_text("utf-8").splitlines()
     if not 0 < len(failed) <= MOST:
         return status
     print(f"\n{len(failed)} failed beside others and are run alone:", flush=True)
-    return _pytest(["--run-alone", f"@{PATH}"])
+    return _pytest([listing, "--run-alone", f"@{PATH}"])
 
 
 def _pytest(options: Sequence[str]) -> int:

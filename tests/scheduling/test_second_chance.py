@@ -14,14 +14,22 @@ from tests.scheduling.second_chance import MOST
 
 ROOT = Path(__file__).parents[2]
 CONFTEST = """
+import pathlib
 from tests.scheduling.second_chance import FailedTests
+from tests.scheduling.time_budget import FileTimes
 
 def pytest_addoption(parser):
+    parser.addoption("--failures", type=pathlib.Path)
     parser.addoption("--run-alone", action="store_true")
+    parser.addoption("--file-budget", type=float)
 
 def pytest_configure(config):
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(FailedTests(config.getoption("--run-alone")))
+    if hasattr(config, "workerinput") or not config.getoption("--failures"):
+        return
+    times = FileTimes(config.getoption("--file-budget"))
+    config.pluginmanager.register(times)
+    alone = config.getoption("--run-alone")
+    config.pluginmanager.register(FailedTests(config.getoption("--failures"), alone, times))
 """
 ONCE = """
 import pathlib, pytest
@@ -70,6 +78,25 @@ def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert code == 1
     assert output.count("passed only when run alone: ") == 2
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
+
+
+def test_a_run_of_pytest_within_a_test_leaves_the_list(tmp_path: Path) -> None:
+    within = """
+def test_within():
+    import subprocess, sys
+    subprocess.run([sys.executable, "-m", "pytest", "test_it.py::test_good"], check=True)
+"""
+    code, output = run(tmp_path, f"def test_bad():\n    assert 1 == 2\n{ONCE}{within}")
+    assert code == 1, output
+    assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
+    assert output.count("passed only when run alone: ") == 2
+
+
+def test_a_file_over_its_budget_has_no_second_chance(tmp_path: Path) -> None:
+    slow = "def test_slow():\n    import time\n    time.sleep(0.1)\n"
+    code, output = run(tmp_path, f"{ONCE}\n{slow}", "--file-budget=0.01")
+    assert code == 1
+    assert "run alone" not in output
 
 
 @pytest.mark.parametrize(
