@@ -2,12 +2,12 @@
 # Sourced by .ci/run, and by the test of these functions.
 
 steps_folder=build/ci
-steps_running= steps_failed= steps_pids=()
+steps_running= steps_failed= steps_pids=() steps_following=
 pauses=${pauses:-10 20 40 80 160 240 350}  # fifteen minutes in all
 
 # step NAME COMMAND...: run it; what it prints is also kept in a file. A failure ends the run.
 step() {
-  local name=$1 start=$SECONDS code following; shift
+  local name=$1 start=$SECONDS code; shift
   mkdir -p "$steps_folder"
   steps_running=$name steps_last=$name
   echo "== $(date +%H:%M:%S) $name"
@@ -15,9 +15,9 @@ step() {
   # file: a process that outlives its step would keep a pipe open.
   : >"$steps_folder/$name.log"
   "$@" >"$steps_folder/$name.log" 2>&1 & steps_pids=($!)
-  tail -n +1 -s 0.2 --pid=$! -f "$steps_folder/$name.log" & following=$!
+  tail -n +1 -s 0.2 --pid=$! -f "$steps_folder/$name.log" & steps_following=$!
   wait "${steps_pids[0]}"; code=$?
-  wait "$following"
+  wait "$steps_following"; steps_following=
   _ended "$name" "$code" $((SECONDS - start))
   [ "$code" = 0 ] || exit "$code"
   steps_running=
@@ -45,7 +45,9 @@ beside() {
 
 _in_one_piece() {
   local name=$1 start=$SECONDS code; shift
-  "$@" >"$steps_folder/$name.log" 2>&1; code=$?
+  "$@" >"$steps_folder/$name.log" 2>&1 &
+  trap 'kill $! 2>/dev/null; exit 143' TERM
+  wait $!; code=$?
   { echo "== $name"; cat "$steps_folder/$name.log"; _ended "$name" "$code" $((SECONDS - start)); }
   return "$code"
 }
@@ -67,7 +69,7 @@ patiently() {
 }
 
 # A signal from outside: what runs ends too, and `story` tells the rest.
-stopped() { kill "${steps_pids[@]}" 2>/dev/null; exit 143; }
+stopped() { kill "${steps_pids[@]}" $steps_following 2>/dev/null; exit 143; }
 
 # Last lines of a run: what failed, with its own last words; else pytest's summary of the last step.
 story() {

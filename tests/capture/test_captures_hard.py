@@ -187,9 +187,9 @@ def test_many_bad_sizes_in_one_segment(tmp_path: Path) -> None:
 def test_searching_long_streams_is_quick(tmp_path: Path, filling: bytes) -> None:
     data = filling * (2_000_000 // len(filling))
     packets = conversation([(True, data), (False, data)], handshake=False, size=60_000)
-    start = time.process_time()
+    start = time.thread_time()
     frames = read(tmp_path, pcap(packets))
-    assert time.process_time() - start < 10  # it took a minute once
+    assert time.thread_time() - start < 10  # it took a minute once
     assert sum(f.size for f in frames) == 2 * len(data)
 
 

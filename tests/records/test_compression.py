@@ -116,9 +116,9 @@ def test_gzip_headers(
 
 def test_many_small_members_take_no_longer_than_they_must() -> None:
     member = gzip.compress(b"")
-    started = time.process_time()
+    started = time.thread_time()
     assert decompress("gzip", member * 100_000 + gzip.compress(b"end"), LIMIT) == b"end"
-    assert time.process_time() - started < 10  # a minute, if each copied all the rest
+    assert time.thread_time() - started < 10  # a minute, if each copied all the rest
 
 
 def test_the_faulty_checksum_of_magic_0() -> None:
@@ -211,9 +211,9 @@ from kafka_admin_proto import DecodeError
 from kafka_admin_proto.records.compression.codecs import compress, decompress
 limit, data = 16 << 20, sys.stdin.buffer.read()
 name = sys.argv[1]
-started = time.process_time()
+started = time.thread_time()
 decompress(name, compress(name, bytes(limit)), limit)
-once = time.process_time() - started
+once = time.thread_time() - started
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for _ in range(3):
     try:
@@ -223,7 +223,7 @@ for _ in range(3):
     else:
         print("it was read")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print((time.process_time() - started) / once)
+print((time.thread_time() - started) / once)
 """
 
 

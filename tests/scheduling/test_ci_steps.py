@@ -79,11 +79,12 @@ def test_the_pauses_are_fifteen_minutes() -> None:
     assert sum(map(int, done.stdout.split())) == 900
 
 
-def test_an_end_from_outside_says_what_was_running(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["step slow", "beside other sleep 60 -- slow"])
+def test_an_end_from_outside_says_what_was_running(step: str, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     (tmp_path / "build/failed.txt").write_text("tests/a.py::test_b\n")
     with subprocess.Popen(
-        script("step slow sh -c 'echo begun; exec sleep 60'"), cwd=tmp_path,
+        script(f"{step} sh -c 'echo $$; exec sleep 60'"), cwd=tmp_path,
         stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         log = tmp_path / "build/ci/slow.log"
@@ -93,10 +94,15 @@ def test_an_end_from_outside_says_what_was_running(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(timeout=30) == 143
         assert process.stdout
-        lines = process.stdout.read().splitlines()  # ends when no process of the run is left
+        lines = process.stdout.read().splitlines()
+    running = Path("/proc", log.read_text().strip(), "cmdline")
+    while running.exists() and b"sleep" in running.read_bytes() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert time.monotonic() < end, "what ran outlived the run"
+    steps = "slow" if step.startswith("step") else "other slow"
     assert lines[-4:] == [
-        "ENDED from outside while it ran: slow (after 0 minutes)",
-        "begun",
+        f"ENDED from outside while it ran: {steps} (after 0 minutes)",
+        log.read_text().strip(),
         "Tests that had failed by then:",
         "tests/a.py::test_b",
     ]

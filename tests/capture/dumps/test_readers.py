@@ -560,8 +560,8 @@ PIECES = [
 def test_long_inputs_take_linear_time(piece: str, lead: str) -> None:
     """A quadratic step would take minutes on 200,000 characters of one pattern."""
     data = (lead + piece * (200_000 // len(piece)) + " !").encode()
-    started = time.process_time()
+    started = time.thread_time()
     for format in ["auto", *READERS]:
         with contextlib.suppress(DumpError):
             read_blocks(data, format)
-    assert time.process_time() - started < 20
+    assert time.thread_time() - started < 20

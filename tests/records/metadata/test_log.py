@@ -481,9 +481,9 @@ def test_many_topics_of_one_name() -> None:
     ids = [UUID(int=number + 1) for number in range(count)]
     state = ClusterState(topics={each: Topic("a", each) for each in ids})
     state.topics[UUID(int=count + 1)] = Topic("a (3)", UUID(int=count + 1))
-    before = time.process_time()
+    before = time.thread_time()
     topics = state.items()["topics"]
-    assert time.process_time() - before < 5
+    assert time.thread_time() - before < 5
     assert len(topics) == count + 1
     assert list(topics)[:4] == ["a", "a (2)", "a (3)", "a (4)"]
     assert "a (3) (2)" in topics

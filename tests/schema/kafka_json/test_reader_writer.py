@@ -57,7 +57,7 @@ def test_deep_nesting_is_refused_wherever_it_is_noticed(inner: str) -> None:
 
 def test_time_grows_with_the_text() -> None:
     """A string that never ends, full of quotes: once each of them started a search."""
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(SchemaError, match="Unterminated string"):
         read_message('"' + '\\"' * 40_000)
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5

@@ -99,9 +99,9 @@ def processor_time(lint: Callable[[str], object], text: str) -> float:
     """The less of two runs, in seconds."""
     found = []
     for _ in range(2):
-        start = time.process_time()
+        start = time.thread_time()
         lint(text)
-        found.append(time.process_time() - start)
+        found.append(time.thread_time() - start)
     return min(found)
 
 

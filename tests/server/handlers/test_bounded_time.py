@@ -52,6 +52,8 @@ _ROWS_OF_CLUSTER, _BYTES_OF_CLUSTER = 40_000, 4 << 20
 _SIZE, _SMALLER = 32_000, 4
 #: Members with a text of their own, and how many brokers' configs Kafka does not define.
 _EACH, _UNKNOWN = 100, 900
+#: How often a time is measured before it is too long.
+_TRIES = 4
 
 _EVERYBODY = ("", "User:admin", "User:some", "User:nobody")
 
@@ -115,14 +117,14 @@ def cost(request: Message, version: int, principal: str = "", rules: str = "ship
     re.purge()  # compiled patterns of the request before
     gc.disable()
     try:
-        start = time.process_time()
+        start = time.thread_time()
         try:
             answer = respond(state, request.api_key or 0, seen.decode(data), caller)
             state.append(answer.records)
             body = answer.response.encode(version)
         except (EncodeError, RemoteProtocolError):  # the connection is closed, as by Kafka
             pass
-        seconds = time.process_time() - start
+        seconds = time.thread_time() - start
     finally:
         gc.enable()
     return Cost(len(data), 0 if answer is None else rows_of(answer), len(body), seconds)
@@ -142,16 +144,23 @@ def rows_of(answer: Answer) -> int:
 
 
 def check(ask: Callable[[], Cost], besides_s: float = 0.0) -> Cost:
-    """Hold the bounds; a time that is too long is measured twice more, for a busy machine."""
+    """Hold the bounds; a time that is too long is measured again, for a busy machine."""
     found = ask()
     assert found.rows <= found.asked * _ROWS_OF_BYTE + _ROWS_OF_CLUSTER
     assert found.size <= found.asked * _BYTES_OF_BYTE + _BYTES_OF_CLUSTER
-    most = (found.asked * _BYTE_S + found.rows * _ROW_S + _LEAST_S + besides_s) * _slowness()
-    for _ in range(2):
-        if found.seconds > most:
-            found = min(found, ask(), key=lambda each: each.seconds)
-    assert found.seconds <= most, f"{found}, more than {most:.3f} s"
-    return found
+    most = found.asked * _BYTE_S + found.rows * _ROW_S + _LEAST_S + besides_s
+    return within(ask, found, most)
+
+
+def within(ask: Callable[[], Cost], found: Cost, most_s: float) -> Cost:
+    """The cheapest of a few measurements, the first of which is given."""
+    for _ in range(_TRIES):
+        allowed = most_s * _slowness()
+        if found.seconds <= allowed:
+            return found
+        _slowness.cache_clear()
+        found = min(found, ask(), key=lambda each: each.seconds)
+    raise AssertionError(f"{found}, more than {allowed:.3f} s")
 
 
 @cache
@@ -226,7 +235,8 @@ def test_drawn_requests(rules: str, api: str) -> None:
             return
         found = check(lambda: ask(_SIZE))
         # Growth with the square would be by 16.
-        assert found.seconds <= _SMALLER * 2.5 * smaller.seconds + _LEAST_S * _slowness()
+        most = _SMALLER * 2.5 * smaller.seconds + _LEAST_S
+        within(lambda: ask(_SIZE), found, most)
 
     holds()
 
@@ -245,9 +255,9 @@ def test_tokens_of_logins(mechanism: str, first: bytes, token: str) -> None:
         assert exchange is not None
         if first and mechanism != "PLAIN":
             exchange.take(first)
-        start = time.process_time()
+        start = time.thread_time()
         exchange.take(data)
-        return Cost(len(data), 0, 0, time.process_time() - start)
+        return Cost(len(data), 0, 0, time.thread_time() - start)
 
     for text in ("x", "a=b,", "=2C", "=3D", "\0", "A", "="):
         data = token.format(text * (512_000 // len(text))).encode()

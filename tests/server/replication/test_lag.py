@@ -218,11 +218,11 @@ def test_many_records_that_are_late_cost_little() -> None:
     async def run() -> None:
         async with _lagging() as served:
             served.lag(1, 2)
-            start = time.process_time()
+            start = time.thread_time()
             for _ in range(2_000):
                 served.produce()
             await served.advance(2)
             assert served.offsets == (2_000, 2_000)
-            assert time.process_time() - start < 5
+            assert time.thread_time() - start < 5
 
     _in_loop(run)()
