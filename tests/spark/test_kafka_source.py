@@ -15,24 +15,17 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.spark.session import NoJavaError, check_java
 from tests.helpers.requirements import skip_or_fail
 from tools.oracles.jars import FetchError, ToolMissingError, fetch
+from tools.oracles.libraries import SPARK_KAFKA
 
 pytestmark = [pytest.mark.xdist_group("spark processes"), pytest.mark.exhaustive]
 ROOT = Path(__file__).parents[2]
-#: The newest published ones; they run on the next release of Spark, too.
-_RELEASE = "4.2.0"
-_JARS = [
-    f"org.apache.spark:spark-sql-kafka-0-10_2.13:{_RELEASE}",
-    f"org.apache.spark:spark-token-provider-kafka-0-10_2.13:{_RELEASE}",
-    "org.apache.kafka:kafka-clients:3.9.2",
-    "org.apache.commons:commons-pool2:2.13.1",
-]
 _NUMBERS = range(3010)
 
 
 def test_source_and_sink(tmp_path: Path) -> None:
     try:
         check_java()
-        jars = fetch(f"spark-{_RELEASE}", _JARS)
+        jars = fetch("spark-kafka", SPARK_KAFKA)
     except (NoJavaError, FetchError, ToolMissingError) as error:
         skip_or_fail(str(error))
     with SyncCluster(3, topics={"orders": 3, "copies": 2}) as cluster:

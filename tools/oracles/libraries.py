@@ -18,3 +18,10 @@ COMPRESSION = (
 SLF4J = ("org.slf4j:slf4j-api:1.7.36", "org.slf4j:slf4j-nop:1.7.36")
 #: What binds 4.x's slf4j to its log4j: no artifact depends on it, Kafka's packaging adds it.
 LOG4J2_BINDING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
+#: Spark's Kafka source and sink: the newest published ones, which run on the next release, too.
+SPARK_KAFKA = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.2.0",
+    "org.apache.kafka:kafka-clients:3.9.2",
+    "org.apache.commons:commons-pool2:2.13.1",
+)

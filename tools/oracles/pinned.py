@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafka_admin_proto.protocol.releases import releases
 from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER
 from tools.oracles.jars import definition_artifacts, fetch, fetch_of_each, fetch_runtime
-from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J
+from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J, SPARK_KAFKA
 from tools.oracles.oracle import NEWEST
 
 #: What programs of the tests need of a release, beside the definitions.
@@ -30,6 +30,7 @@ def bring() -> None:
         fetch(release, [*definitions, *others, *SLF4J, *JACKSON, *COMPRESSION])
     for release in (NEWEST, NEWEST_BROKER, LAST_WITH_ZOOKEEPER):
         fetch_runtime(release)
+    fetch("spark-kafka", SPARK_KAFKA)
 
 
 if __name__ == "__main__":
