@@ -49,19 +49,28 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def installed(folder: Path, what: str) -> Path:
-    """The interpreter of a fresh environment with that, and what it depends on."""
+def environment(folder: Path) -> Path:
+    """The interpreter of a fresh environment."""
     venv.create(folder / "venv", with_pip=True)
-    found = folder / "venv" / "bin" / "python"
-    pip = (found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    # What it depends on is in the folder that `make` has filled; without make, pip asks its index.
+    return folder / "venv" / "bin" / "python"
+
+
+def by_pip(python: Path, what: object) -> None:
+    """Install it, and what it depends on: from the folder that `make` has filled, else an index."""
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     wheels = os.environ.get("KAFKA_ADMIN_PROTO_WHEELS")
     source = ("--no-index", "--find-links", wheels) if wheels else ()
-    constraints = ROOT / "constraints.txt"
-    done = run(*pip, *source, "-c", constraints, what, cwd=folder, check=False)
+    done = run(*pip, *source, "-c", ROOT / "constraints.txt", what, cwd=python.parent, check=False)
     if done.returncode:
-        skip_or_fail(f"pip cannot install what {what} depends on: {done.stderr[-300:]}")
-    return found
+        skip_or_fail(f"pip cannot install {what}: {done.stderr[-300:]}")
+
+
+def as_make_does(python: Path, what: object) -> None:
+    """Install it, and what it depends on, which uv's cache may have."""
+    by_pip(python, "uv")
+    done = run("sh", "tools/install.sh", python, what, cwd=ROOT, check=False)
+    if done.returncode:
+        skip_or_fail(f"nothing can install {what}: {done.stderr[-300:]}")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +78,9 @@ def python(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with the wheel."""
     (wheel,) = dist.glob("*.whl")
     assert wheel.name == f"kafka_admin_proto-{__version__}-py3-none-any.whl"
-    return installed(tmp_path_factory.mktemp("wheel"), str(wheel))
+    found = environment(tmp_path_factory.mktemp("wheel"))
+    by_pip(found, wheel)
+    return found
 
 
 def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
@@ -82,13 +93,14 @@ def test_the_sdist_is_installed_and_its_readme_is_run(dist: Path, tmp_path: Path
     """Its commands, in what it is unpacked to; ``make demo`` with this environment."""
     (sdist,) = dist.glob("*.tar.gz")
     assert sdist.name == f"kafka_admin_proto-{__version__}.tar.gz"
-    python = installed(tmp_path, f"{sdist}[cli,capture,compression]")
+    python = environment(tmp_path)
+    as_make_does(python, f"{sdist}[cli,capture,compression]")
     _check_package(python, tmp_path)
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     tree = tmp_path / sdist.name.removesuffix(".tar.gz")
-    environment = python.parents[1]
-    make = ("make", f"VENV={environment}", f"--old-file={environment}/.ready")
+    folder = python.parents[1]
+    make = ("make", f"VENV={folder}", f"--old-file={folder}/.ready")
     assert "CreateTopics" in run(*make, "demo", cwd=tree).stdout
     blocks = [each for each in code_blocks((tree / "README.md").read_text("utf-8"))]
     tried = [each.language for each in blocks if not each.reason]
