@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from typing import Any
@@ -63,8 +64,11 @@ class SaslBroker:
                 self._take_events(connection, writer)
         except SaslError:
             writer.write(connection.data_to_send())
+        except ConnectionResetError:
+            pass  # the client has left while an answer was on its way
         writer.close()
-        await writer.wait_closed()
+        with contextlib.suppress(ConnectionResetError):
+            await writer.wait_closed()
 
     def _take_events(self, connection: ServerConnection, writer: asyncio.StreamWriter) -> None:
         while (event := connection.next_event()) is not NEED_DATA and event is not PAUSED:
