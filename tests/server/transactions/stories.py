@@ -66,7 +66,7 @@ class TransactionSide(Side):
         while _is_busy(response := self.ask(request, version)) and time.monotonic() < deadline:
             time.sleep(0.05)
         if isinstance(request, m.EndTxnRequest):
-            # A newer epoch that comes before the markers keeps 3.9 from writing them, for ever.
+            # What comes before the markers are written depends on time.
             self.settled(m.DescribeTransactionsRequest([request.transactional_id]), 0)
         found = getattr(response, "producer_id", -1)
         if found >= 0:
@@ -118,13 +118,17 @@ class Story:
             ("add", "add", "write", "write", "end", "end", "init", "offsets", "commit_offsets",
              "describe", "list", "fetch")
         )  # fmt: skip
+        if kind == "commit_offsets":
+            # 3.9 takes a newer epoch's amid a transaction, whose markers then fail for ever.
+            shift = min(shift, 0)
 
         def who(side: TransactionSide) -> tuple[int, int]:
             producer_id, epoch = side.producers[name]
             return producer_id, max(epoch + shift, -1) if epoch >= 0 else epoch
 
         if kind == "init":
-            known, timeout_ms = random.random() < 0.5, random.choice((_TIMEOUT_MS,) * 6 + (0, 10**6))
+            known = random.random() < 0.5
+            timeout_ms = random.choice((_TIMEOUT_MS,) * 6 + (0, 10**6))
             return (
                 lambda side: m.InitProducerIdRequest(
                     name, timeout_ms, *(who(side) if known else (-1, -1))
