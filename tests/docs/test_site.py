@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -82,60 +83,68 @@ def browser(site: Path) -> Iterator[Browser]:
         yield found
 
 
-def shown(browser: Browser, file: Path, width: int, scheme: str) -> Page:
-    page = browser.open(file, size=(width, 900))
-    feature = {"name": "prefers-color-scheme", "value": scheme}
-    page.call("Emulation.setEmulatedMedia", {"features": [feature]})
-    page.value("localStorage.clear()")  # the scheme of the visit before
-    page.go(file.as_uri())
-    return page
+class Show(Protocol):
+    """Opens a page of the site, as on a first visit."""
+
+    def __call__(self, name: str, width: int = 1280, scheme: str = "light") -> Page: ...
+
+
+@pytest.fixture
+def shown(browser: Browser, site: Path) -> Iterator[Show]:
+    """Opens pages, and closes them after the test: each that is open slows the next ones."""
+    opened: list[Page] = []
+
+    def show(name: str, width: int = 1280, scheme: str = "light") -> Page:
+        page = browser.open(site / name, size=(width, 900))
+        opened.append(page)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        page.call("Emulation.setEmulatedMedia", {"features": [feature]})
+        page.value("localStorage.clear()")  # the scheme of the visit before
+        page.go((site / name).as_uri())
+        return page
+
+    yield show
+    for page in opened:
+        page.call("Page.close")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_cut_off(browser: Browser, site: Path, name: str, width: int) -> None:
-    page = browser.open(site / name, size=(width, 900))
-    assert page.value("document.documentElement.scrollWidth") <= width
-    assert page.value(_CUT) == 0
+def test_nothing_is_cut_off_on_any_page(shown: Show, site: Path, width: int) -> None:
+    """On a screen all columns are in view; on a phone a table scrolls in its box, and shows it."""
+    pages = sorted(site.rglob("*.html"))
+    # One template makes the pages of all messages.
+    messages = [each for each in pages if each.parent == site / "messages"]
+    page = shown("index.html", width)
+    wrong: dict[str, object] = {}
+    for file in {*pages}.difference(messages).union(sample(messages, 12)):
+        page.go(file.as_uri())
+        wider = page.value(_WIDER)
+        seen = [each for each in wider if width > 1000 or not (each["scrolls"] and each["hint"])]
+        if seen or page.value(_CUT) or page.value("document.documentElement.scrollWidth") > width:
+            wrong[file.relative_to(site).as_posix()] = seen
+    assert wrong == {}
     assert not page.errors
     assert all(address.startswith(("file:", "data:", "about:")) for address in page.requests)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["start.html", "kafka-shell.html", "recipes/rename-proxy.html"])
-def test_no_button_lies_on_code(browser: Browser, site: Path, name: str, width: int) -> None:
-    page = browser.open(site / name, size=(width, 900))
+def test_no_button_lies_on_code(shown: Show, name: str, width: int) -> None:
+    page = shown(name, width)
     assert page.value("document.querySelectorAll('article pre button').length") > 0
     assert page.value(_UNDER_A_BUTTON) == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tables_are_seen_whole_on_every_page(browser: Browser, site: Path, width: int) -> None:
-    """On a screen all columns are in view; on a phone a table scrolls in its box, and shows it."""
-    page = shown(browser, site / "index.html", width, "light")
-    wrong: dict[str, object] = {}
-    pages = sorted(site.rglob("*.html"))
-    # One template makes the pages of all messages.
-    messages = [each for each in pages if each.parent == site / "messages"]
-    for file in {*pages}.difference(messages).union(sample(messages, 12)):
-        page.go(file.as_uri())
-        wider = page.value(_WIDER)
-        seen = [each for each in wider if width > 1000 or not (each["scrolls"] and each["hint"])]
-        if seen or page.value("document.documentElement.scrollWidth") > width:
-            wrong[file.relative_to(site).as_posix()] = seen
-    assert wrong == {}
-
-
-def test_the_house_is_readable_on_a_phone(browser: Browser, site: Path) -> None:
-    page = shown(browser, site / "house.html", 400, "light")
+def test_the_house_is_readable_on_a_phone(shown: Show) -> None:
+    page = shown("house.html", 400)
     size = "document.querySelector('.drawing svg.picture text').getBoundingClientRect().height"
     assert page.value(size) >= 11
 
 
-def test_drawn_runs_are_readable_on_a_phone(browser: Browser, site: Path) -> None:
+def test_drawn_runs_are_readable_on_a_phone(shown: Show) -> None:
     """They have their own size, in a box that scrolls."""
     for name in ("simulation.html", "recipes/simulations.html"):
-        page = shown(browser, site / name, 400, "light")
+        page = shown(name, 400)
         sizes = page.value(
             "[...document.querySelectorAll('article img[src$=\".svg\"]')].map((each) =>"
             " [each.getBoundingClientRect().width, each.naturalWidth])"
@@ -144,9 +153,9 @@ def test_drawn_runs_are_readable_on_a_phone(browser: Browser, site: Path) -> Non
         assert all(width == natural > 800 for width, natural in sizes)
 
 
-def test_the_rules_of_the_proposals_are_in_view_on_a_phone(browser: Browser, site: Path) -> None:
+def test_the_rules_of_the_proposals_are_in_view_on_a_phone(shown: Show) -> None:
     """Each is a paragraph, with words for the columns."""
-    page = shown(browser, site / "proposals.html", 400, "light")
+    page = shown("proposals.html", 400)
     seen = page.value(
         "[...document.querySelectorAll('.rules td')].filter((each) => each.textContent.trim())"
         ".map((each) => each.getBoundingClientRect().right <= innerWidth)"
@@ -158,9 +167,9 @@ def test_the_rules_of_the_proposals_are_in_view_on_a_phone(browser: Browser, sit
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_an_option_keeps_its_dashes(browser: Browser, site: Path, width: int) -> None:
+def test_an_option_keeps_its_dashes(shown: Show, width: int) -> None:
     """Neither stands on the line above its name."""
-    page = shown(browser, site / "kafka-shell.html", width, "light")
+    page = shown("kafka-shell.html", width)
     lines = page.value(
         "[...document.querySelectorAll('article :not(pre) > code .whole')]"
         ".map((each) => [each.textContent, each.getClientRects().length])"
@@ -176,22 +185,17 @@ def test_an_option_keeps_its_dashes(browser: Browser, site: Path, width: int) ->
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_texts_stand_out(browser: Browser, site: Path, name: str, scheme: str) -> None:
+def test_texts_stand_out(shown: Show, name: str, scheme: str) -> None:
     """All but the marks behind headings, which appear under the pointer."""
-    page = shown(browser, site / name, 1280, scheme)
+    page = shown(name, scheme=scheme)
     assert faint_texts(page, "article :not(.headerlink)") == []
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize(("scheme", "expected"), [("light", "default"), ("dark", "slate")])
-def test_both_schemes(browser: Browser, site: Path, scheme: str, expected: str) -> None:
-    """As the system has it, on a first visit. Pages that are still open may store their own."""
-    for _ in range(5):
-        page = shown(browser, site / "start.html", 1280, scheme)
-        if page.value("document.body.dataset.mdColorScheme") == expected:
-            break
-    else:
-        pytest.fail(f"the page is never {scheme}")
+def test_both_schemes(shown: Show, scheme: str, expected: str) -> None:
+    """As the system has it, on a first visit."""
+    page = shown("start.html", scheme=scheme)
+    assert page.value("document.body.dataset.mdColorScheme") == expected
 
 
 #: What an operator types, and the first page of the results.
@@ -218,9 +222,9 @@ QUERIES = {
 
 
 @pytest.mark.parametrize(("query", "expected"), QUERIES.items())
-def test_the_search_finds_first(browser: Browser, site: Path, query: str, expected: str) -> None:
+def test_the_search_finds_first(shown: Show, query: str, expected: str) -> None:
     """From a file, without a server; the page that explains it is the first result."""
-    page = shown(browser, site / "index.html", 1280, "light")
+    page = shown("index.html")
     page.value("document.querySelector('.md-search__input').focus()")
     page.press(query)
     page.value("document.querySelector('.md-search__input').dispatchEvent(new Event('keyup'))")

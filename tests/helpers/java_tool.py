@@ -14,6 +14,7 @@ from tests.helpers.requirements import require_oracle
 
 #: The quick compiler alone is best for runs of a few seconds.
 JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_END_S = 5.0
 
 
 class JavaTool:
@@ -45,8 +46,12 @@ class JavaTool:
         return answers
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
+        """Let it end by itself where it can: it removes the libraries that it has unpacked."""
+        try:
+            self._process.communicate(timeout=_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
         self._stderr.close()
 
     def _write(self, lines: Sequence[str]) -> None:

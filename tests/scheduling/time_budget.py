@@ -20,7 +20,7 @@ _USUAL = 0.07
 #: No machine counts as slower than this.
 _SLOWEST = 5.0
 #: Files named in the summary.
-_NAMED = 10
+_NAMED = 40
 
 
 class FileTimes:

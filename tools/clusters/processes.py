@@ -104,13 +104,13 @@ def java() -> str:
 
 
 def start_java(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
-    """A Java process whose output goes to the folder's file `output`."""
+    """A Java process whose output goes to the folder's file `output`, and its libraries there."""
     setpriv = shutil.which("setpriv")
     bound = [setpriv, "--pdeathsig", "KILL"] if setpriv else []
     with (folder / "output").open("ab") as output:
         return _starter.submit(
             subprocess.Popen,
-            [*bound, java(), *command],
+            [*bound, java(), f"-Djava.io.tmpdir={folder}", *command],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -6,12 +6,9 @@ texts cost one look-up.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from functools import lru_cache
-
 import msgspec
 
-from kafka_admin_proto.server.patterns.characters import Ranges
+from kafka_admin_proto.server.patterns.characters import Characters
 from kafka_admin_proto.server.patterns.syntax import (
     Assertion,
     Choice,
@@ -25,8 +22,8 @@ from kafka_admin_proto.server.patterns.syntax import (
 )
 
 #: The places of a machine, and the steps that one pattern may take in all its states.
-_MOST_PLACES = 20_000
-_MOST_STEPS = 2_000_000
+_MOST_PLACES = 10_000
+_MOST_STEPS = 400_000
 _MOST_STATES = 5_000
 
 
@@ -34,7 +31,7 @@ class _Place(msgspec.Struct):
     """A place in the machine: where it goes on, and what it needs for that."""
 
     then: list[int] = []
-    needs: tuple[list[int], list[int]] | None = None
+    needs: Characters | None = None
     where: Where | None = None
 
 
@@ -44,7 +41,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         self._places: list[_Place] = []
         self._last = self._place()
-        self._start = self._made(_parsed(text), self._last)
+        self._start = self._made(parse(text), self._last)
         self._has_assertions = any(each.where for each in self._places)
         self._states: dict[tuple[frozenset[int], str, str], frozenset[int]] = {}
         self._steps = 0
@@ -69,7 +66,7 @@ class Pattern:
             found = frozenset(
                 then
                 for number in self._closed(state, before, char)
-                if _accepts(self._places[number], code)
+                if (needs := self._places[number].needs) is not None and code in needs
                 for then in self._places[number].then
             )
             if len(self._states) >= _MOST_STATES:
@@ -106,7 +103,7 @@ class Pattern:
         """The first place of a node, behind which ``then`` comes."""
         if isinstance(node, OneOf):
             found = self._place(then)
-            self._places[found].needs = _merged(node.ranges)
+            self._places[found].needs = node.characters
         elif isinstance(node, Assertion):
             found = self._place(then)
             self._places[found].where = node.where
@@ -131,32 +128,6 @@ class Pattern:
         for _ in range(node.least):
             then = self._made(node.node, then)
         return then
-
-
-@lru_cache(1000)
-def _parsed(text: str) -> Node:
-    return parse(text)
-
-
-def _merged(ranges: Ranges) -> tuple[list[int], list[int]]:
-    """(firsts, lasts) of ranges that do not touch each other, in their order."""
-    firsts: list[int] = []
-    lasts: list[int] = []
-    for low, high in sorted(ranges):
-        if lasts and low <= lasts[-1] + 1:
-            lasts[-1] = max(lasts[-1], high)
-        else:
-            firsts.append(low)
-            lasts.append(high)
-    return firsts, lasts
-
-
-def _accepts(place: _Place, code: int) -> bool:
-    if place.needs is None:
-        return False
-    firsts, lasts = place.needs
-    index = bisect_right(firsts, code) - 1
-    return index >= 0 and code <= lasts[index]
 
 
 def _holds(where: Where, before: str, after: str) -> bool:

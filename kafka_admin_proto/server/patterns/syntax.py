@@ -5,26 +5,28 @@ Scripts (``\\p{Greek}``) are not known; general categories of characters are.
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
 
 from kafka_admin_proto.server.patterns.characters import (
-    NAMED_CLASSES,
-    SHORT_CLASSES,
-    Ranges,
-    category,
-    folded,
-    negated,
+    LAST,
+    Characters,
+    in_any_case,
+    known_class,
 )
 
 #: The most times that something may be repeated, all repeats around it included.
 _MOST_REPEATS = 1000
 #: So deep groups may be nested.
 _DEEPEST = 100
-_LAST = 0x10FFFF
+#: So many ranges the sets of a pattern may be made of, and letters whose other cases they have.
+_MOST_RANGES = 50_000
 _ESCAPED = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
-_ALMOST_ALL: Ranges = ((0, 9), (11, _LAST))
+_ALL = Characters((0,), (LAST,))
+_ALMOST_ALL = Characters((0, 11), (9, LAST))
+_COUNTED = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}")
 
 Where = Literal["text-start", "text-end", "line-start", "line-end", "word", "no-word"]
 
@@ -34,9 +36,9 @@ class PatternError(ValueError):
 
 
 class OneOf(msgspec.Struct, frozen=True):
-    """A character of these ranges."""
+    """One of these characters."""
 
-    ranges: Ranges
+    characters: Characters
 
 
 class Assertion(msgspec.Struct, frozen=True):
@@ -105,6 +107,7 @@ class _Parser:
         self._at = 0
         self._flags = _Flags()
         self._names: set[str] = set()
+        self._ranges = 0
 
     @property
     def at_end(self) -> bool:
@@ -122,6 +125,15 @@ class _Parser:
     def _next(self) -> str:
         self._at += 1
         return self._text[self._at - 1]
+
+    def _take_until(self, end: str) -> str | None:
+        """What stands before an end, and both are taken; None where it does not come."""
+        found = self._text.find(end, self._at)
+        if found < 0:
+            return None
+        text = self._text[self._at : found]
+        self._at = found + len(end)
+        return text
 
     def choice(self, depth: int) -> Node:
         """Alternatives, up to the end or the ``)`` of their group."""
@@ -171,17 +183,14 @@ class _Parser:
 
     def _counted(self) -> tuple[int, int | None] | None:
         """``{2}``, ``{2,}`` or ``{2,3}``; other braces stand for themselves."""
-        if not self._peek("{"):
+        found = _COUNTED.match(self._text, self._at)
+        if found is None:
             return None
-        end = self._text.find("}", self._at)
-        first, comma, last = self._text[self._at + 1 : max(end, self._at + 1)].partition(",")
-        if end < 0 or not _is_count(first) or (last and not _is_count(last)):
-            return None
-        least = int(first[:5])
-        most = (int(last[:5]) if last else None) if comma else least
+        least = int(found[1][:5])
+        most = (int(found[3][:5]) if found[3] else None) if found[2] else least
         if max(least, most or 0) > _MOST_REPEATS or (most is not None and least > most):
             raise PatternError("invalid repeat count")
-        self._at = end + 1
+        self._at = found.end()
         return least, most
 
     def _atom(self, depth: int) -> list[Node]:
@@ -192,7 +201,7 @@ class _Parser:
             return [OneOf(self._set())]
         char = self._next()
         if char == ".":
-            return [OneOf(((0, _LAST),) if self._flags.s else _ALMOST_ALL)]
+            return [OneOf(_ALL if self._flags.s else _ALMOST_ALL)]
         if char == "^":
             return [Assertion("line-start" if self._flags.m else "text-start")]
         if char == "$":
@@ -202,8 +211,7 @@ class _Parser:
         return self._escape()
 
     def _literal(self, code: int) -> OneOf:
-        ranges = ((code, code),)
-        return OneOf(folded(ranges) if self._flags.i else ranges)
+        return OneOf(in_any_case(code) if self._flags.i else Characters((code,), (code,)))
 
     def _escape(self) -> list[Node]:
         if self.at_end:
@@ -215,42 +223,41 @@ class _Parser:
             if self._take(char):
                 return [Assertion(where)]
         if self._take("Q"):
-            quoted, _, _ = self._text[self._at :].partition("\\E")
-            self._at += len(quoted)
-            self._take("\\E")
+            quoted = self._take_until("\\E")
+            if quoted is None:
+                quoted, self._at = self._text[self._at :], len(self._text)
             return [self._literal(ord(each)) for each in quoted]
-        ranges = self._class()
-        if ranges is not None:
-            return [OneOf(ranges)]
+        characters = self._class()
+        if characters is not None:
+            return [OneOf(characters)]
         return [self._literal(self._character())]
 
-    def _class(self) -> Ranges | None:
+    def _class(self) -> Characters | None:
         """The characters of ``\\d``, ``\\pL`` and the like behind a backslash."""
         char = self._text[self._at]
-        if char.lower() in SHORT_CLASSES:
+        if char.lower() in "dsw":
             self._at += 1
-            return self._cased(SHORT_CLASSES[char.lower()], wants_others=char.isupper())
+            return self._known("\\" + char.lower(), others=char.isupper())
         if char not in "pP":
             return None
         self._at += 1
         if self.at_end:
             raise PatternError("invalid character class range")
-        name = self._next()
+        name: str | None = self._next()
         if name == "{":
-            name, brace, _ = self._text[self._at :].partition("}")
-            self._at += len(name) + 1
-            if not brace:
+            name = self._take_until("}")
+            if name is None:
                 raise PatternError("invalid character class range")
-        wants_others = (char == "P") != name.startswith("^")
-        found = category(name.removeprefix("^"))
+        assert name is not None
+        others = (char == "P") != name.startswith("^")
+        return self._known("\\p" + name.removeprefix("^"), others=others)
+
+    def _known(self, name: str, *, others: bool) -> Characters:
+        """Characters with a name, or all others, of any case if the flags say so."""
+        found = known_class(name, any_case=self._flags.i, others=others)
         if found is None:
             raise PatternError("invalid character class range")
-        return self._cased(found, wants_others=wants_others)
-
-    def _cased(self, ranges: Ranges, *, wants_others: bool) -> Ranges:
-        """Characters, or all others, of any case if the flags say so."""
-        found = folded(ranges) if self._flags.i else ranges
-        return negated(found) if wants_others else found
+        return found
 
     def _character(self) -> int:
         """The character that an escape stands for."""
@@ -272,26 +279,24 @@ class _Parser:
 
     def _hexadecimal(self) -> int:
         if self._take("{"):
-            digits, brace, _ = self._text[self._at :].partition("}")
-            self._at += len(digits) + 1
+            digits = self._take_until("}") or ""
         else:
-            digits, brace = self._text[self._at : self._at + 2], "}"
+            digits = self._text[self._at : self._at + 2]
             self._at += 2
             if len(digits) < 2:
-                brace = ""
+                digits = ""
         known = "0123456789abcdefABCDEF"
-        if not brace or not 0 < len(digits) <= 8 or any(each not in known for each in digits):
+        if not 0 < len(digits) <= 8 or any(each not in known for each in digits):
             raise PatternError("invalid escape sequence")
-        if int(digits, 16) > _LAST:
+        if int(digits, 16) > LAST:
             raise PatternError("invalid escape sequence")
         return int(digits, 16)
 
     def _group(self, depth: int) -> list[Node]:
         flags = self._flags
         if self._take("?P<") or self._take("?<"):
-            name, bracket, _ = self._text[self._at :].partition(">")
-            self._at += len(name) + 1
-            if not bracket or not name or not (name.isascii() and name.replace("_", "a").isalnum()):
+            name = self._take_until(">")
+            if not name or not (name.isascii() and name.replace("_", "a").isalnum()):
                 raise PatternError("invalid named capture")
             if name in self._names:
                 raise PatternError("duplicate capture group name")
@@ -322,9 +327,9 @@ class _Parser:
                 break
         raise PatternError("invalid or unsupported Perl syntax")
 
-    def _set(self) -> Ranges:
+    def _set(self) -> Characters:
         """The characters of brackets."""
-        wants_others = self._take("^")
+        others = self._take("^")
         found: list[tuple[int, int]] = []
         is_first = True
         while is_first or not self._peek("]"):
@@ -334,32 +339,39 @@ class _Parser:
                 # Perl takes it for itself; RE2 wants it at an end, or escaped.
                 raise PatternError("invalid character class range")
             is_first = False
-            named = self._named_class()
-            if named is not None:
-                found += named
-                continue
-            low = self._set_character()
-            high = low
-            if self._peek("-") and not self._peek("-]"):
-                self._at += 1
-                high = self._set_character()
-                if high < low:
-                    raise PatternError("invalid character class range")
-            ranges = ((low, high),)
-            found += folded(ranges) if self._flags.i else ranges
+            characters = self._named_class()
+            if characters is None:
+                low = high = self._set_character()
+                if self._peek("-") and not self._peek("-]"):
+                    self._at += 1
+                    high = self._set_character()
+                    if high < low:
+                        raise PatternError("invalid character class range")
+                characters = Characters((low,), (high,))
+                if self._flags.i:
+                    self._count(characters.letters())
+                    characters = characters.in_any_case()
+            self._count(len(characters.firsts))
+            found += characters.ranges()
         self._at += 1
-        return negated(tuple(found)) if wants_others else tuple(found)
+        made = Characters.of(found)
+        return made.others() if others else made
 
-    def _named_class(self) -> Ranges | None:
+    def _count(self, ranges: int) -> None:
+        self._ranges += ranges
+        if self._ranges > _MOST_RANGES:
+            raise PatternError("it takes too long")
+
+    def _named_class(self) -> Characters | None:
         """``[:alpha:]`` or a class behind a backslash."""
-        if self._peek("[:"):
-            name, end, _ = self._text[self._at + 2 :].partition(":]")
-            if end:
-                known = NAMED_CLASSES.get(name.removeprefix("^"))
-                if known is None:
+        if self._take("[:"):
+            start = self._at
+            name = self._take_until(":]")
+            if name is not None:
+                if name.startswith("\\"):
                     raise PatternError("invalid character class range")
-                self._at += len(name) + 4
-                return self._cased(known, wants_others=name.startswith("^"))
+                return self._known(name.removeprefix("^"), others=name.startswith("^"))
+            self._at = start - 2
         if self._peek("\\") and self._at + 1 < len(self._text):
             self._at += 1
             found = self._class()
@@ -376,7 +388,3 @@ class _Parser:
         if self.at_end:
             raise PatternError("trailing backslash at end of expression")
         return self._character()
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")

@@ -28,6 +28,7 @@ _TEXTS: tuple[Callable[[int], str], ...] = (
     lambda size: "9" * size,
     lambda size: ("a=b," * size)[:size],
     lambda size: "." * size,
+    lambda size: "(?i)" + r"\p{Lu}\pL[\PN]{9}" * (size // 18),
     lambda size: "client_id=" + "[\u4e00-\u9fa5]" * (size // 10),
 )
 

@@ -42,7 +42,7 @@ from kafka_admin_proto.server.repeats import MOST_REPEATED
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.values import Message
 from tests.server.groups.coordinated import DELAY_S, Coordinated
-from tests.server.handlers.test_bounded_time import Cost, check, rows_of
+from tests.server.handlers.test_bounded_time import Cost, check, hold_bounds, rows_of
 
 _PARTITIONS, _MEMBERS, _IDS = 1000, 300, 100
 _ALL = list(range(_PARTITIONS))
@@ -103,6 +103,16 @@ def _committed(topics: list[OffsetCommitRequestTopic]) -> Message:
     return m.OffsetCommitRequest("other", -1, "", topics=topics)
 
 
+#: Patterns by a short name.
+PATTERNS = {
+    **{each: each for each in (".*b", ".*.*b", "a{1,9000}.*b", "a+a+$", "(a|a)*b", r"\p{ab}")},
+    "of categories": r"\p{Lu}\p{Ll}\p{Lt}\p{Lm}\p{Lo}\p{Mn}\p{Nd}\p{Sc}",
+    "of letters in any case": "(?i)" + r"\pL" * 8000,
+    "of repeated letters": r"\pL{1000}" * 9,
+    "of sets of letters": r"[\pL\pN]" * 3000,
+    "of sets in any case": "(?i)" + r"[a-\x{10ffff}]" * 2000,
+    "of braces": "{1" * 15_000,
+}
 _NAMES = [f"p{number}" for number in range(5000)]
 _ROW = OffsetCommitRequestPartition(0, 1)
 #: Name → the request and its version, None for the highest.
@@ -159,8 +169,8 @@ ATTACKS: dict[str, tuple[Message, int | None]] = {
                           None),
     "many states of transactions": (m.ListTransactionsRequest(_NAMES), None),
     **{
-        f"the pattern {pattern}": (m.ListTransactionsRequest([], [], -1, pattern), None)
-        for pattern in (".*b", ".*.*b", "a{1,9000}.*b", "a+a+$", "(a|a)*b")
+        f"the pattern {name}": (m.ListTransactionsRequest([], [], -1, pattern), None)
+        for name, pattern in PATTERNS.items()
     },
     "partitions added to no transaction": (
         m.AddPartitionsToTxnRequest([], "t-1", 0, 0, [AddPartitionsToTxnTopic("big", _ALL)] * 10),
@@ -175,6 +185,21 @@ ATTACKS: dict[str, tuple[Message, int | None]] = {
         m.DescribeProducersRequest([TopicRequest("big", [0] * 10_000)]), None,
     ),
 }  # fmt: skip
+
+
+#: Apis that the cluster of `test_bounded_time` answers with NOT_COORDINATOR, whatever they ask.
+COORDINATED = (
+    "AddOffsetsToTxn", "AddPartitionsToTxn", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
+    "DeleteGroups", "DescribeGroups", "DescribeTransactions", "EndTxn", "Heartbeat",
+    "InitProducerId", "JoinGroup", "LeaveGroup", "ListGroups", "ListTransactions", "OffsetCommit",
+    "OffsetDelete", "OffsetFetch", "SyncGroup", "TxnOffsetCommit",
+)  # fmt: skip
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("api", COORDINATED)
+def test_drawn_requests(api: str) -> None:
+    hold_bounds("shipped", api, ("",), lambda request, version, _: cost(request, version))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
