@@ -16,7 +16,7 @@ _OTHER_NAMES = {
     "add": ("create",),
     "alter": ("set", "unset"),
     "delete-offsets": ("offsets delete",),
-    "describe": ("get",),
+    "describe": ("get", "users list"),
     "execute": ("reassign",),
     "remove": ("delete",),
     "reset-offsets": ("offsets reset",),
@@ -73,7 +73,12 @@ def _commands(group: click.Context, verb: str) -> list[str]:
     wanted = (verb, *_OTHER_NAMES.get(verb, ()))
     path = group.command_path
     root = group.find_root()
-    return [f"{path} {name}" for name in _names(group) if name in wanted] or [
+    own = [
+        f"{path} {name}"
+        for name in _names(group)
+        if name in wanted or f"{group.info_name} {name}" in wanted
+    ]
+    return own or [
         f"{each.command_path} {name}"
         for each in _groups(root)
         for name in _names(each)

@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_admin_proto.arguments import is_async
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.policies.policies import OWN_FAILURES
 
 #: Kafka's configs with the class of a policy.
 CREATE_TOPIC_CONFIG = "create.topic.policy.class.name"
@@ -105,7 +106,7 @@ def named_class(
         )
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # the module's own code may raise any
+    except OWN_FAILURES as error:  # of the module's own code
         raise SettingsError(
             f"{setting}: no {what} {name!r}: {reason(error)}; name it as module:Class"
         ) from error
@@ -131,11 +132,11 @@ def _call(source: _Source, what: str, function: Callable[..., Any], *arguments: 
     """Call a policy's own code. Raises SettingsError, in one line, for any error of it."""
     try:
         return function(*arguments)
-    except Exception as error:
+    except OWN_FAILURES as error:
         text = f"{source.setting}: {what} of {source.name} failed: {reason(error)}"
         raise SettingsError(text) from error
 
 
-def reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """An error's type and text in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -147,6 +147,10 @@ class AlterConfigPolicy(Protocol):
     def close(self) -> None: ...
 
 
+#: What a user's own code may raise: it does not end the program that it is a part of.
+OWN_FAILURES = (Exception, SystemExit)
+
+
 def ask(policy: CreateTopicPolicy | AlterConfigPolicy, metadata: Any, name: str) -> None:
     """Raises PolicyViolation where the policy refuses, PolicyError for an error of its own.
 
@@ -164,7 +168,7 @@ def ask(policy: CreateTopicPolicy | AlterConfigPolicy, metadata: Any, name: str)
             text = str(violation)
         else:
             return
-    except Exception as error:
+    except OWN_FAILURES as error:
         POLICIES.exception("The policy %s failed for %r", type(policy).__qualname__, name)
         raise PolicyError from error
     raise PolicyViolation(sendable_text(text))

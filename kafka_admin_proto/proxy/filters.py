@@ -98,15 +98,21 @@ def _methods(given: object) -> dict[str, tuple[Any, frozenset[int] | None]]:
 def _checked(method: Callable[..., Any], where: str) -> Callable[[Any, Call], Any]:
     """The method of a filter; TypeError, which the log has, for what it may not give."""
 
+    def own(code: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return code(*arguments)
+        except SystemExit as error:  # it does not end the proxy
+            raise RuntimeError(f"{where} called sys.exit()") from error
+
     def checked(message: Message, call: Call) -> Any:
-        found = method(message, call)
+        found = own(method, message, call)
         return asking(found, call) if isinstance(found, Generator) else response(found, call)
 
     def asking(generator: Generator[Any, Any, Any], call: Call) -> Generator[Message, Any, Any]:
         answer = None
         while True:
             try:
-                asked = generator.send(answer)
+                asked = own(generator.send, answer)
             except StopIteration as done:
                 return response(done.value, call)
             if not (isinstance(asked, Message) and asked.message_name.endswith("Request")):

@@ -53,6 +53,7 @@ def test_each_command_is_named_for_its_flag(group: str, names: list[str]) -> Non
         ("groups --delete-offsets", "--delete-offsets is the command kap offsets delete"),
         ("partitions --execute", "--execute is the command kap partitions reassign"),
         ("partitions reassign --verify", "--verify is the command kap partitions verify"),
+        ("users --describe", "--describe is the command kap users list"),
         ("logdirs --describe", "Leave --describe out: kap logdirs does it"),
         ("--execute", "--execute is the command kap partitions reassign"),
         ("reassign --execute", "No such command 'reassign'. There is kap partitions reassign"),

@@ -98,7 +98,8 @@ def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
     command = [
         submit, "--master", "local-cluster[2,1,1024]", "--conf", "spark.ui.enabled=false",
         "--driver-java-options", _JVM_OPTIONS,
-        "--conf", f"spark.executor.extraJavaOptions={_JVM_OPTIONS}", "--conf", "spark.sql.shuffle.partitions=4",
+        "--conf", f"spark.executor.extraJavaOptions={_JVM_OPTIONS}",
+        "--conf", "spark.sql.shuffle.partitions=4",
         "--py-files", shipped, tmp_path / "job.py", tmp_path, ADMIN, CONTROLLER,
     ]  # fmt: skip
     env = os.environ | {

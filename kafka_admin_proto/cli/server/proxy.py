@@ -32,6 +32,7 @@ from kafka_admin_proto.policies.loading import (
     named_class,
     reason,
 )
+from kafka_admin_proto.policies.policies import OWN_FAILURES
 from kafka_admin_proto.protocol.addresses import listen_address
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
@@ -197,7 +198,7 @@ def _filters(names: tuple[str, ...]) -> list[object]:
         make = named_class("--filter", name, "filter", "on_request, on_response or both")
         try:
             made.append(make())
-        except Exception as error:  # a user's own code
+        except OWN_FAILURES as error:
             text = f"--filter: the constructor of {name} failed: {reason(error)}"
             raise SettingsError(text) from error
     try:

@@ -49,9 +49,7 @@ class Characters(msgspec.Struct, frozen=True):
         """All other characters."""
         starts = (0, *(each + 1 for each in self.lasts))
         ends = (*(each - 1 for each in self.firsts), LAST)
-        return Characters.of(
-            each for each in zip(starts, ends, strict=True) if each[0] <= each[1]
-        )
+        return Characters.of(each for each in zip(starts, ends, strict=True) if each[0] <= each[1])
 
     def in_any_case(self) -> Characters:
         """With the other cases of each letter."""
@@ -109,9 +107,7 @@ def _categories() -> dict[str, list[tuple[int, int]]]:
         ranges = [*_runs(group)]
         found.setdefault(name, []).extend(ranges)
         found.setdefault(name[0], []).extend(ranges)
-    rest = Characters.of(
-        [*((each.start, each.stop - 1) for each in _ASSIGNED), *_PRIVATE]
-    ).others()
+    rest = Characters.of([*((each.start, each.stop - 1) for each in _ASSIGNED), *_PRIVATE]).others()
     for name, ranges in (("Co", [*_PRIVATE]), ("Cn", [*rest.ranges()])):
         found[name].extend(ranges)
         found["C"].extend(ranges)

@@ -76,6 +76,14 @@ class BadClose(Good):
         super().close()
         raise ValueError("still open")
 
+class ExitsAsMade(Good):
+    def __init__(self):
+        raise SystemExit(0)
+
+class ExitsAsConfigured(Good):
+    def configure(self, configs):
+        raise SystemExit(3)
+
 class Exits(Good):
     def configure(self, configs):
         raise KeyboardInterrupt
@@ -89,6 +97,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]
     """The calls of the policies in the module ``rules``, which is in the current folder."""
     (tmp_path / "rules.py").write_text(MODULE)
     (tmp_path / "broken.py").write_text("1 +")
+    (tmp_path / "exits.py").write_text("raise SystemExit(0)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     import rules  # type: ignore[import-not-found]
@@ -123,6 +132,7 @@ REFUSED = {
     "rules:Absent": "no policy 'rules:Absent': AttributeError: module 'rules' has no attribute",
     "absent:Good": "no policy 'absent:Good': ModuleNotFoundError: No module named 'absent'",
     "broken:Good": "no policy 'broken:Good': SyntaxError: invalid syntax",
+    "exits:Good": "no policy 'exits:Good': SystemExit: 0; name it as module:Class",
     "rules:good": "'rules:good' is no class; name a class as module:Class",
 }
 #: What fails when the cluster starts → the end of the sentence.
@@ -130,6 +140,8 @@ FAILING = {
     "rules:BadConstructor": "the constructor of rules:BadConstructor failed: KeyError: 'two",
     "rules:WantsArguments": "the constructor of rules:WantsArguments failed: TypeError: ",
     "rules:BadConfigure": "configure(configs) of rules:BadConfigure failed: OSError: no such file",
+    "rules:ExitsAsMade": "the constructor of rules:ExitsAsMade failed: SystemExit: 0",
+    "rules:ExitsAsConfigured": "configure(configs) of rules:ExitsAsConfigured failed: SystemExit",
     "rules:NoValidate": "rules:NoValidate has no method validate; a policy has configure(configs), "
     "validate(metadata) and close()",
     "rules:NoClose": "rules:NoClose has no method close; a policy has",

@@ -10,6 +10,7 @@ import pytest
 
 from kafka_admin_proto import AlterReplicaLogDirsRequest as Alter
 from kafka_admin_proto.errors import PartitionMetadataError
+from kafka_admin_proto.kept_files import KeptFileError
 from kafka_admin_proto.messages import kip_516
 from kafka_admin_proto.records.batches.batches import read_batches
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME
@@ -32,6 +33,27 @@ def values(found: int | bytes) -> list[bytes | None]:
     """The records' values; an error code is a failure."""
     assert isinstance(found, bytes), found
     return [record.value for batch in read_batches(found) for record in batch.records]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    disk = FolderDisk([tmp_path / "d"])
+    (victim := tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "d" / "linked-0").symlink_to(tmp_path / "folder")
+    disk.make(disk.log_dirs[0], "a-0")
+    link = tmp_path / "d" / "a-0" / FILE_NAME
+    link.symlink_to(victim)
+    with pytest.raises(KeptFileError):
+        disk.read(disk.log_dirs[0], "a-0", FILE_NAME)
+    disk.write(disk.log_dirs[0], "a-0", FILE_NAME, b"over")
+    with pytest.raises(KeptFileError):
+        disk.write(disk.log_dirs[0], "linked-0", FILE_NAME, b"over")
+    assert (victim.read_bytes(), disk.read(disk.log_dirs[0], "a-0", FILE_NAME)) == (
+        b"mine",
+        b"over",
+    )
+    assert disk.names(disk.log_dirs[0]) == ["a-0"]
+    assert list((tmp_path / "folder").iterdir()) == []
 
 
 def test_a_first_leader_and_isr_writes_the_file(disk: Disk) -> None:

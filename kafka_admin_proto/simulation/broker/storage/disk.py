@@ -17,6 +17,7 @@ from uuid import UUID
 
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.errors import PartitionMetadataError
+from kafka_admin_proto.kept_files import create_kept, read_kept, refuse_link
 from kafka_admin_proto.records.batches.batches import Record, read_batches
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
 
@@ -110,8 +111,15 @@ class Disk:
             return None
 
 
+#: Of a file that is read back.
+_MOST_BYTES = 1 << 30
+
+
 class FolderDisk(Disk):
-    """Log directories in the file system; ``log_dirs`` are their paths, which are made."""
+    """Log directories in the file system; ``log_dirs`` are their paths, which are made.
+
+    Links below them are not followed: KeptFileError.
+    """
 
     def __init__(self, log_dirs: Sequence[str | Path]) -> None:
         super().__init__(list(map(str, listed(log_dirs, "log_dirs"))))
@@ -119,7 +127,8 @@ class FolderDisk(Disk):
             Path(each).mkdir(parents=True, exist_ok=True)
 
     def names(self, log_dir: str) -> list[str]:
-        return sorted(each.name for each in Path(log_dir).iterdir() if each.is_dir())
+        found = Path(log_dir).iterdir()
+        return sorted(each.name for each in found if each.is_dir() and not each.is_symlink())
 
     def make(self, log_dir: str, name: str) -> None:
         Path(log_dir, name).mkdir()
@@ -131,11 +140,16 @@ class FolderDisk(Disk):
         shutil.rmtree(Path(log_dir, name), ignore_errors=True)
 
     def read(self, log_dir: str, name: str, file: str) -> bytes | None:
-        path = Path(log_dir, name, file)
-        return path.read_bytes() if path.exists() else None
+        refuse_link(Path(log_dir, name))
+        try:
+            return read_kept(Path(log_dir, name, file), _MOST_BYTES)
+        except FileNotFoundError:
+            return None
 
     def write(self, log_dir: str, name: str, file: str, data: bytes) -> None:
-        Path(log_dir, name, file).write_bytes(data)
+        refuse_link(Path(log_dir, name))
+        with open(create_kept(Path(log_dir, name, file)), "wb") as kept:
+            kept.write(data)
 
     def unlink(self, log_dir: str, name: str, file: str) -> None:
         Path(log_dir, name, file).unlink(missing_ok=True)
