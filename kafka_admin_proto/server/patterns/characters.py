@@ -53,19 +53,18 @@ class Characters(msgspec.Struct, frozen=True):
 
     def in_any_case(self) -> Characters:
         """With the other cases of each letter."""
-        groups, cased = _letters()
-        found = [*self.ranges()]
-        for low, high in self.ranges():
-            for code in cased[bisect_left(cased, low) : bisect_right(cased, high)]:
-                found += [(each, each) for each in groups[code]]
-        return Characters.of(found)
+        groups, _ = _letters()
+        cases = ((each, each) for code in self.cased() for each in groups[code])
+        return Characters.of([*self.ranges(), *cases])
 
-    def letters(self) -> int:
-        """How many of them have other cases."""
+    def cased(self) -> list[int]:
+        """Those of them that have other cases."""
         _, cased = _letters()
-        return sum(
-            bisect_right(cased, high) - bisect_left(cased, low) for low, high in self.ranges()
-        )
+        return [
+            code
+            for low, high in self.ranges()
+            for code in cased[bisect_left(cased, low) : bisect_right(cased, high)]
+        ]
 
 
 _DIGITS, _UPPER, _LOWER = (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)

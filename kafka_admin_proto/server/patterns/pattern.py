@@ -23,7 +23,7 @@ from kafka_admin_proto.server.patterns.syntax import (
 
 #: The places of a machine, and the steps that one pattern may take in all its states.
 _MOST_PLACES = 10_000
-_MOST_STEPS = 400_000
+_MOST_STEPS = 500_000
 _MOST_STATES = 5_000
 
 

@@ -349,7 +349,7 @@ class _Parser:
                         raise PatternError("invalid character class range")
                 characters = Characters((low,), (high,))
                 if self._flags.i:
-                    self._count(characters.letters())
+                    self._count(len(characters.cased()))
                     characters = characters.in_any_case()
             self._count(len(characters.firsts))
             found += characters.ranges()

@@ -50,8 +50,7 @@ _ALL = list(range(_PARTITIONS))
 _LONG_ID = "a" * 30_000
 
 
-@cache
-def crowded() -> Coordinated:
+def made() -> Coordinated:
     """A group with many members and offsets, and a transaction with many partitions."""
     found = Coordinated(configs={"transaction.state.log.replication.factor": "1"})
     ask = found.served.ask
@@ -74,9 +73,12 @@ def crowded() -> Coordinated:
     return found
 
 
-def cost(request: Message, version: int) -> Cost:
+#: One for tests that leave it as it is.
+crowded = cache(made)
+
+
+def cost(found: Coordinated, request: Message, version: int) -> Cost:
     """What a request costs the coordinator, but for what waits."""
-    found = crowded()
     seen = codec(type(request), version)
     data = seen.encode(request)
     caller = Caller(found.node, version, "c", host="127.0.0.1")
@@ -199,7 +201,8 @@ COORDINATED = (
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("api", COORDINATED)
 def test_drawn_requests(api: str) -> None:
-    hold_bounds("shipped", api, ("",), lambda request, version, _: cost(request, version))
+    found = made()
+    hold_bounds("shipped", api, ("",), lambda request, version, _: cost(found, request, version))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -207,7 +210,7 @@ def test_attacks(attack: str) -> None:
     request, version = ATTACKS[attack]
     if version is None:
         version = crowded().served.versions[request.api_key or 0].highest
-    check(partial(cost, request, version))
+    check(partial(cost, crowded(), request, version))
 
 
 def test_what_is_named_again_is_described_again_until_there_is_too_much() -> None:
@@ -235,7 +238,7 @@ def test_a_group_of_consumers_again_and_again() -> None:
         assert found.ask(beat, 1).error_code == 0
     request = m.ConsumerGroupDescribeRequest(["consumers"] * 2000)
     version = found.served.versions[request.api_key or 0].highest
-    check(partial(cost, request, version))
+    check(partial(cost, crowded(), request, version))
     (one,) = found.ask(m.ConsumerGroupDescribeRequest(["consumers"])).groups
     assert len(one.members) == 20
 
