@@ -51,6 +51,12 @@ class Backoff(msgspec.Struct, frozen=True):
         return float(min(varied, self.longest_s))
 
 
+class Left(float):
+    """Seconds that are left of a deadline; ``given_s`` is what its user gave, for sentences."""
+
+    given_s: float
+
+
 class Deadline:
     """A point in time, ``seconds`` from now, for all attempts together.
 
@@ -60,13 +66,16 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         if math.isnan(seconds):
             raise InstructionError("a timeout is a number of seconds, not nan; math.inf never ends")
-        self.seconds = seconds
+        #: What the user gave, also where this is what was left of another deadline.
+        self.seconds: float = seconds.given_s if isinstance(seconds, Left) else seconds
         self._end = time.monotonic() + seconds
 
     @property
-    def left(self) -> float:
+    def left(self) -> Left:
         """Seconds that are left, 0 when it is over."""
-        return max(0.0, self._end - time.monotonic())
+        found = Left(max(0.0, self._end - time.monotonic()))
+        found.given_s = self.seconds
+        return found
 
     @property
     def is_over(self) -> bool:

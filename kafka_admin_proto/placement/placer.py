@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import gt
 from typing import TypeVar
 
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement.exchange import Exchange
@@ -44,8 +45,9 @@ def place_new(
             error="INVALID_PARTITIONS",
         )
     homes: list[Sequence[int]] = [()] * partitions
+    there = listed(fixed, "fixed")
     _check(racks, [replication_factor])
-    return _assign(racks, homes, [replication_factor] * partitions, fixed, elsewhere, seed)
+    return _assign(racks, homes, [replication_factor] * partitions, there, elsewhere, seed)
 
 
 def place_with_fenced(
@@ -113,6 +115,7 @@ def regenerate(
 
     Raises PlacementError as place_new does.
     """
+    current = listed(current, "current")
     counts = [
         len(replicas) if replication_factor is None else replication_factor for replicas in current
     ]
@@ -130,7 +133,8 @@ def regenerate(
 
 def count_moves(current: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]]) -> int:
     """How many replicas are new to their broker, and so have to be copied."""
-    return sum(len({*new} - {*old}) for old, new in zip(current, wanted, strict=True))
+    pairs = zip(listed(current, "current"), listed(wanted, "wanted"), strict=True)
+    return sum(len({*new} - {*old}) for old, new in pairs)
 
 
 def _check(racks: Mapping[int, str | None], counts: Sequence[int]) -> None:

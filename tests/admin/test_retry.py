@@ -36,3 +36,10 @@ def test_a_deadline_ends() -> None:
     with pytest.raises(ValueError, match="a number of seconds"):
         Deadline(float("nan"))
     assert 9 < Deadline(10).left <= 10
+
+
+def test_what_is_left_knows_what_was_given() -> None:
+    inner = Deadline(Deadline(Deadline(10).left).left)
+    assert inner.seconds == 10
+    assert 9 < inner.left < 10
+    assert Deadline(min(Deadline(10).left, 3.0)).seconds == 3

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Any
 import pytest
 
 import kafka_admin_proto
+from kafka_admin_proto.admin import write_reassignment, write_topics_to_move
 from kafka_admin_proto.capture import FrameDecoder, read_captures
 from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.placement import count_moves, place_new, regenerate
 from kafka_admin_proto.proxy import Proxy, SyncProxy
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.stored_records import produce
@@ -30,8 +33,13 @@ _NO_AUTHORITY = object.__new__(Authority)
 _NO_STATE: Any = None
 #: Function → a call with the text in the place of its collection.
 CALLS: dict[str, Callable[[Any], Any]] = {
+    "admin.write_reassignment": write_reassignment,
+    "admin.write_topics_to_move": write_topics_to_move,
     "capture.read_captures": read_captures,
     "capture.sources.read_frames": lambda names: list(read_frames(names, FrameDecoder())),
+    "placement.count_moves": lambda current: count_moves(current, [[1]]),
+    "placement.place_new": lambda fixed: place_new({1: None}, 1, 1, fixed=fixed),
+    "placement.regenerate": lambda current: regenerate({1: None}, current),
     "proxy.Proxy": lambda filters: Proxy("a:1", filters),
     "proxy.SyncProxy": lambda observers: SyncProxy("a:1", observers=observers),
     "server.Cluster.produce": lambda records: produce(_NO_STATE, "orders", records),
@@ -45,8 +53,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 #: Public, and held by ``test_of_spark``, which needs its extra.
 _SPARK = {"tables.queries.StoredTable.batches", "tables.queries.StoredTable.rows"}
 #: Collections of texts, and of what a text's letters would be taken for.
-_COLLECTION = ("Iterable[str", "Sequence[str", "Collection[str", "list[str", "set[str",
-               "Iterable[NewRecord", "Iterable[object", "Iterable[Observer")  # fmt: skip
+_COLLECTION = re.compile(
+    r"(Iterable|Sequence|Collection|list|set)\[(str|NewRecord|object|Observer|PartitionReplicas"
+    r"|Sequence\[int)"
+)
 
 
 def takes_texts(function: Any) -> bool:
@@ -54,7 +64,8 @@ def takes_texts(function: Any) -> bool:
         given = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    return any(str(each.annotation).startswith(_COLLECTION) for each in given)
+    annotations = (str(each.annotation) for each in given)
+    return any(not each.startswith("str |") and _COLLECTION.search(each) for each in annotations)
 
 
 def public_functions() -> set[str]:
@@ -63,11 +74,13 @@ def public_functions() -> set[str]:
     prefix = f"{kafka_admin_proto.__name__}."
     for module in pkgutil.walk_packages(kafka_admin_proto.__path__, prefix):
         room = module.name.removeprefix(prefix)
-        if not module.ispkg or room.split(".")[0] in ("admin", "cli", "messages"):
+        if not module.ispkg or room.split(".")[0] in ("cli", "messages"):
             continue
         package = import_module(module.name)
         for name in getattr(package, "__all__", ()):
             public = getattr(package, name)
+            if room.startswith("admin") and inspect.isclass(public):
+                continue
             methods = vars(public) if inspect.isclass(public) else {}
             own = {f"{name}.{each}": method for each, method in methods.items() if each[0] != "_"}
             found |= {

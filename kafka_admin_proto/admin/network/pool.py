@@ -162,7 +162,8 @@ def _combined(errors: Sequence[ConnectionFailedError]) -> ConnectionFailedError:
             if isinstance(error, kind):
                 return error
     reasons = "; ".join(dict.fromkeys(map(str, errors)))
+    addresses = list(dict.fromkeys(error.address for error in errors))
     return ConnectionFailedError(
-        f"none of {counted(len(errors), 'addresses')} gave a connection: {reasons}",
-        address=",".join(error.address for error in errors),
+        f"none of {counted(len(addresses), 'addresses')} gave a connection: {reasons}",
+        address=",".join(addresses),
     )

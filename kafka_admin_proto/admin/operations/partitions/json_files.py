@@ -15,6 +15,7 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
+from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.counts import counted
 
 #: In the place of a log dir: the broker chooses.
@@ -98,7 +99,9 @@ def write_reassignment(partitions: Iterable[PartitionReplicas]) -> str:
             "replicas": each.replicas,
             "log_dirs": each.log_dirs or [ANY_LOG_DIR] * len(each.replicas),
         }
-        for each in sorted(partitions, key=lambda each: (each.topic, each.partition))
+        for each in sorted(
+            listed(partitions, "partitions"), key=lambda each: (each.topic, each.partition)
+        )
     ]
     return _dump({"version": _VERSION, "partitions": rows})
 
@@ -120,7 +123,9 @@ def read_topics_to_move(text: str | bytes) -> list[str]:
 
 def write_topics_to_move(names: Iterable[str]) -> str:
     """A topics-to-move file."""
-    return _dump({"topics": [{"topic": name} for name in names], "version": _VERSION})
+    return _dump(
+        {"topics": [{"topic": name} for name in listed(names, "names")], "version": _VERSION}
+    )
 
 
 def read_election(text: str | bytes) -> list[Partition]:
