@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,6 +159,26 @@ def test_a_pattern_that_finds_nothing_is_called_one(run: Run, words: str) -> Non
         "'orders.*' finds all that begin with orders"
     ) in result.stderr
     assert "'order.*'" not in result.stderr.replace("'orders.*'", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("orders --partitions 0,9", 1, "topic orders partition 9: UNKNOWN_TOPIC_OR_PARTITION"),
+        ("'order.*' --partitions 0,9", 0, "no topic has a partition 9"),
+        ("--partitions 8,9", 0, "no topic has a partition 8 or 9"),
+        ("--partitions 0", 0, ""),
+    ],
+)
+def test_partitions_that_are_not_there_are_said(
+    cluster: str, words: str, code: int, said: str
+) -> None:
+    given = ["offsets", "get", *shlex.split(words), "-b", cluster, "--exclude-internal-topics"]
+    result = CliRunner().invoke(kap, given)
+    assert result.exit_code == code, result.output
+    assert said in result.stderr
+    assert bool(result.stderr) == bool(said)
+    assert ("orders  0 " in result.stdout) == ("0" in words)
 
 
 def test_a_plain_name_that_a_list_lacks_is_said(run: Run) -> None:

@@ -82,9 +82,12 @@ def get(
     given = [*names, *topic]
 
     there, unknown, notes = _partitions(live, given, not exclude_internal_topics)
-    wanted = dict.fromkeys(
-        (each for each in there.partitions if partitions is None or each[1] in partitions), at
-    )
+    found_in = [each for each in there.partitions if partitions is None or each[1] in partitions]
+    failed = {each["topic"] for each in unknown}
+    # Those of a topic that was named are asked for whether they are there or not: the answer says.
+    named = [each for each in given if not is_pattern(each) and each not in failed]
+    asked = [(name, number) for name in named for number in partitions or ()]
+    wanted = dict.fromkeys([*found_in, *asked], at)
     isolation: IsolationLevel = "read_committed" if read_committed else "read_uncommitted"
     found = live.ask(lambda client: client.list_offsets(wanted, isolation=isolation))
     items: list[Row] = msgspec.to_builtins(found)
@@ -92,7 +95,7 @@ def get(
         document={"offsets": items, "time": when},
         tables=[Table(rows=items, hidden=("error", "message"))],
         errors=[*unknown, *failures.partition_entries(items)],
-        notes=notes or ([] if items or unknown else ["there are no such partitions"]),
+        notes=notes or _without_rows(partitions or [], items, unknown),
     )
 
 
@@ -294,6 +297,14 @@ def _partitions(
     unknown = failures.entries("topic", msgspec.to_builtins(found.failed))
     near_topics(unknown, live)
     return found, unknown, unmatched(patterns, [each.name for each in found.matched])
+
+
+def _without_rows(partitions: list[int], items: list[Row], unknown: list[Row]) -> list[str]:
+    """What is said of partitions that no topic has."""
+    lacking = [str(each) for each in partitions if all(each != row["partition"] for row in items)]
+    if lacking:
+        return [f"no topic has a partition {' or '.join(lacking)}"]
+    return [] if items or unknown else ["there are no such partitions"]
 
 
 def _text(offset: int | None) -> str:
