@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -20,6 +21,9 @@ def main() -> None:
 
 def _run() -> None:
     """Run the command line; where an extra is not installed, say which one it is."""
+    # Interpreters that a command starts take no modules from the current folder, which may have
+    # captures, and what a stranger has put beside them.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     tune_gc()  # what is imported from here on is kept
     try:
         from kafka_admin_proto.cli.app import kap

@@ -21,6 +21,9 @@ from kafka_admin_proto.tables.runner import R, T, Tasks
 _PRELOADED = ["kafka_admin_proto.tables.pipeline"]
 
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+
 class WorkerError(KafkaAdminProtoError):
     """A task has failed, or the process that ran it has ended; the message says what it was."""
 
@@ -44,7 +47,7 @@ class Processes:
     def run(self, task: Callable[[T], R], shares: Sequence[T]) -> list[R]:
         """See `Runner`. Raises WorkerError, whose cause is what a task has raised."""
         try:
-            with _deaf_to_interrupts():
+            with _away_from_the_folder(), _deaf_to_interrupts():
                 futures = self._futures = [self._pool.submit(_run, task, share) for share in shares]
             for first in wait(futures, return_when=FIRST_EXCEPTION).done:
                 first.result()
@@ -88,6 +91,23 @@ def _usable_cores() -> int:
     """The cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextmanager
+def _away_from_the_folder() -> Iterator[None]:
+    """Interpreters that start meanwhile do not take modules from the current folder.
+
+    It may be one of captures, and what lies beside them may be a stranger's.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread, Timer
 
 import pytest
 
@@ -28,15 +28,22 @@ def test_results_are_in_the_order_of_shares() -> None:
 
 
 def test_tasks_are_counted_while_they_run() -> None:
-    seen: list[Tasks] = []
+    seen: set[Tasks] = set()
+    is_over = Event()
+
+    def watch() -> None:
+        while not is_over.wait(0.01):
+            seen.add(processes.tasks())
+
     with Processes(1) as processes:
         processes.run(abs, [1])
-        Timer(0.3, lambda: seen.append(processes.tasks())).start()
+        watching = Thread(target=watch)
+        watching.start()
         processes.run(time.sleep, [0, 1, 0, 0])
+        is_over.set()
+        watching.join()
         assert processes.tasks() == Tasks(0, 0, 0)
-    ((total, done, running),) = seen
-    assert (total, done) == (4, 1)
-    assert running
+    assert any((total, done) == (4, 1) and running for total, done, running in seen)
 
 
 _LEAVES_A_CYCLE = """(lambda x: (
@@ -111,3 +118,20 @@ def test_workers_end_with_a_process_that_is_killed() -> None:
 def test_no_cores_are_no_runner() -> None:
     with pytest.raises(ValueError, match="greater than 0"):
         Processes(0)
+
+
+def test_workers_take_no_modules_from_the_current_folder(tmp_path: Path) -> None:
+    """Captures lie there, and what a stranger has put beside them."""
+    (script := tmp_path / "script.py").write_text(
+        "from kafka_admin_proto.tables.processes import Processes\n"
+        "if __name__ == '__main__':\n"
+        "    with Processes(1) as processes:\n"
+        "        print(processes.run(abs, [-1]))\n"
+    )
+    (strange := tmp_path / "captures").mkdir()
+    for module in ("grp", "pwd", "queue"):
+        (strange / f"{module}.py").write_text("raise SystemExit('it was run')")
+    done = subprocess.run(
+        [sys.executable, script], cwd=strange, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("[1]\n", "", 0)
