@@ -97,7 +97,10 @@ def test_properties_of_listeners() -> None:
 def test_a_process_outlives_the_thread_that_asked_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.clusters.processes.java", lambda: sys.executable)
+    java = tmp_path / "java"  # takes Python's arguments behind Java's own option
+    java.write_text(f'#!/bin/sh\nshift\nexec {sys.executable} "$@"\n')
+    java.chmod(0o755)
+    monkeypatch.setattr("tools.clusters.processes.java", lambda: str(java))
     started: list[subprocess.Popen[bytes]] = []
     program = ["-c", "import time; print('runs', flush=True); time.sleep(60)"]
 
