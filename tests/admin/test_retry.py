@@ -31,7 +31,7 @@ def test_transient_errors_are_errors_of_kafka_that_are_retriable() -> None:
 
 def test_a_deadline_ends() -> None:
     assert Deadline(0).is_over
-    assert Deadline(-1).left == 0
+    assert Deadline(-1).left == 0.0
     assert Deadline(float("inf")).left == float("inf")
     with pytest.raises(ValueError, match="a number of seconds"):
         Deadline(float("nan"))

@@ -22,6 +22,7 @@ def times(monkeypatch: pytest.MonkeyPatch) -> FileTimes:
     for each in (
         report("tests/a.py::test_one", 12.0),
         report("tests/a.py::test_one", 9.0),
+        report("tests/b.py::test_two[x]", 4.0, "setup"),
         report("tests/b.py::test_two[x]", 19.0, layouts=(2, 3)),
         report("tests/b.py::test_two[y]", 0.5, layouts=(1, 5)),
     ):
@@ -57,7 +58,8 @@ def test_the_summary_names_files_and_layouts(times: FileTimes) -> None:
     )
     times.pytest_terminal_summary(terminal)
     assert lines[1] == "budget of a file: 20 s, 1.0 times the usual"
-    assert lines[2].split() == ["21.0", "s", "tests/a.py"]
+    assert lines[2].strip() == "23.5 s  tests/b.py (fixtures 4.0 s)"
+    assert lines[3].strip() == "21.0 s  tests/a.py"
     assert "tests/b.py::test_two: 3 layouts stood for 8 versions" in lines
     assert any(line.startswith("tests/a.py took 21.0 s, more than 20 s") for line in lines)
 

@@ -19,8 +19,8 @@ LAYOUTS = "layouts"
 _USUAL = 0.07
 #: No machine counts as slower than this.
 _SLOWEST = 5.0
-#: Files named in the summary.
-_NAMED = 40
+#: Seconds from which on a file is named in the summary.
+_NAMED_S = 3.0
 
 
 class FileTimes:
@@ -30,6 +30,8 @@ class FileTimes:
         self.slowness = 1.0 if budget is None else slowness()
         self.budget = budget if budget is None else budget * self.slowness
         self.seconds: dict[str, float] = {}
+        #: Seconds of fixtures that the file's tests were the first to need: brokers, Spark.
+        self.fixtures: dict[str, float] = {}
         #: Test function → layouts drawn for, versions that they stand for.
         self.layouts: dict[str, tuple[int, int]] = {}
 
@@ -43,9 +45,22 @@ class FileTimes:
         """Each file with its seconds, slowest first."""
         return sorted(self.seconds.items(), key=lambda item: -item[1])
 
+    def _named(self) -> list[str]:
+        """A line for each file that takes time, slowest first with its fixtures."""
+        both = {
+            file: (seconds + self.fixtures.get(file, 0.0), self.fixtures.get(file, 0.0))
+            for file, seconds in self.seconds.items()
+        }
+        return [
+            f"{whole:6.1f} s  {file}" + (f" (fixtures {of_them:.1f} s)" if of_them >= 1 else "")
+            for file, (whole, of_them) in sorted(both.items(), key=lambda item: -item[1][0])
+            if whole >= _NAMED_S
+        ]
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         file, _, name = report.nodeid.partition("::")
         if report.when != "call":  # fixtures that capture real brokers or start Spark do not count
+            self.fixtures[file] = self.fixtures.get(file, 0.0) + report.duration
             return
         self.seconds[file] = self.seconds.get(file, 0.0) + report.duration
         for key, value in report.user_properties:
@@ -64,8 +79,8 @@ class FileTimes:
         if self.budget is not None:
             line = f"budget of a file: {self.budget:.0f} s, {self.slowness:.1f} times the usual"
             terminalreporter.write_line(line)
-        for file, seconds in self.slowest()[:_NAMED]:
-            terminalreporter.write_line(f"{seconds:6.1f} s  {file}")
+        for line in self._named():
+            terminalreporter.write_line(line)
         for function, (layouts, versions) in sorted(self.layouts.items()):
             line = f"{function}: {layouts} layouts stood for {versions} versions"
             terminalreporter.write_line(line)
