@@ -16,6 +16,7 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function,
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
+from kafka_admin_proto.cli.admin.common.parameters import Principal
 from kafka_admin_proto.counts import counted
 
 #: What the commands use of the client.
@@ -82,10 +83,10 @@ def _grants(function: Function) -> Function:
     """The options of Kafka's script that say whom something is allowed or denied, and for what."""
     for option in reversed(
         (
-            click.option("--allow-principal", multiple=True, metavar="User:NAME",
-                         help="Whom it is allowed."),
-            click.option("--deny-principal", multiple=True, metavar="User:NAME",
-                         help="Whom it is denied."),
+            click.option("--allow-principal", type=Principal(), multiple=True,
+                         metavar="User:NAME", help="Whom it is allowed."),
+            click.option("--deny-principal", type=Principal(), multiple=True,
+                         metavar="User:NAME", help="Whom it is denied."),
             click.option("--allow-host", multiple=True,
                          help="With --allow-principal: from where; * by default."),
             click.option("--deny-host", multiple=True,
@@ -171,7 +172,12 @@ def _filter_options(function: Function) -> Function:
     for option in reversed(
         (
             _grants,
-            click.option("--principal", metavar="User:NAME", help="Those of this principal."),
+            click.option(
+                "--principal",
+                type=Principal(),
+                metavar="User:NAME",
+                help="Those of this principal.",
+            ),
             click.option("--host", help="Those for this host."),
             _operation_option,
             click.option("--permission", type=click.Choice(["allow", "deny"]), help="One of both."),
@@ -286,19 +292,19 @@ def _pairs(
     if idempotent and not producer:
         raise click.UsageError("--idempotent goes with --producer")
     pairs = [(resource, _constant(each)) for resource in resources for each in operations]
-    roles = [("--producer", _PRODUCER)] * producer + [("--consumer", _CONSUMER)] * consumer
-    for role, meant in roles:
-        found = [(each, name) for each in resources for name in meant.get(each[0], ())]
-        if not found and not idempotent:
-            raise click.UsageError(f"{role} goes with {' or '.join(map(_option, meant))}")
-        pairs += found
+    roles = [("--producer", _PRODUCER, {"TOPIC"})] * producer
+    roles += [("--consumer", _CONSUMER, {"TOPIC", "GROUP"})] * consumer
+    for role, meant, needed in roles:
+        if lacking := needed - {kind for kind, _ in resources}:
+            raise click.UsageError(f"{role} needs {' and '.join(map(_option, sorted(lacking)))}")
+        pairs += [(each, name) for each in resources for name in meant.get(each[0], ())]
     if idempotent:
         pairs.append((("CLUSTER", _CLUSTER), "IDEMPOTENT_WRITE"))
     if not pairs:
         raise click.UsageError("name what to allow or deny: --operation, --producer or --consumer")
     for kind, _ in sorted({*resources} - {resource for resource, _ in pairs}):
         raise click.UsageError(
-            f"{_option(kind)} has no effect with {' and '.join(role for role, _ in roles)}: name "
+            f"{_option(kind)} has no effect with {' and '.join(role for role, *_ in roles)}: name "
             "an --operation on it too"
         )
     return list(dict.fromkeys(pairs))

@@ -14,6 +14,7 @@ from kafka_admin_proto.cli.captures.no_match import WhatThereIs
 from kafka_admin_proto.cli.times import Time, TimeOfDay, window
 from kafka_admin_proto.counts import with_commas
 from kafka_admin_proto.errors import DumpError, UnknownMessageError
+from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.message_names import find_message
 
@@ -87,12 +88,14 @@ class FilteredFrames:
         *,
         mask: bool,
         with_requests: bool = False,
+        dialect: str = "kafka",
     ) -> None:
         self._frames = frames
         self._wanted = wanted
         self._only = only
         self._mask = mask
         self._with_requests = with_requests
+        self._dialect = dialect
         #: The numbers of requests that were not shown, by the identity of their frames: a response
         #: keeps its request, so that no other frame can have that identity by then.
         self._numbers: dict[int, int] = {}
@@ -100,6 +103,8 @@ class FilteredFrames:
         self._others: WhatThereIs | None = None if wanted == Filter() else WhatThereIs(wanted)
         self.count: int = 0
         self.problems: int = 0
+        #: Apis asked for that no frame shown has.
+        self._missing = set(wanted.api_keys or ())
         #: Gaps and other frames of which it is unknown whether the filter selects them.
         self._unplaced = 0
         #: Called before an input that may pause is waited for.
@@ -124,6 +129,7 @@ class FilteredFrames:
                     self.problems += 1
                 if not is_fault:
                     self._others = None
+                    self._missing.discard(frame.api_key)
                 yield from self._request_of(read)
                 self._numbers.pop(id(read), None)
                 yield count, frame
@@ -158,6 +164,9 @@ class FilteredFrames:
             failed = True
         elif self._others is not None and self._others.count:
             click.echo(self._others.describe(), err=True)
+        elif self._others is None and self._missing and self._only is None:
+            apis = [api_name(key, self._dialect) or str(key) for key in sorted(self._missing)]
+            click.echo(f"no frame that is shown is of {' or '.join(apis)}", err=True)
         if self._unplaced and not is_bare:
             click.echo(
                 f"{with_commas(self._unplaced, 'pieces')} without an api left out of this "

@@ -119,7 +119,7 @@ class Inputs(msgspec.Struct, kw_only=True):
         )  # fmt: skip
         shown = FilteredFrames(
             progress.around(frames), wanted, self.only,
-            mask=mask, with_requests=self.with_requests,
+            mask=mask, with_requests=self.with_requests, dialect=self.dialect,
         )  # fmt: skip
         opener.wait_hook.on_wait = lambda: shown.on_wait()
         return shown

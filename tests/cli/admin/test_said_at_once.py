@@ -103,7 +103,7 @@ def test_what_was_done_to_quotas_is_said(cluster: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("groups list --state Emtpy",
+        ("groups list --state empty",
          "no group is as the options say: kap groups list without options lists all\n"),
         ("groups list --type share",
          "no group is as the options say: kap groups list without options lists all\n"),
@@ -122,6 +122,12 @@ def test_what_the_options_leave_out_is_not_called_missing(
 ) -> None:
     result = CliRunner().invoke(kap, [*words.split(), "-b", cluster])
     assert (result.exit_code, result.stderr) == (0, said)
+
+
+def test_a_state_that_no_group_can_have_is_refused(cluster: str) -> None:
+    result = CliRunner().invoke(kap, ["groups", "list", "--state", "Emtpy", "-b", cluster])
+    assert result.exit_code == 2
+    assert "no group has the state 'Emtpy'; there are Stable, Empty, Dead, " in result.stderr
 
 
 def test_a_name_is_no_hint_for_itself(

@@ -68,6 +68,12 @@ def test_only_frames_are_counted(options: str, tmp_path: Path) -> None:
     assert f"0 of {frames} frames match; " in result.stderr
 
 
+@pytest.mark.parametrize("command", ["decode", "decode --summary", "explain"])
+def test_an_api_that_no_frame_has_is_said_beside_one_that_some_have(command: str) -> None:
+    said = stderr(f"{command} {CAPTURE} --api CreateTopics,ShareFetch,999")
+    assert said == "no frame that is shown is of ShareFetch or 999\n"
+
+
 def test_filters_that_match_say_nothing() -> None:
     assert stderr(f"decode {CAPTURE} --client-id adminclient-1") == ""
 

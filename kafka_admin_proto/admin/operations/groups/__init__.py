@@ -42,6 +42,7 @@ class GroupOperations(Caller):
 
         ``states`` and ``types`` are Kafka's names in any case ("Stable", "consumer"), which the
         brokers filter by; one that is too old to (before 2.6, before 3.8) is among the ``failed``.
+        Raises InstructionError for a name that Kafka has not.
         """
         return await listing.list_groups(
             self, list(states), list(types), set(protocol_types), timeout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.operations.common.routing import ask_every_broker
 from kafka_admin_proto.admin.operations.groups.model import GroupListing, ListedGroup
@@ -14,6 +15,12 @@ from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse
 from kafka_admin_proto.schema.versions import VersionRange
 
 _WITH_STATES, _WITH_TYPES = VersionRange.parse("4+"), VersionRange.parse("5+")
+#: Of all types; brokers pass over a name that they do not know. Source: GroupState of Kafka 4.3.
+_STATES = (
+    "Stable", "Empty", "Dead", "PreparingRebalance", "CompletingRebalance", "Assigning",
+    "Reconciling", "NotReady",
+)  # fmt: skip
+_TYPES = ("classic", "consumer", "share", "streams")
 
 
 async def list_groups(
@@ -23,6 +30,14 @@ async def list_groups(
     protocol_types: Collection[str],
     timeout: float | None,
 ) -> GroupListing:
+    for given, known, what in ((states, _STATES, "state"), (types, _TYPES, "type")):
+        lowered = {name.lower() for name in known}
+        for word in given:
+            if word.lower() not in lowered:
+                raise InstructionError(
+                    f"no group has the {what} {word!r}; there are {', '.join(known)}"
+                )
+
     async def ask(broker: int, seconds: float) -> list[ListedGroup]:
         return await _list_groups_of_broker(caller, broker, states, types, seconds)
 

@@ -44,6 +44,20 @@ class KeyValue(click.ParamType[tuple[str, str]]):
         return key.strip(), rest
 
 
+class Principal(click.ParamType[str]):
+    """``User:bob``; brokers refuse ACLs of a principal without a type, and so list none of one."""
+
+    name = "principal"
+
+    def convert(
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
+    ) -> str:
+        kind, colon, name = value.partition(":")
+        if not (kind and colon and name):
+            self.fail(f"expected a type and a name, as in User:bob, not {value!r}")
+        return value
+
+
 class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
     """``1:2,2:3``: the replicas of partition 0, then those of partition 1, leaders first."""
 
