@@ -74,6 +74,20 @@ def as_bytes(data: Any) -> bytes:
         ) from None
 
 
+def check_kind(value: object, kind: type, what: str) -> None:
+    """Raise TypeError for an argument of another class; what is in it is not looked at."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what}: expected {kind.__name__}, got {type(value).__name__}")
+
+
+def check_stream(stream: object, what: str) -> None:
+    """Raise TypeError for what has no ``read``, as an open file has."""
+    if not callable(getattr(stream, "read", None)):
+        raise TypeError(
+            f"{what}: expected a file that is open for bytes, got {type(stream).__name__}"
+        )
+
+
 def listed(items: Iterable[_T], what: str) -> list[_T]:
     """The items as a list; raises TypeError for one text or bytes, whose characters they would be.
 

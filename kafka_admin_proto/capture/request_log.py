@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO, Any, Literal, NamedTuple
 
+from kafka_admin_proto.arguments import check_stream
 from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
@@ -56,6 +57,7 @@ def read_request_log(
     that of its response less the total time. Values that Kafka hides in its log stay hidden. A
     damaged line is a frame with a problem. A response has its request as ``request``.
     """
+    check_stream(stream, "read_request_log: stream")
     for number, line in logged_lines(stream):
         yield from frames_of_line(number, line, capture, dialect)
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import messages_package, python_name
 
@@ -32,6 +33,7 @@ def make_classes_with(dialect: str, make_classes: MakeClasses) -> None:
 
 def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
     """The class of a message's values, or of those of a struct in it."""
+    check_kind(spec, MessageSpec, "value_class_of: spec")
     loaded = _loaded.get(spec.dialect)
     if loaded is not None:
         if spec.name not in loaded:

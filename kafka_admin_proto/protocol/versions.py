@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from kafka_admin_proto.arguments import checked_arguments
+from kafka_admin_proto.arguments import check_kind, checked_arguments
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
 from kafka_admin_proto.protocol import api_keys, codes
@@ -55,6 +55,8 @@ def _apis(generation: int, unstable: bool, dialect: str) -> tuple[Api, ...]:
 
 def negotiate(ours: VersionRange, theirs: VersionRange) -> int:
     """The highest version that both ranges have; UnsupportedVersionError if they share none."""
+    check_kind(ours, VersionRange, "negotiate: ours")
+    check_kind(theirs, VersionRange, "negotiate: theirs")
     shared = ours & theirs
     if shared.empty:
         raise UnsupportedVersionError(

@@ -9,7 +9,7 @@ from struct import calcsize
 from typing import Any, NamedTuple, TypeVar, cast, overload
 from uuid import UUID
 
-from kafka_admin_proto.arguments import checked_arguments, integer_check
+from kafka_admin_proto.arguments import check_kind, checked_arguments, integer_check
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.values import Message
@@ -120,6 +120,7 @@ def struct_values(
     max_items: int = MAX_ITEMS,
 ) -> st.SearchStrategy[Any]:
     """Values of a struct of a codec's grammar, within the limits of ``messages``."""
+    check_kind(struct, StructType, "struct_values: struct")
     limits = _Limits(unknown_tags, _limit("max_size", max_size), _limit("max_items", max_items))
     short = wire_values(struct, limits)
     if max_size <= _SHORT_TEXT and max_items <= _SHORT_STRUCTS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.render.text import printable
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
@@ -138,6 +139,7 @@ class AlterPlan(msgspec.Struct, frozen=True):
 
 def render_plan(plan: AlterPlan) -> str:
     """The plan for people, a paragraph for each topic, secrets masked."""
+    check_kind(plan, AlterPlan, "render_plan: plan")
     lines = [printable(line) for topic in plan.topics for line in _topic_lines(topic)]
     return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from pkgutil import iter_modules
 
+from kafka_admin_proto.arguments import as_bytes
 from kafka_admin_proto.capture.dumps import formats
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines, sample_of
@@ -34,6 +35,7 @@ def read_blocks(data: bytes, format: str = "auto") -> list[Block]:
 
     ``format`` is "auto" or a name in READERS. DumpError says what is wrong, and in which line.
     """
+    data = as_bytes(data)
     if format != "auto" and format not in READERS:
         raise DumpError(f"there is no input format {format!r}; there are auto, {_names()}")
     if not data or (format != "raw" and not data.strip()):

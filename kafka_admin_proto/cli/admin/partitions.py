@@ -233,7 +233,9 @@ def list_reassignments(live: Live, topic: tuple[str, ...]) -> Answer:
     return Answer(
         document={"partitions": items},
         tables=[Table(rows=items)],
-        notes=[] if items else [f"no reassignment{' of these topics' if topic else ''} is going on"],
+        notes=[]
+        if items
+        else [f"no reassignment{' of these topics' if topic else ''} is going on"],
     )
 
 

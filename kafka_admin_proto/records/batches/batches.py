@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, EncodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches.crc32c import crc32c
@@ -269,6 +270,7 @@ def write_batch(batch: Batch, *, level: int | None = None) -> bytes:
 
 def _check(batch: Batch) -> None:
     """Raise EncodeError for values that no batch of any magic can have."""
+    check_kind(batch, Batch, "write_batch: batch")
     for names, field in ((COMPRESSIONS, "compression"), (TIMESTAMP_TYPES, "timestamp_type")):
         name = getattr(batch, field)
         if name not in names:

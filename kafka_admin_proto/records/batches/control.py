@@ -10,6 +10,7 @@ import struct
 
 import msgspec
 
+from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, TrailingBytesError
 from kafka_admin_proto.schema.catalog import catalog
@@ -97,6 +98,7 @@ def write_control_record(name: str, message: Message, version: int = 0) -> tuple
 
     Where the message has a version of its own it must be that. Raises EncodeError.
     """
+    check_kind(message, Message, "write_control_record: message")
     types = {known: (number, value) for number, (known, value) in CONTROL_TYPES.items()}
     if name not in types or types[name][1] != message.message_name:
         raise EncodeError(

@@ -12,6 +12,7 @@ from functools import cache
 
 import msgspec
 
+from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError, TrailingBytesError
 from kafka_admin_proto.records.metadata.records import (
@@ -82,6 +83,9 @@ def write_known_record(
 
     Raises EncodeError for a message that is not a key, or a value that does not belong to the key.
     """
+    check_kind(key, Message, "write_known_record: key")
+    if value is not None:
+        check_kind(value, Message, "write_known_record: value")
     name = key.message_name
     if key.api_key is None or catalog().entry(name).type != "coordinator-key":
         raise EncodeError("it is no key of a record", message=name, value=name)

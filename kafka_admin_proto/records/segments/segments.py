@@ -17,6 +17,7 @@ from typing import IO, Literal
 
 import msgspec
 
+from kafka_admin_proto.arguments import check_stream
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError
 from kafka_admin_proto.records.batches.batches import Batch, read_records
@@ -86,6 +87,7 @@ def read_segment(source: Source, *, limit: int = DEFAULT_BATCH_LIMIT) -> Iterato
         with open(source, "rb") as stream:
             yield from _Reader(stream, limit).read()
     else:
+        check_stream(source, "read_segment: source")
         yield from _Reader(source, limit).read()
 
 

@@ -6,6 +6,7 @@ millions of values a second, and holds one batch at a time.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -76,7 +77,10 @@ class StoredTable:
 
 
 def read_tables(
-    folder: str, *, since: datetime | None = None, until: datetime | None = None
+    folder: str | os.PathLike[str],
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> dict[str, StoredTable]:
     """The tables below a folder or URI, by name; one that is not there is left out.
 
@@ -86,7 +90,8 @@ def read_tables(
     `clients_between` counts the frames themselves. Of a Delta table it is the newest snapshot,
     whatever is written later. Raises MissingExtraError where a Delta table needs delta-rs.
     """
-    found = {name: _read_table(folder, name, schema) for name, schema in TABLES.items()}
+    place = os.fspath(folder)
+    found = {name: _read_table(place, name, schema) for name, schema in TABLES.items()}
     return {
         name: _between(table, since, until, timeless=name == "problems")
         for name, table in found.items()

@@ -15,7 +15,7 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
-from kafka_admin_proto.arguments import listed
+from kafka_admin_proto.arguments import checked_arguments, listed
 from kafka_admin_proto.counts import counted
 
 #: In the place of a log dir: the broker chooses.
@@ -92,6 +92,7 @@ def check_reassignment(partitions: Sequence[PartitionReplicas]) -> None:
 
 def write_reassignment(partitions: Iterable[PartitionReplicas]) -> str:
     """A reassignment file, partitions in order of their topic and number."""
+    given = checked_arguments(write_reassignment, {"partitions": partitions})["partitions"]
     rows = [
         {
             "topic": each.topic,
@@ -99,9 +100,7 @@ def write_reassignment(partitions: Iterable[PartitionReplicas]) -> str:
             "replicas": each.replicas,
             "log_dirs": each.log_dirs or [ANY_LOG_DIR] * len(each.replicas),
         }
-        for each in sorted(
-            listed(partitions, "partitions"), key=lambda each: (each.topic, each.partition)
-        )
+        for each in sorted(given, key=lambda each: (each.topic, each.partition))
     ]
     return _dump({"version": _VERSION, "partitions": rows})
 
