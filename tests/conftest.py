@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.helpers.profile import EVERY_TEST, EXAMPLES, EXHAUSTIVE, PROFILE, SEED
+from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, LEFT_OUT, PROFILE, SEED
 from tests.scheduling.drawn_values import DrawnByTest, DrawnInRun, take_no_constants_of_modules
 from tests.scheduling.group_order import longest_first
 from tests.scheduling.second_chance import FailedTests
@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
             take_no_constants_of_modules()
         config.pluginmanager.register(DrawnByTest())
     if not is_worker:
-        budget = None if EVERY_TEST else config.getoption("--file-budget")
+        budget = config.getoption("--file-budget") if PROFILE == "quick" else None
         config.pluginmanager.register(times := FileTimes(budget))
         config.pluginmanager.register(DrawnInRun())
         if listing := config.getoption("--failures"):
@@ -81,12 +81,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         longest_first(items)
-    if EVERY_TEST:
-        return
-    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+    left_out = [each for each in items if any(map(each.get_closest_marker, LEFT_OUT))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+        items[:] = [each for each in items if not any(map(each.get_closest_marker, LEFT_OUT))]
 
 
 def pytest_report_header() -> str:

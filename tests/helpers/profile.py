@@ -1,7 +1,7 @@
 """How much a test run draws, and which tests it has: ``KAFKA_ADMIN_PROTO_PROFILE``.
 
-- ``quick``, the default: a few values, and no test that is marked ``exhaustive``.
-- ``ci``: a few values, and every test; the same values each time, as in ``quick``.
+- ``quick``, the default: a few values, and no test that is marked ``exhaustive`` or ``explore``.
+- ``ci``: a few values, the same each time as in ``quick``, and no test that is marked ``explore``.
 - ``exhaustive`` (``make explore``): many values, other ones in each run, and every test.
 """
 
@@ -19,8 +19,8 @@ if PROFILE not in PROFILES:
 
 #: Draws every message and many examples.
 EXHAUSTIVE = PROFILE == "exhaustive"
-#: Tests marked ``exhaustive`` run.
-EVERY_TEST = PROFILE != "quick"
+#: Marks of tests that the profile leaves out.
+LEFT_OUT = {"quick": ("exhaustive", "explore"), "ci": ("explore",), "exhaustive": ()}[PROFILE]
 #: Values that the exhaustive profile draws for each layout; what ``draws`` gives follows it.
 EXAMPLES = int(os.environ.get("KAFKA_ADMIN_PROTO_EXAMPLES", "40"))
 #: Decides which messages a sample has, and the values of tests that draw by themselves. The same in

@@ -1,7 +1,7 @@
 """Clients of a real cluster behind the proxy see what they see without it.
 
-The reference cluster stands for the real one without a proxy: `tests.server.clients` holds that
-the two are equal.
+The reference cluster stands for the real one without a proxy, so that a difference is the proxy's
+or the reference cluster's: ``tests/server/clients/test_beside_real.py``, without a proxy, tells.
 """
 
 from __future__ import annotations

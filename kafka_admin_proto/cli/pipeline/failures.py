@@ -31,6 +31,12 @@ _WORKERS_NEED = (
     "have PYSPARK_PYTHON name one that every worker has at the same path, of this version, with "
     "kafka-admin-proto[capture,compression,spark] installed"
 )
+#: In what Spark says of itself once it has ended, whatever the reason was.
+_ENDED = "stopped SparkContext"
+_ENDED_MEANS = (
+    "Spark ended before the job did, as where a master answers nothing for a minute or is gone: "
+    "the master's log says more"
+)
 _SQLSTATE = re.compile(r"\.? SQLSTATE: \w+$")
 
 
@@ -80,6 +86,8 @@ def short_reason(text: str) -> str:
 
     That is the last error of this package that it names, or else the last of any.
     """
+    if _ENDED in text:
+        return _ENDED_MEANS
     named = [found for found in map(_ERROR.fullmatch, text.splitlines()) if found]
     ours = [found for found in named if found[1].startswith("kafka_admin_proto.")]
     if ours:

@@ -37,6 +37,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.exhaustive)
             item.add_marker(pytest.mark.xdist_group(LIVE + cluster_of(item)))
+            if _is_of_both(item) and cluster_of(item) == "zookeeper_cluster":
+                item.add_marker(pytest.mark.explore)
+
+
+def _is_of_both(item: pytest.Item) -> bool:
+    """Whether the test has a twin that asks the other cluster."""
+    return isinstance(item, pytest.Function) and "cluster" in item.fixturenames
 
 
 def cluster_of(item: pytest.Item) -> str:

@@ -294,6 +294,9 @@ Caused by: java.net.ConnectException: Connection refused
         ("[PATH_NOT_FOUND] Path does not exist: file:/x. SQLSTATE: 42K03", "[PATH_NOT_FOUND] Path "
          "does not exist: file:/x"),
         ("Job 3 cancelled\n\tat org.apache.spark.X", "Job 3 cancelled"),
+        (": java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n",
+         "Spark ended before the job did, as where a master answers nothing for a minute or is "
+         "gone: the master's log says more"),
         ("", ""),
     ],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Nodes that end and start again leave the same behind on a real cluster and on ours.
 
-More steps, and 3.9.2: ``python -m tests.server.differential.real_cluster --outages``.
+More steps: ``python -m tests.server.differential.real_cluster --outages``.
 """
 
 from __future__ import annotations
@@ -12,21 +12,18 @@ import pytest
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.real_cluster import (
-    RELEASES,
     both_with_outages,
     run_with_outages,
 )
 from tests.server.differential.scenarios import Scenario, create, lost_records
+from tests.server.releases import real_releases
 from tools.clusters import NEWEST_BROKER
 
 _STEPS = 12 if EXHAUSTIVE else 6
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "release",
-    [pytest.param(each, marks=pytest.mark.xdist_group(f"live loss {each}")) for each in RELEASES],
-)
+@pytest.mark.parametrize("release", real_releases("loss"))
 def test_lost_records(release: str, tmp_path: Path) -> None:
     require_oracle()
     with both_with_outages(tmp_path, release) as sides:

@@ -9,20 +9,15 @@ import pytest
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.machine import run_independent, run_steps
-from tests.server.differential.real_cluster import RELEASES, both_clusters
+from tests.server.differential.real_cluster import both_clusters
+from tests.server.releases import real_releases
 
 _STEPS = 90 if EXHAUSTIVE else 40
 _RAW_STEPS = 60 if EXHAUSTIVE else 30
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "release",
-    [
-        pytest.param(release, marks=pytest.mark.xdist_group(f"live differential {release}"))
-        for release in RELEASES
-    ],
-)
+@pytest.mark.parametrize("release", real_releases("differential"))
 def test_drawn_steps(release: str, tmp_path: Path) -> None:
     require_oracle()
     with both_clusters(tmp_path, release) as sides:

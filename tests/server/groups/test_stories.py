@@ -6,12 +6,13 @@ import pytest
 
 from tests.server.groups.consumer_stories import CONSUMER_CONFIGS, consumer_differences
 from tests.server.groups.stories import both, differences
+from tests.server.releases import real_releases
 
 _SEED, _STEPS = 7, 100
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("release", ["4.3.1", "3.9.2"])
+@pytest.mark.parametrize("release", real_releases("members"))
 def test_as_a_real_broker(release: str) -> None:
     with both(release) as (real, ours):
         minor = release.rpartition(".")[0]

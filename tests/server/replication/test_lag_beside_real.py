@@ -30,7 +30,8 @@ from tests.helpers.requirements import require_oracle
 from tests.server.configs.real_configs import configs_of
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
-from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, kraft
+from tests.server.releases import real_releases
+from tools.clusters import kraft
 
 _SECONDS = 60
 #: A follower is late after a second; a broker that is stopped keeps its session.
@@ -143,13 +144,7 @@ def _real(folder: Path, release: str) -> Iterator[tuple[Side, dict[str, str]]]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "release",
-    [
-        pytest.param(each, marks=pytest.mark.xdist_group(f"live lag {each}"))
-        for each in (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
-    ],
-)
+@pytest.mark.parametrize("release", real_releases("lag"))
 def test_a_late_follower_is_a_real_one(tmp_path: Path, release: str) -> None:
     require_oracle()
     with _real(tmp_path, release) as (theirs, configs):

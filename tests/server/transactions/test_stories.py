@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.server.groups.stories import both
+from tests.server.releases import real_releases
 from tests.server.transactions.stories import TRANSACTIONS, differences
 
 _SEED, _STEPS = 1, 300
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("release", ["4.3.1", "3.9.2"])
+@pytest.mark.parametrize("release", real_releases("transactions"))
 def test_as_a_real_broker(release: str) -> None:
     with both(release, TRANSACTIONS) as (real, ours):
         minor = release.rpartition(".")[0]

@@ -32,6 +32,7 @@ from tests.server.configs.real_configs import configs_of
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
+from tests.server.releases import real_releases
 from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, kraft
 
 pytestmark = pytest.mark.exhaustive
@@ -56,13 +57,7 @@ _fetches = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(release, marks=pytest.mark.xdist_group(f"live fetch {release}"))
-        for release in _SEGMENTS
-    ],
-)
+@pytest.fixture(scope="module", params=real_releases("fetch"))
 def sides(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, list[Nodes]]]:
@@ -163,13 +158,7 @@ def _timed(cluster: Nodes, names: list[str], fetch: dict[str, Any]) -> tuple[Any
     return answer, time.monotonic() - began > _WAIT_MS * 0.9 / 1000
 
 
-@pytest.mark.parametrize(
-    "release",
-    [
-        pytest.param(release, marks=pytest.mark.xdist_group(f"live racks {release}"))
-        for release in _SEGMENTS
-    ],
-)
+@pytest.mark.parametrize("release", real_releases("racks"))
 def test_replicas_in_racks(release: str, tmp_path: Path) -> None:
     """KIP-392: every node is asked by a consumer of every rack, for each partition and offset."""
     require_oracle()
