@@ -27,7 +27,7 @@ from tests.helpers.requirements import require_oracle
 from tests.records.dumped import camel, dumped, names_in
 from tools.clusters import Cluster, kraft
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live metadata log")]
+pytestmark = [pytest.mark.explore, pytest.mark.xdist_group("live metadata log")]
 
 #: Segments and snapshots of a few kilobytes, so that an observer that comes late needs a snapshot.
 _SMALL = {

@@ -81,15 +81,6 @@ def test_times_of_a_connection_captured_from_the_middle(tmp_path: Path) -> None:
     assert {b - a for a, b in pairwise(times) if a and b} == {60 * SECOND}
 
 
-def test_an_answer_captured_first_has_no_negative_latency(tmp_path: Path) -> None:
-    packets = conversation(heartbeats(1))
-    asked, answer = [p for p in packets if p.data]
-    i, j = packets.index(asked), packets.index(answer)
-    packets[i], packets[j] = replace(answer, ts=asked.ts), replace(asked, ts=answer.ts)
-    frames = read(tmp_path, pcap(packets))
-    assert [f.latency_us for f in frames if f.direction == "response"] == [0]
-
-
 LOGIN = [
     asks(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1),
     answers(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0, 1),

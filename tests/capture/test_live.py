@@ -34,7 +34,7 @@ from tools.traffic.capture_files import Capture
 
 pytestmark = [pytest.mark.xdist_group("live captures"), pytest.mark.exhaustive]
 
-OF_BROKERS = ("kraft", "zk", "sasl")
+OF_BROKERS = ("kraft", pytest.param("zk", marks=pytest.mark.explore), "sasl")
 COMPRESSIONS = {0, 1, 2, 3, 4}
 
 
@@ -207,6 +207,10 @@ def test_what_the_clusters_were_made_to_say() -> None:
     quorums = [_body(each).topics for each in kraft.of("DescribeQuorum", "response")]
     leaders = {topics[0].partitions[0].leader_id for topics in quorums if topics}
     assert len(leaders - {-1}) == 2
+
+
+@pytest.mark.explore
+def test_what_a_cluster_with_zookeeper_was_made_to_say() -> None:
     versions = {(each.api, each.api_version) for each in live("zk").frames}
     assert versions >= {("UpdateMetadata", 7), ("LeaderAndIsr", 5), ("StopReplica", 3)}
 

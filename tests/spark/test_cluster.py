@@ -78,7 +78,7 @@ def test_what_spark_submit_was_told_holds(tmp_path: Path) -> None:
     assert (tmp_path / "said").read_text() == "local[1] 2000"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_workers_have_what_is_shipped(tmp_path: Path) -> None:
     try:
         check_java()

@@ -26,7 +26,7 @@ from tests.spark.standalone import EXECUTORS, standalone
 from tests.tables.test_pipeline import as_text, by_one_process
 from tests.tables.traffic import ADMIN, CONTROLLER
 
-pytestmark = [pytest.mark.xdist_group("spark processes"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.xdist_group("spark processes"), pytest.mark.explore]
 ROOT = Path(__file__).parents[2]
 LONG_AGO_S = 1e9
 #: A line of a `.pth` file, which Python runs when it starts.

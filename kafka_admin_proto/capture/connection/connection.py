@@ -194,4 +194,4 @@ class Connection:
         early.clear()
         for stream in self.streams:
             self.foreign.add(stream.end, bytes(stream.framer.buffer))
-            stream.framer.buffer.clear()
+            stream.framer.forget()

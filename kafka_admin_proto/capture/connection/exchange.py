@@ -36,7 +36,7 @@ from kafka_admin_proto.capture.frames import (
 )
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import DecodeError, FrameError
+from kafka_admin_proto.errors import DecodeError, FrameError, KafkaAdminProtoError
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import expects_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
@@ -220,10 +220,12 @@ class Exchange:
         if request.api_key == api_keys.SASL_AUTHENTICATE and whole:
             failed = _field(response.body, "error_code") != 0
             self.sasl.from_server(_field(response.body, "auth_bytes") or b"", failed=failed)
+        latency, error = _latency(request.ts, ts)
         frame = frame_of_payload(
             response, data, PREFIX_BYTES, codec, self._origin(offset, ts),
-            client_id=request.client_id, latency_us=max(ts - request.ts, 0), request=request.frame,
+            client_id=request.client_id, latency_us=latency, request=request.frame,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
+            error=response.error or error,
         )  # fmt: skip
         self._out.append(frame)
         if request.enclosed is not None and whole:
@@ -302,7 +304,8 @@ class Exchange:
         )  # fmt: skip
         return frame_of_payload(
             response, data, PREFIX_BYTES, codec_of(response), self._origin(offset, ts),
-            client_id=request.client_id, latency_us=max(ts - request.ts, 0), request=request.frame,
+            client_id=request.client_id, latency_us=_latency(request.ts, ts)[0],
+            request=request.frame,
             may_be_token=self.guard.undecoded().may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
 
@@ -324,6 +327,17 @@ class Exchange:
             ends.capture, ends.name, offset, ts, ends.client_text, ends.server_text,
             self.sasl.principal, self.software, self._names.now(), cut_off=self.guard.cut_off,
         )  # fmt: skip
+
+
+def _latency(asked: int, answered: int) -> tuple[int | None, KafkaAdminProtoError | None]:
+    """Microseconds from a request to its response, or why there are none."""
+    if answered >= asked:
+        return answered - asked, None
+    fault = (
+        f"it was captured {asked - answered} microseconds before its request, so that it has no "
+        "latency"
+    )
+    return None, KafkaAdminProtoError(fault)
 
 
 def _field(body: Any, name: str) -> Any:

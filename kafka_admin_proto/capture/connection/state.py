@@ -29,7 +29,7 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol.payloads import read_request
 
 #: The version of the schema below; it changes with the fields and with their meaning.
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 
 class StateError(KafkaAdminProtoError):

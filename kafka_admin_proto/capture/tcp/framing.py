@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import deque
 from typing import Protocol
 
 import msgspec
@@ -21,6 +22,8 @@ from kafka_admin_proto.protocol.frames import check_frame_size
 _SIZE = struct.Struct(">I").unpack_from
 #: Bytes that are collected in an unsynced stream before the older ones are discarded.
 MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
+#: Packets in the buffer whose times are kept apart: more than it has of usual sizes.
+_MOST_ARRIVALS = 16_384
 
 #: Why bytes of a packet were not captured that itself was.
 CUT_OFF = "since the capture's snap length cut off their packet"
@@ -29,7 +32,11 @@ UNSYNCED_START = "the capture started after the connection did"
 
 
 class FrameSink(Protocol):
-    """Takes the parts of a direction in order; ``offset`` counts from the start of the stream."""
+    """Takes the parts of a direction in order; ``offset`` counts from the start of the stream.
+
+    ``ts`` is when the last bytes of the part came, which may have waited since, and of bytes that
+    were not captured when that was found.
+    """
 
     def frame(self, data: bytes, offset: int, ts: int) -> None:
         """A whole frame, its size prefix included."""
@@ -54,9 +61,10 @@ class FramingState(msgspec.Struct):
 
     ``synced``: the next byte is the start of a frame, or inside one whose start is in ``buffer``;
     ``fault`` says why it is not. ``offset`` is the place of the buffer in the stream. ``wanted`` is
-    the size of the frame at the start of the buffer, 0 as long as that is not known. ``rest`` is
-    how many bytes of a truncated frame are still to come, ``passed`` those that came. ``latest`` is
-    when the last of the bytes in the buffer came.
+    the size of the frame at the start of the buffer, 0 as long as that is not known. ``arrivals``
+    are the packets of the buffer, each with the place in the stream where it ends and its time.
+    ``rest`` is how many bytes of a truncated frame are still to come, ``passed`` those that came,
+    the last of them at ``passed_ts``.
     """
 
     synced: bool
@@ -64,9 +72,10 @@ class FramingState(msgspec.Struct):
     buffer: bytes = b""
     offset: int = 0
     wanted: int = 0
+    arrivals: list[tuple[int, int]] = []
     rest: int = 0
     passed: bytes = b""
-    latest: int = 0
+    passed_ts: int = 0
 
 
 class Framer:
@@ -80,15 +89,16 @@ class Framer:
         self.buffer: bytearray = bytearray(state.buffer)
         self.offset: int = state.offset
         self._wanted = state.wanted
+        self._arrivals = deque(state.arrivals)
         self._rest = state.rest
         self._passed = bytearray(state.passed)
-        self._latest = state.latest
+        self._passed_ts = state.passed_ts
 
     def state(self) -> FramingState:
         """The state to go on from, in another process."""
         return FramingState(
-            self.synced, self._fault, bytes(self.buffer), self.offset, self._wanted, self._rest,
-            bytes(self._passed), self._latest,
+            self.synced, self._fault, bytes(self.buffer), self.offset, self._wanted,
+            list(self._arrivals), self._rest, bytes(self._passed), self._passed_ts,
         )  # fmt: skip
 
     def data(self, data: bytes, ts: int) -> None:
@@ -96,11 +106,10 @@ class Framer:
         if self._rest:
             data = self._pass_rest(data, ts)
         if self.synced and not self.buffer:
-            self._latest = ts
             self._cut(data, ts)
         else:
-            self._latest = max(self._latest, ts)
             self.buffer += data
+            self._arrived(ts)
             if self.synced and len(self.buffer) < self._wanted:
                 return
         if self.buffer:
@@ -126,7 +135,7 @@ class Framer:
         reason = f", {CUT_OFF}" if cut_off else ""
         fault = f"{counted(size, 'bytes')} not captured{reason}"
         if self._rest:
-            self._report_rest(ts)
+            self._report_rest()
             passed = min(self._rest, size)
             self._sink.gap(b"", self.offset, f"{passed} of them in this frame: {fault}", ts)
             self._rest -= passed
@@ -136,18 +145,19 @@ class Framer:
                 return
             fault = f"{counted(size, 'more bytes')} not captured{reason}"
         have = len(self.buffer)
+        came = self._time_of(self.offset + have, ts)
         if self.synced and self._wanted and have + size <= self._wanted:
-            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, ts, reason)
+            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, size, came, reason)
             self._rest = self._wanted - have - size
             self.offset += have + size
         else:
             if self.synced and self._wanted:
                 self._sink.truncated(
-                    bytes(self.buffer), self.offset, self._wanted, size, ts, reason
+                    bytes(self.buffer), self.offset, self._wanted, size, came, reason
                 )
             else:
                 if have:
-                    self._sink.gap(bytes(self.buffer), self.offset, self._fault or fault, ts)
+                    self._sink.gap(bytes(self.buffer), self.offset, self._fault or fault, came)
                 self._sink.gap(b"", self.offset + have, fault, ts)
             self.synced = False
             self._fault = f"after a hole: {fault}"
@@ -164,32 +174,42 @@ class Framer:
 
     def discard(self, size: int, ts: int) -> None:
         """Report the first bytes of the buffer as a gap."""
-        self._sink.gap(bytes(self.buffer[:size]), self.offset, self._fault, ts)
+        came = self._time_of(self.offset + size, ts)
+        self._sink.gap(bytes(self.buffer[:size]), self.offset, self._fault, came)
         del self.buffer[:size]
         self.offset += size
 
+    def forget(self) -> None:
+        """Drop the bytes in the buffer, which somebody else has taken."""
+        self.buffer.clear()
+        self._arrivals.clear()
+
     def finish(self, ts: int) -> None:
         """The stream ends here."""
-        self._report_rest(ts)
+        self._report_rest()
         if not self.buffer:
             return
+        came = self._time_of(self.offset + len(self.buffer), ts)
         if self.synced and self._wanted:
             missing = self._wanted - len(self.buffer)
-            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, missing, ts)
+            self._sink.truncated(bytes(self.buffer), self.offset, self._wanted, missing, came)
         else:
             fault = self._fault or "the connection ends inside the size of a frame"
-            self._sink.gap(bytes(self.buffer), self.offset, fault, ts)
+            self._sink.gap(bytes(self.buffer), self.offset, fault, came)
         self.offset += len(self.buffer)
         self.buffer.clear()
 
     def _cut(self, data: bytes, ts: int) -> None:
-        """Pass the frames in the data on. The buffer is empty, and takes the bytes left over."""
+        """Pass the frames in the data on. The buffer is empty, and takes the bytes left over.
+
+        The data came at ``ts``, if it was not in the buffer before.
+        """
         at, end, limit = 0, len(data), self._limit
         self._wanted = 0
         while end - at >= 4:
             (size,) = _SIZE(data, at)
             if size > limit:
-                self._lose_sync(data[at:])
+                self._lose_sync(data[at:], ts)
                 return
             after = at + 4 + size
             if after > end:
@@ -197,13 +217,39 @@ class Framer:
                 break
             offset = self.offset
             self.offset = offset + 4 + size
-            when, self._latest = max(self._latest, ts), ts
+            when = self._time_of(self.offset, ts) if self._arrivals else ts
             self._sink.frame(data if end == after and not at else data[at:after], offset, when)
             at = after
         if at < end:
             self.buffer += data[at:] if at else data
+            if not self._arrivals:
+                self._arrived(ts)
 
-    def _lose_sync(self, data: bytes) -> None:
+    def _arrived(self, ts: int) -> None:
+        """The last bytes of the buffer came at ``ts``."""
+        arrivals, end = self._arrivals, self.offset + len(self.buffer)
+        if len(arrivals) >= _MOST_ARRIVALS:  # tiny packets; their frames may get a later time
+            ts = max(ts, arrivals.pop()[1])
+        arrivals.append((end, ts))
+
+    def _time_of(self, end: int, ts: int) -> int:
+        """When all bytes before that place in the stream, which leave the buffer, had come.
+
+        ``ts`` where none of them were in it. A packet that came before an earlier one had to wait
+        for that one, so that the latest time counts.
+        """
+        arrivals, latest = self._arrivals, None
+        while arrivals:
+            last, came = arrivals[0]
+            latest = came if latest is None else max(latest, came)
+            if last > end:
+                break
+            arrivals.popleft()
+            if last == end:
+                break
+        return ts if latest is None else latest
+
+    def _lose_sync(self, data: bytes, ts: int) -> None:
         """The four bytes read as a frame size are not a plausible size: the stream is unsynced."""
         try:
             check_frame_size(data[:4], self._limit, self.offset)
@@ -212,19 +258,22 @@ class Framer:
             self._fault = re.sub(r"frame size -?\d+", "a frame size", error.fault)
         self.synced = False
         self.buffer += data
+        if not self._arrivals:
+            self._arrived(ts)
 
     def _pass_rest(self, data: bytes, ts: int) -> bytes:
         """Collect the rest of a truncated frame; returns the bytes behind it."""
         rest = data[: self._rest]
         self._passed += rest
+        self._passed_ts = ts
         self._rest -= len(rest)
         if not self._rest:
-            self._report_rest(ts)
+            self._report_rest()
         return data[len(rest) :]
 
-    def _report_rest(self, ts: int) -> None:
+    def _report_rest(self) -> None:
         if self._passed:
             fault = "the rest of a frame, after a hole in it"
-            self._sink.gap(bytes(self._passed), self.offset, fault, ts)
+            self._sink.gap(bytes(self._passed), self.offset, fault, self._passed_ts)
             self.offset += len(self._passed)
             self._passed.clear()

@@ -59,8 +59,9 @@ _MOVE = "partitions reassign --reassignment-json-file - --yes"
 #: Command → a change of it that fails.
 CHANGES = {
     "acls create": Case(
-        "acls create --allow-principal User:fine --allow-principal bad --operation Read --topic t",
-        error="INVALID_REQUEST", fine="User:fine",
+        "acls create --allow-principal User:bad --operation Read --topic t",
+        ["api=CreateAcls error=CLUSTER_AUTHORIZATION_FAILED"],
+        failed="User:bad", error="CLUSTER_AUTHORIZATION_FAILED",
     ),
     "acls delete": Case(
         "acls delete --principal User:old --yes",

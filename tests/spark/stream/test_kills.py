@@ -21,7 +21,7 @@ from tests.tables.traffic import ADMIN, CONTROLLER
 from tools.benchmarks.repeated import cut, repeated
 
 #: Each run is a process with a JVM of its own.
-pytestmark = [pytest.mark.xdist_group("spark kills"), pytest.mark.exhaustive]
+pytestmark = [pytest.mark.xdist_group("spark kills"), pytest.mark.explore]
 KILLS = 3 if EXHAUSTIVE else 1
 #: Longer than any run takes.
 _TOO_LONG = 240
