@@ -26,7 +26,8 @@ MAX_KEPT_BYTES = 16 * 1024 * 1024
 class PendingRequest(msgspec.Struct):
     """A request that waits for its response.
 
-    ``ts`` is when it was captured, in microseconds since 1970. ``enclosed`` is the request inside
+    ``ts`` is when it was captured, in microseconds since 1970; 0 where that is not known, or where
+    equal requests of a dump wait. ``enclosed`` is the request inside
     an Envelope. ``frame`` is there where `DecodeOptions.keep_requests` has the api. ``count`` is
     how many equal requests of a dump wait, and ``frames`` are those of the newest of them, as many
     as `RequestTable.keep` was given and still has.
@@ -49,9 +50,8 @@ class PendingRequest(msgspec.Struct):
 class RequestTable:
     """The pending requests by correlation id.
 
-    ``counts_equal``: requests of one api and version under one id are counted and not kept apart,
-    for dumps, which have no times. Kept frames of requests that get no response go to
-    ``unanswered``.
+    ``counts_equal``: requests of one api and version under one id are counted and not kept apart, for
+    dumps. Kept frames of requests that get no response go to ``unanswered``.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class RequestTable:
         if self._counts_equal:
             for other in same_id:
                 if (other.api_key, other.api_version) == (request.api_key, request.api_version):
-                    other.count += 1
+                    other.count, other.ts = other.count + 1, 0
                     return other
         same_id.append(request)
         if len(same_id) > self._max_same_id:

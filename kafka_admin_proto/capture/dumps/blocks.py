@@ -18,6 +18,8 @@ class Block(Struct, frozen=True):
     line: int = 0
     #: The comment directly before them. Dumps of a conversation name the side here: "peer0".
     comment: str = ""
+    #: When they were captured, in microseconds since 1970, where the dump says it.
+    ts: int | None = None
 
     def __repr__(self) -> str:
         # The bytes stay out, here and below: they may hold a password.

@@ -126,7 +126,7 @@ class FrameDecoder:
     ) -> DecodedFrame:
         """The frame of a payload; ``cut_short``: the data ends before it does."""
         header_offset = PREFIX_BYTES if self.unit == "frames" else 0
-        payload = self._read(data, header_offset)
+        payload = self._read(data, header_offset, block.ts)
         if cut_short is not None and (payload is None or payload.header is None):
             return self._no_frame(block, capture, offset, data, cut_short)
         if payload is None:
@@ -144,7 +144,7 @@ class FrameDecoder:
                 return hidden
         found = frame_of_payload(
             payload, data, header_offset, codec, _origin(block, capture, offset),
-            request=self._payloads.request,
+            latency_us=self._payloads.latency_us, request=self._payloads.request,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
         self._keep(found)
@@ -154,12 +154,12 @@ class FrameDecoder:
         if self._keep_requests:
             self._payloads.keep(frame)
 
-    def _read(self, data: bytes, offset: int) -> Request | Response | None:
+    def _read(self, data: bytes, offset: int, ts: int | None) -> Request | Response | None:
         if self.direction == "request":
             return read_request(data, dialect=self.dialect, offset=offset)
         if self.direction == "response":
             return read_response(data, *self._api, dialect=self.dialect, offset=offset)
-        return self._payloads.read(data, offset)
+        return self._payloads.read(data, offset, ts)
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
         assert self.version is not None
@@ -180,7 +180,7 @@ class FrameDecoder:
 
 
 def _origin(block: Block, capture: str, offset: int) -> FrameOrigin:
-    return FrameOrigin(capture, stream_offset=offset, line=block.line)
+    return FrameOrigin(capture, stream_offset=offset, ts=block.ts, line=block.line)
 
 
 def _frame_size(data: memoryview, limit: int) -> int:

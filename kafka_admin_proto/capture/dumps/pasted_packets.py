@@ -1,6 +1,6 @@
 """Packets in a dump, as Wireshark copies them: what Kafka sent, without the headers around it.
 
-A dump has no times and may have any part of a connection. Each endpoint's bytes are put in order
+A dump may lack times, and have any part of a connection. Each endpoint's bytes are put in order
 as those of a capture, but no packet is awaited where one is missing, and cut into frames, which are
 read as those of any dump.
 """
@@ -122,7 +122,8 @@ class _Stream:
     def _cut(self, size: int) -> None:
         if size:
             data = bytes(self._pending[:size])
-            self._frames.append(Block(data, self._first.line, self._first.comment))
+            first = self._first
+            self._frames.append(Block(data, first.line, first.comment, self._block.ts))
             del self._pending[:size]
 
     def _taken(self) -> list[Block]:

@@ -32,10 +32,17 @@ class PayloadReader:
         self._expected: PendingRequest | None = None
         #: The frame of the request that the payload read last answers, where it was kept.
         self.request: DecodedFrame | None = None
+        #: The time since that request, in microseconds, where the dump has times.
+        self.latency_us: int | None = None
 
-    def read(self, data: bytes, offset: int = 0) -> Request | Response | None:
-        """Read the payload at ``offset`` as a request or response; None for a raw SASL token."""
-        self._expected = self.request = None
+    def read(
+        self, data: bytes, offset: int = 0, ts: int | None = None
+    ) -> Request | Response | None:
+        """Read the payload at ``offset`` as a request or response; None for a raw SASL token.
+
+        ``ts`` is when it was captured, in microseconds since 1970, None where nobody knows.
+        """
+        self._expected = self.request = self.latency_us = None
         id_bytes = data[offset : offset + 4]
         correlation_id = int.from_bytes(id_bytes, "big", signed=True)
         pending = self._pending.same_id(correlation_id) if len(id_bytes) == 4 else []
@@ -51,6 +58,8 @@ class PayloadReader:
         for answered, response in responses:
             if response.error is None:
                 self.request = answered.oldest_frame()
+                if ts is not None and 0 < answered.ts <= ts:
+                    self.latency_us = ts - answered.ts
                 self._pending.take(correlation_id, answered)
                 return response
         request = read_request(data, dialect=self._dialect, offset=offset)
@@ -63,7 +72,7 @@ class PayloadReader:
             if isinstance(response.error, UnknownMessageError):
                 self._pending.take(correlation_id, answered)
             return response
-        self._expect(request)
+        self._expect(request, ts)
         if no_request or (request.error is not None and request.api_key == api_keys.PRODUCE):
             _add_hint(request)
         return request
@@ -73,14 +82,14 @@ class PayloadReader:
         if self._expected is not None:
             self._pending.keep(self._expected, frame)
 
-    def _expect(self, request: Request) -> None:
+    def _expect(self, request: Request, ts: int | None) -> None:
         """Remember a request until its response; a Produce with acks=0 has no response."""
         if request.header is None:
             return
         if request.error is None:
             self.raw_tokens = (request.api_key, request.api_version) == (api_keys.SASL_HANDSHAKE, 0)
         if expects_response(request.api_key, request.body):
-            pending = PendingRequest(request.api_key, request.api_version)
+            pending = PendingRequest(request.api_key, request.api_version, ts or 0)
             self._expected = self._pending.expect(request.header.correlation_id, pending)
 
 

@@ -6,6 +6,7 @@ checks the offsets: a row lost in copying would shift every field behind it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +20,12 @@ from kafka_admin_proto.errors import DumpError
 #: Bytes that the ``*`` lines of one input may stand for at most: brokers refuse requests above
 #: 100 MiB (socket.request.max.bytes), and a few characters of text must not take more memory.
 MAX_REPEATED = 100 * 1024 * 1024
+
+
+#: Pairs of hex digits at the start of a text.
+_PAIR = re.compile(r"[0-9a-fA-F]{2}(?=\s|$)\s*?")
+_PAIRS = re.compile(r"\s*(?:[0-9a-fA-F]{2}(?:\s+|$))*")
+_SHOWN = bytes(byte if 0x20 <= byte < 0x7F else 0x2E for byte in range(256))
 
 
 class Row(NamedTuple):
@@ -53,6 +60,40 @@ def read_rows(
         else:
             rows.row(split(line, number), number)
     return rows.finish()
+
+
+def byte_column(text: str, first: str, otherwise: str) -> str:
+    """The bytes of a row without its offset, as hex; ``first`` is its text up to two spaces.
+
+    Tools put more space between groups, too (``nc -x``, JSSE): the characters at the end of a row,
+    one for each byte, say where its bytes end. Without them it is all bytes, and where they are
+    others than tools print, it is ``otherwise``.
+    """
+    pairs = _PAIRS.match(text)
+    assert pairs is not None
+    ends = [pair.end() for pair in _PAIR.finditer(pairs[0])]
+    count = len("".join(first.split())) // 2
+    if len(ends) <= count or _are_characters(text[len(first) :], first):
+        return first
+    for end in ends[count:]:
+        if _are_characters(text[end:], text[:end]):
+            return text[:end]
+    return text if not text[ends[-1] :].strip() else otherwise
+
+
+def _are_characters(rest: str, digits: str) -> bool:
+    """Whether the rest of a row has the characters of the bytes, and nothing else."""
+    try:
+        shown = characters(bytes.fromhex(digits))
+    except ValueError:
+        return False
+    halves = f"{shown[:8]} {shown[8:]}"
+    return bool(shown) and rest.strip() in (shown.strip(), halves.strip())
+
+
+def characters(data: bytes) -> str:
+    """The characters of bytes, with a dot for what is not printable, as all tools show them."""
+    return data.translate(_SHOWN).decode("ascii")
 
 
 class _Assembly:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.capture import READERS, Block, read_blocks
@@ -565,3 +565,32 @@ def test_long_inputs_take_linear_time(piece: str, lead: str) -> None:
         with contextlib.suppress(DumpError):
             read_blocks(data, format)
     assert time.thread_time() - started < 20
+
+
+def wide(data: bytes, group: int, gap: str, colon: str, *, shown: bool, padded: bool) -> str:
+    """Rows whose groups stand apart, as ``nc -x`` (4 bytes) and JSSE (8 bytes) print them."""
+    text = ""
+    for offset in range(0, len(data), 16):
+        row = data[offset : offset + 16]
+        digits = gap.join(row[at : at + group].hex(" ") for at in range(0, len(row), group))
+        if padded:
+            digits = digits.ljust(16 * 3 + 3 * len(gap))
+        text += f"{offset:08x}{colon} {digits}"
+        text += f"  {formatters.characters(row)}\n" if shown else "\n"
+    return text
+
+
+@given(
+    data=st.binary(min_size=1, max_size=40) | st.from_regex(rb"[0-9a-f ]{1,40}", fullmatch=True),
+    group=st.sampled_from([4, 8]),
+    gap=st.sampled_from(["  ", "   "]),
+    colon=st.sampled_from([":", " "]),
+    shown=st.booleans(),
+    padded=st.booleans(),
+)
+@example(b"\0\0\0\x0a\0\x12\0\0\0\0\0\4\xff\xff", 4, "  ", " ", True, False)
+def test_groups_that_stand_apart(
+    data: bytes, group: int, gap: str, colon: str, shown: bool, padded: bool
+) -> None:
+    text = wide(data, group, gap, colon, shown=shown, padded=padded)
+    assert b"".join(each.data for each in read_blocks(text.encode())) == data

@@ -20,7 +20,7 @@ import re
 from itertools import islice
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, read_rows
+from kafka_admin_proto.capture.dumps.rows import Row, byte_column, read_rows
 from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
@@ -31,6 +31,7 @@ _SOURCE = re.compile(r"([^(]*\(\d+ bytes\)):\s*$")
 _FRAME = re.compile(r"={10,}\s*$|(?:Follow|Filter|Node [01]): ")
 #: Characters of eight bytes with spaces between them; only behind these may two spaces follow.
 _HALF_ROW = 8 * 3 - 1
+_PAIRS = re.compile(r"(?:[0-9a-fA-F]{2} ?)*")
 
 
 def matches(sample: bytes) -> bool:
@@ -75,11 +76,13 @@ def _split(line: str, number: int) -> Row:
 
 def _byte_column(text: str) -> str:
     """The hex column: the text before two or more spaces, behind which characters follow."""
-    column = text.replace("\t", "   ").partition("   ")[0]
+    text = text.replace("\t", "   ")
+    column = text.partition("   ")[0]
     left, _, right = column.partition("  ")
-    if len(left) == _HALF_ROW:
-        return f"{left} {right.partition('  ')[0]}"
-    return left
+    both = left
+    if len(left) == _HALF_ROW and _PAIRS.fullmatch(second := right.partition("  ")[0]):
+        both = f"{left}  {second}"
+    return byte_column(text, left, both)
 
 
 READER = Reader(

@@ -3,7 +3,7 @@
     00000000: 0000 0032 0013 0000 0000 0001 000a 6865  ...2..........he
 
 The groups are one space apart and the characters two spaces behind them, so the first two spaces
-end the bytes whatever the characters are.
+end the bytes. Dumps of JSSE (``javax.net.debug``) are alike, with more space between two halves.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, read_rows
+from kafka_admin_proto.capture.dumps.rows import Row, byte_column, characters, read_rows
 from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"\s*([0-9a-fA-F]{3,16}):(?:\s+|$)")
-_SHOWN = bytes(byte if 0x20 <= byte < 0x7F else 0x2E for byte in range(256))
 
 
 def matches(sample: bytes) -> bool:
@@ -34,7 +33,9 @@ def _split(line: str, number: int) -> Row:
         raise DumpError(
             f"{quoted(line)} is not a row of xxd (offset, colon, bytes, characters)", line=number
         )
-    column = line[match.end() :].replace("\t", "  ").partition("  ")[0]
+    rest = line[match.end() :].replace("\t", "  ")
+    first = rest.partition("  ")[0]
+    column = byte_column(rest, first, first)
     data = hex_bytes(column, number)
     _refuse_reversed_groups(column.split(), data, line, number)
     return Row(match[1], data)
@@ -45,20 +46,16 @@ def _refuse_reversed_groups(groups: list[str], data: bytes, line: str, number: i
     size = len(groups[0]) // 2 if groups else 0
     if size < 2 or any(len(group) != 2 * size for group in groups):
         return
-    characters = line[-len(data) :]
-    if characters == _characters(data):
+    shown = line[-len(data) :]
+    if shown == characters(data):
         return
     turned = b"".join(data[at : at + size][::-1] for at in range(0, len(data), size))
-    if characters == _characters(turned):
+    if shown == characters(turned):
         raise DumpError(
             "the characters fit only if each group is read backwards: this is xxd -e "
             "(little endian); write the dump without -e",
             line=number,
         )
-
-
-def _characters(data: bytes) -> str:
-    return data.translate(_SHOWN).decode("ascii")
 
 
 READER = Reader("xxd", "xxd: offset, colon, groups of hex, characters", matches, read, rank=10)

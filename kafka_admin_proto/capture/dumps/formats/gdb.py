@@ -1,0 +1,45 @@
+"""gdb's ``x/16xb``: an address, perhaps a symbol, and bytes::
+
+    0x7fffffffe010: 0x00    0x00    0x00    0x32    0x00    0x13    0x00    0x00
+    0x555555558018 <frame+8>:       0x00    0x00    0x00    0x01
+"""
+
+from __future__ import annotations
+
+import re
+
+from kafka_admin_proto.capture.dumps.blocks import Block, Reader
+from kafka_admin_proto.capture.dumps.rows import Row, read_rows
+from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
+from kafka_admin_proto.errors import DumpError
+
+_ROW = re.compile(r"\s*0x([0-9a-fA-F]+)(?: <[^>]*>)?:\s+(?=0x)")
+
+
+def matches(sample: bytes) -> bool:
+    first = next(sample_lines(sample), None)
+    return first is not None and _ROW.match(first[1]) is not None
+
+
+def read(data: bytes) -> list[Block]:
+    return read_rows(data, _split)
+
+
+def _split(line: str, number: int) -> Row:
+    match = _ROW.match(line)
+    if match is None:
+        raise DumpError(f"{quoted(line)} is not a row of gdb's x/16xb", line=number)
+    data = bytearray()
+    for group in line[match.end() :].split():
+        digits = group.removeprefix("0x")
+        if len(digits) != 2:
+            raise DumpError(
+                f"{quoted(group)} is a word and not a byte, and the dump does not say in which "
+                "order its bytes were; write it with x/16xb",
+                line=number,
+            )
+        data += hex_bytes(digits, number)
+    return Row(match[1], bytes(data))
+
+
+READER = Reader("gdb", "gdb's x/16xb", matches, read, rank=6)

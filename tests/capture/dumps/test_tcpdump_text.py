@@ -1,0 +1,120 @@
+"""Text of tcpdump, made by the real one of the samples, has the frames of these captures."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from kafka_admin_proto.capture import FrameDecoder, read_blocks, read_captures
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.sources import read_frames
+from tests.helpers.requirements import skip_or_fail
+
+SAMPLES = Path(__file__).parents[3] / "samples"
+DAY_US = 86_400_000_000
+
+
+def text_of(folder: Path, sample: str, *flags: str) -> Path:
+    """What tcpdump prints of a sample, in UTC and without names."""
+    tcpdump = shutil.which("tcpdump")
+    if tcpdump is None:
+        skip_or_fail("tcpdump is not installed")
+    capture, text = folder / "sample.pcap", folder / "sample.txt"
+    capture.write_bytes(gzip.decompress((SAMPLES / sample).read_bytes()))
+    command = [tcpdump, "-n", "-r", str(capture), *flags]
+    with text.open("wb") as out:
+        subprocess.run(command, env={"TZ": "UTC"}, stdout=out, stderr=subprocess.PIPE, check=True)
+    return text
+
+
+def facts(frames: Iterable[DecodedFrame], *, day: bool = True) -> Counter[tuple[object, ...]]:
+    return Counter(
+        (
+            each.direction,
+            each.api,
+            each.api_version,
+            each.data,
+            each.ts if day or each.ts is None else each.ts % DAY_US,
+            each.latency_us,
+        )
+        for each in frames
+        if not each.forwarded
+    )
+
+
+@pytest.mark.parametrize("time", ["", "-tt", "-tttt"])
+@pytest.mark.parametrize("form", ["-x", "-xx", "-X", "-XX"])
+def test_frames_and_times(tmp_path: Path, form: str, time: str) -> None:
+    text = text_of(tmp_path, "old_client.pcap.gz", form, *filter(None, [time]))
+    found = facts(read_frames([str(text)], FrameDecoder()), day=bool(time))
+    expected = facts(read_captures([tmp_path / "sample.pcap"]), day=bool(time))
+    assert found == expected
+    assert len(found) > 10
+
+
+@pytest.mark.parametrize("flags", [["-v"], ["-vvv", "-tttt"], ["-#"], ["-e"], ["-S"]])
+def test_other_headings(tmp_path: Path, flags: list[str]) -> None:
+    """Lines between the rows are never bytes, whatever they say."""
+    text = text_of(tmp_path, "old_client.pcap.gz", "-xx", *flags)
+    found = facts(read_frames([str(text)], FrameDecoder()), day=False)
+    expected = facts(read_captures([tmp_path / "sample.pcap"]), day=False)
+    if flags == ["-#"]:  # a number stands in front of the time
+        assert {row[3] for row in found} == {row[3] for row in expected}
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize("flag", ["-t", "-ttt", "-ttttt"])
+def test_times_that_are_none(tmp_path: Path, flag: str) -> None:
+    """Those since another packet are no times of their own."""
+    text = text_of(tmp_path, "old_client.pcap.gz", "-x", flag)
+    frames = list(read_frames([str(text)], FrameDecoder()))
+    assert {each.ts for each in frames} == {None}
+    assert {each.latency_us for each in frames} == {None}
+    assert {each.data for each in frames} == {
+        each.data for each in read_captures([tmp_path / "sample.pcap"])
+    }
+
+
+def test_a_long_capture(tmp_path: Path) -> None:
+    """Its frames are those of the capture; pairs are found by correlation id alone, as in dumps."""
+    text = text_of(tmp_path, "admin42.pcap.gz", "-X", "-tt")
+    found = Counter((each.data, each.ts) for each in read_frames([str(text)], FrameDecoder()))
+    captured = [each for each in read_captures([tmp_path / "sample.pcap"]) if not each.forwarded]
+    assert found == Counter((each.data, each.ts) for each in captured)
+
+
+def test_a_night(tmp_path: Path) -> None:
+    """Times without a date go on after midnight; text that was cut out starts with a row."""
+    rows = ["23:59:59.900000 IP a > b: x", "\t0x0000:  0001", "00:00:00.100000 IP", "\t0x0000:  02"]
+    found = read_blocks("\n".join(rows).encode())
+    assert [each.data for each in found] == [b"\0\1", b"\2"]
+    assert [each.ts for each in found] == [DAY_US - 100_000, DAY_US + 100_000]
+    assert [each.data for each in read_blocks("\n".join(rows[1:]).encode())] == [b"\0\1", b"\2"]
+
+
+def test_rows_alone() -> None:
+    text = b"\t0x0000:  0000 0001 0001 6100 0013 88\n"
+    assert [each.data for each in read_blocks(text)] == [bytes.fromhex("0000000100016100001388")]
+
+
+@pytest.mark.parametrize("words", [4, 8])
+def test_gdb(words: int) -> None:
+    """As GNU gdb 13 prints ``x/24xb frame``."""
+    data = bytes(number & 0xFF for number in range(0xF0, 0x108))
+    text = "".join(
+        f"0x{0x555555558010 + at:x} <frame+{at}>:\t"
+        + "\t".join(f"0x{byte:02x}" for byte in data[at : at + words])
+        + "\n"
+        for at in range(0, len(data), words)
+    )
+    assert [each.data for each in read_blocks(text.encode())] == [data]
+    wrong = text.replace("\t0xf1", "\t0xf1f2f3f4", 1)
+    with pytest.raises(Exception, match="is a word and not a byte.*write it with x/16xb"):
+        read_blocks(wrong.encode())
