@@ -9,7 +9,7 @@ requests without a response yet, open connections.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
@@ -28,7 +28,9 @@ from kafka_admin_proto.capture.tcp.segments import (
     FOREIGN,
     FRAGMENTS,
     LINK_TYPES,
+    NO_TCP,
     RST,
+    kind_of,
     read_segment,
     reversed_key,
 )
@@ -116,6 +118,8 @@ class CaptureDecoder:
         #: Segments so far.
         self._ordinal = 0
         self._fragments = 0
+        #: What the packets without TCP are.
+        self._others: Counter[str] = Counter()
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
@@ -150,14 +154,19 @@ class CaptureDecoder:
                 yield from self._out
                 self._out.clear()
         self._table.clear()
+        if self._others and not self._ordinal:
+            packets = ", ".join(f"{count} {kind}" for kind, count in self._others.most_common(8))
+            yield fault_frame(self._capture, DumpError(NO_TCP.format(packets=packets)))
 
     def _packet(self, packet: Packet) -> None:
         ts, link, data = packet
         segment = read_segment(link, data)
         if segment is None:
+            self._others[kind_of(link, data)] += 1
             return
         key, sequence, flags, payload, missing, acknowledged = segment
         if not key:
+            self._others["fragments"] += 1
             self._fragments += 1
             return
         self._ordinal = ordinal = self._ordinal + 1

@@ -50,8 +50,8 @@ class PendingRequest(msgspec.Struct):
 class RequestTable:
     """The pending requests by correlation id.
 
-    ``counts_equal``: requests of one api and version under one id are counted and not kept apart, for
-    dumps. Kept frames of requests that get no response go to ``unanswered``.
+    ``counts_equal``: requests of one api and version under one id are counted and not kept apart,
+    for dumps. Kept frames of requests that get no response go to ``unanswered``.
     """
 
     def __init__(

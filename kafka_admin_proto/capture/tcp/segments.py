@@ -12,6 +12,16 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from kafka_admin_proto.capture.tcp.tunnels import (
+    IP4,
+    IP6,
+    PKTAP,
+    TUNNELS,
+    VLAN,
+    in_ethertype,
+    in_ip,
+    in_pktap,
+)
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.wire.engine import compiled
 
@@ -22,11 +32,11 @@ _ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
 #: LINKTYPE → size of a header without an EtherType: BSD loopback (null and loop), and the various
 #: numbers of raw IP. The IP version is in the IP header then.
 _NO_ETHERTYPE = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
-LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE)
+LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE) | {PKTAP}
 
-_IP4, _IP6 = 0x0800, 0x86DD
-_VLAN = (0x8100, 0x88A8, 0x9100)
 _TCP = 6
+#: Tunnels in one another that are looked into.
+_MOST_TUNNELS = 4
 
 #: The address families of BSD loopback, in either byte order.
 _LOOPBACK_4 = frozenset({b"\2\0\0\0", b"\0\0\0\2"})
@@ -59,10 +69,14 @@ FOREIGN = (
     "{count} packets of link type {link} are not decoded; "
     "Ethernet, Linux cooked, loopback and raw IP are"
 )
+#: The problem of a capture without any segment.
+NO_TCP = "no packet has TCP: {packets}"
+_PROTOCOLS = {1: "ICMP", 2: "IGMP", 17: "UDP", 50: "ESP", 58: "ICMP for IPv6", 132: "SCTP"}
+_ETHERTYPES = {0x0806: "ARP", 0x8864: "PPPoE", 0x8863: "PPPoE", 0x88CC: "LLDP", 0x88E5: "MACsec"}
 
 
-def segment_in(link: int, data: bytes) -> Segment | None:
-    """What ``read_segment`` gives, in Python."""
+def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
+    """What ``read_segment`` gives, in Python, of a packet in so many tunnels."""
     found = _ETHERTYPE_AT.get(link)
     try:
         if found is not None:
@@ -70,8 +84,8 @@ def segment_in(link: int, data: bytes) -> Segment | None:
             kind = data[at] << 8 | data[at + 1]
         else:
             start = _NO_ETHERTYPE[link]
-            kind = _IP4 if data[start] >> 4 == 4 else _IP6
-        if kind == _IP4:
+            kind = IP4 if data[start] >> 4 == 4 else IP6
+        if kind == IP4:
             version, size, fragment, protocol, key, sequence, acked, offset, flags = _PLAIN_4(
                 data, start
             )
@@ -79,25 +93,55 @@ def segment_in(link: int, data: bytes) -> Segment | None:
             if version == 0x45 and protocol == _TCP and not fragment & 0x3FFF and size:
                 return _segment(data, start + 20, start + size, key, sequence, acked, offset, flags)
             if version >> 4 == 4 and protocol != _TCP:
-                return None
-        elif kind == _IP6:
+                if protocol not in TUNNELS:
+                    return None
+                inner = in_ip(protocol, data, start + 4 * (version & 0x0F))
+                if inner is not None and fragment & 0x3FFF:
+                    return FRAGMENT
+                return _inside(inner, tunnels)
+        elif kind == IP6:
             version, size, protocol, key, sequence, acked, offset, flags = _PLAIN_6(data, start)
             if version >> 4 == 6 and protocol == _TCP and size:
                 start += 40
                 return _segment(data, start, start + size, key, sequence, acked, offset, flags)
-        elif kind not in _VLAN:
-            return None
+            if version >> 4 == 6 and protocol in TUNNELS:
+                return _inside(in_ip(protocol, data, start + 40), tunnels)
+        elif kind not in VLAN:
+            return _inside(in_ethertype(kind, data, start), tunnels)
     except (struct.error, IndexError):
         return None  # too short for TCP
     except KeyError:
+        return _inside(in_pktap(data), tunnels) if link == PKTAP else None
+    return _by_dpkt(link, data, tunnels)
+
+
+def _inside(inner: tuple[int, bytes] | None, tunnels: int) -> Segment | None:
+    """The segment of the packet that a tunnel's packet has; None without one."""
+    if inner is None or tunnels == _MOST_TUNNELS:
         return None
-    return _by_dpkt(link, data)
+    return segment_in(*inner, tunnels + 1)
 
 
 #: The TCP segment in a packet; None for anything else.
 read_segment: Callable[[int, bytes], Segment | None] = (
     compiled.SegmentReader(_ETHERTYPE_AT, segment_in).read if compiled else segment_in
 )
+
+
+def kind_of(link: int, data: bytes) -> str:
+    """What a packet is that has no TCP segment, for people: "UDP", "IP protocol 89"."""
+    size, at = _ETHERTYPE_AT.get(link, (0, 0))
+    start = _NO_ETHERTYPE.get(link, size)
+    kind = int.from_bytes(data[at : at + 2], "big") if size else 0
+    while kind in VLAN:
+        kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
+    version = data[start] >> 4 if start < len(data) else 0
+    if (kind or IP4) not in (IP4, IP6) or version not in (4, 6):
+        return _ETHERTYPES.get(kind, f"EtherType 0x{kind:04x}" if kind else "unknown")
+    protocol = data[start + (9 if version == 4 else 6) :][:1]
+    if not protocol:
+        return "cut off"
+    return _PROTOCOLS.get(protocol[0], f"IP protocol {protocol[0]}")
 
 
 def link_type_of(data: bytes) -> int | None:
@@ -108,9 +152,9 @@ def link_type_of(data: bytes) -> int | None:
     """
     for link, (size, at) in _ETHERTYPE_AT.items():
         kind, start = int.from_bytes(data[at : at + 2], "big"), size
-        while kind in _VLAN and start + 4 <= len(data):
+        while kind in VLAN and start + 4 <= len(data):
             kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
-        if kind in (_IP4, _IP6) and _fits(data, start, 4 if kind == _IP4 else 6):
+        if kind in (IP4, IP6) and _fits(data, start, 4 if kind == IP4 else 6):
             return link
     if data[:4] in _LOOPBACK and _fits(data, 4, 4 if data[:4] in _LOOPBACK_4 else 6):
         return 0
@@ -146,14 +190,16 @@ def _segment(
     return key, sequence, flags, data[start:end], end - max(len(data), start), acknowledged
 
 
-def _by_dpkt(link: int, data: bytes) -> Segment | None:
+def _by_dpkt(link: int, data: bytes, tunnels: int) -> Segment | None:
     """The segment of any packet: with VLAN tags, IP options, extension headers, or offload."""
     ip = _ip_of(link, data)
     if ip is None or ip is FRAGMENT:
         return FRAGMENT if ip is FRAGMENT else None
     tcp = ip.data
     if type(tcp).__name__ != "TCP":
-        return None
+        protocol = getattr(ip, "p", 0)
+        inner = in_ip(protocol, bytes(tcp), 0) if protocol in TUNNELS else None
+        return _inside(inner, tunnels)
     payload = bytes(tcp.data)
     addresses: bytes = ip.src + ip.dst
     key = addresses + struct.pack(">HH", tcp.sport, tcp.dport)

@@ -594,3 +594,26 @@ def test_groups_that_stand_apart(
 ) -> None:
     text = wide(data, group, gap, colon, shown=shown, padded=padded)
     assert b"".join(each.data for each in read_blocks(text.encode())) == data
+
+
+def rust(data: bytes) -> str:
+    """As the crate ``bytes`` shows them with ``{:?}``."""
+    short = {0: r"\0", 9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 92: r"\\"}
+    pieces = [
+        short.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in data
+    ]
+    return f'b"{"".join(pieces)}"'
+
+
+@given(st.binary(min_size=1) | st.text("\0\\\"017x'n", min_size=1).map(str.encode))
+@example(b"\0\3\0\1\0\0\x001\0\3app\xff\xff\xff\xff")
+def test_rust_has_no_octal_numbers(data: bytes) -> None:
+    assert [each.data for each in read_blocks(rust(data).encode())] == [data]
+
+
+@pytest.mark.parametrize(
+    ("literal", "data"),
+    [(r"b'\01'", b"\1"), (r'"\01"', b"\1"), (r'b"\1\01"', b"\1\1"), (r'b"\a\01"', b"\7\1")],
+)
+def test_others_have(literal: str, data: bytes) -> None:
+    assert [each.data for each in read_blocks(literal.encode())] == [data]

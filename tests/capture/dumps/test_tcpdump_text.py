@@ -14,6 +14,7 @@ import pytest
 from kafka_admin_proto.capture import FrameDecoder, read_blocks, read_captures
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.sources import read_frames
+from kafka_admin_proto.errors import DumpError
 from tests.helpers.requirements import skip_or_fail
 
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -116,5 +117,5 @@ def test_gdb(words: int) -> None:
     )
     assert [each.data for each in read_blocks(text.encode())] == [data]
     wrong = text.replace("\t0xf1", "\t0xf1f2f3f4", 1)
-    with pytest.raises(Exception, match="is a word and not a byte.*write it with x/16xb"):
+    with pytest.raises(DumpError, match=r"is a word and not a byte.*write it with x/16xb"):
         read_blocks(wrong.encode())

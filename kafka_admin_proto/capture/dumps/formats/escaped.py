@@ -1,9 +1,12 @@
-r"""Quoted strings with escapes: Wireshark's "as Escaped String" and "as C String", Python's bytes::
+r"""Quoted strings with escapes: Wireshark's "as Escaped String" and "as C String", bytes of Python
+and Rust::
 
     "\x00\x00\x00\x32\x00\x13" \
     "\x00\x00"
 
     b'\x00\x00\x002\x00\x13hex-client'
+
+    b"\0\0\02\0\x13hex-client"
 """
 
 from __future__ import annotations
@@ -21,6 +24,10 @@ _PIECE = re.compile(
     r"(?P<plain>[^\\\"']+)|\\x(?P<hex>[0-9a-fA-F]{2})|\\(?P<octal>[0-7]{1,3})|\\(?P<letter>[^x0-7])"
     r"|(?P<quote>[\"'])"
 )
+#: Rust has no octal numbers: ``\01`` is a zero and the digit 1. A literal that has an escape which
+#: Rust has not is another language's.
+_RUST = re.compile(r"""\s*b"(?:[^\\"]|\\(?:[0nrt\\'"]|x[0-9a-fA-F]{2}))*"(?!")""")
+_RUSTS_ZERO = re.compile(r"(\\\\)|\\0")
 _LETTERS = {
     "a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "'": 39, "\\": 92,
 }  # fmt: skip
@@ -50,6 +57,11 @@ def _strings(line: str, number: int) -> bytes:
     """The bytes of all strings of one line."""
     data = bytearray()
     position = 0
+    while (rust := _RUST.match(line, position)) is not None:
+        # A pair of backslashes is no escape of what stands behind it.
+        literal = _RUSTS_ZERO.sub(lambda found: found[1] or r"\x00", rust[0])
+        _string(literal, literal.index('"') + 1, '"', data, number)
+        position = rust.end()
     while (quote := _QUOTE.match(line, position)) is not None:
         position = _string(line, quote.end(), quote[1], data, number)
     if not position or line[position:].strip() not in _AFTER:
@@ -85,5 +97,9 @@ def _piece(piece: re.Match[str]) -> bytes:
 
 
 READER = Reader(
-    "escaped", "quoted strings: \"\\x00\\x32\", Python's b'\\x002'", matches, read, rank=40
+    "escaped",
+    "quoted strings: \"\\x00\\x32\", Python's b'\\x002', Rust's b\"\\02\"",
+    matches,
+    read,
+    rank=40,
 )
