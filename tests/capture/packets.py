@@ -176,6 +176,23 @@ def pcapng(
     return b"".join(parts)
 
 
+def simple_pcapng(packets: Sequence[Packet]) -> bytes:
+    """With simple packet blocks, which have no times."""
+
+    def block(type_: int, body: bytes) -> bytes:
+        size = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", type_) + size + body + size
+
+    parts = [
+        block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
+        block(1, struct.pack("<HHI", 1, 0, 0)),
+    ]
+    for packet in packets:
+        data = ethernet(packet)
+        parts.append(block(3, struct.pack("<I", len(data)) + data + bytes(-len(data) % 4)))
+    return b"".join(parts)
+
+
 def resegmented(packets: Sequence[Packet], dice: random.Random) -> list[Packet]:
     """The same bytes in other segments, some of which overlap."""
     found = []

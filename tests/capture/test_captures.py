@@ -174,6 +174,12 @@ def zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
+def test_packets_without_times(tmp_path: Path) -> None:
+    frames = read(tmp_path, made.simple_pcapng(conversation(USUAL)))
+    assert plain(frames) == expected(USUAL)
+    assert {(each.ts, each.latency_us, each.problem) for each in frames} == {(None, None, None)}
+
+
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, lzma.compress, zstd])
 @pytest.mark.parametrize(
     "write",

@@ -324,13 +324,18 @@ class Exchange:
     def _origin(self, offset: int, ts: int) -> FrameOrigin:
         ends = self._endpoints
         return FrameOrigin(
-            ends.capture, ends.name, offset, ts, ends.client_text, ends.server_text,
+            ends.capture, ends.name, offset, ts or None, ends.client_text, ends.server_text,
             self.sasl.principal, self.software, self._names.now(), cut_off=self.guard.cut_off,
         )  # fmt: skip
 
 
 def _latency(asked: int, answered: int) -> tuple[int | None, KafkaAdminProtoError | None]:
-    """Microseconds from a request to its response, or why there are none."""
+    """Microseconds from a request to its response, or why there are none.
+
+    0 is the time of packets that have none.
+    """
+    if not (asked and answered):
+        return None, None
     if answered >= asked:
         return answered - asked, None
     fault = (
