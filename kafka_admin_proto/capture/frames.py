@@ -13,8 +13,14 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.errors import DecodeError, KafkaAdminProtoError, UnknownMessageError
+from kafka_admin_proto.errors import (
+    DecodeError,
+    KafkaAdminProtoError,
+    TrailingBytesError,
+    UnknownMessageError,
+)
 from kafka_admin_proto.messages.request_header import RequestHeader
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.render import field_scan
@@ -234,6 +240,20 @@ class DecodedFrame(msgspec.Struct, frozen=True):
             if name is not None:
                 found[topic_id_to_text(each)] = replace_invalid_utf8(name)
         return found
+
+
+def forgive_padding(request: Request) -> None:
+    """Drop the problem of an ApiVersions v0 that four zero bytes follow.
+
+    librdkafka 0.9.1 to 0.11 sends them, and brokers pass over what is left.
+    """
+    error = request.error
+    if (
+        isinstance(error, TrailingBytesError)
+        and (request.api_key, request.api_version) == (api_keys.API_VERSIONS, 0)
+        and error.rest == bytes(4)
+    ):
+        request.error = None
 
 
 def codec_of(payload: Request | Response) -> Codec[Any] | None:

@@ -2,8 +2,8 @@
 
 Each line has ``Completed request:`` and an object with the request's header, request and response
 in the shape of Kafka's JsonConverters, and times (``RequestConvertToJson``, Kafka 2.8 and newer).
-The text around it comes from the log's layout; a layout of JSON objects has it as one of their
-strings.
+The text around it comes from the log's layout; a layout of JSON objects, and what collects logs,
+have it as a string somewhere in an object.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[
 #: The broker's end, the client's end, and numbers that make the name unique.
 _CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
 _MAX_NAME_CHARS = 600
+#: Objects in one another that are looked into for the text of a line.
+_MOST_LEVELS = 8
 #: Where a layout of JSON objects has the time.
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
 
@@ -103,7 +105,13 @@ class _Side(NamedTuple):
 
 
 def _frames(line: str, dialect: str, capture: str, number: int) -> Iterator[DecodedFrame]:
-    entry, ts = _entry(line)
+    for text, ts in _texts(line):
+        yield from _frames_of(_entry(text), ts, line, dialect, capture, number)
+
+
+def _frames_of(
+    entry: dict[str, Any], ts: int | None, line: str, dialect: str, capture: str, number: int
+) -> Iterator[DecodedFrame]:
     header = entry.get("requestHeader")
     if not isinstance(header, dict):
         raise DumpError("a request log's line without a requestHeader")
@@ -242,13 +250,68 @@ def _has_secret_names(logged: Any) -> bool:
     )
 
 
-def _entry(line: str) -> tuple[dict[str, Any], int | None]:
-    """The object that is logged, and the time of the line in microseconds since 1970."""
-    text, ts = line, None
-    if line.lstrip().startswith("{"):
-        text, ts = _from_json_layout(line)
-    else:
-        ts = _time(line[: line.find(_MARK.decode())])
+def _texts(line: str) -> list[tuple[str, int | None]]:
+    """The texts of a line that have requests, each with its time in microseconds since 1970."""
+    if not line.lstrip().startswith("{"):
+        return [(line, _own_time(line))]
+    try:
+        outer = _JSON.decode(line)
+    except (ValueError, RecursionError) as error:
+        raise DumpError(f"{_NOT_JSON}{error}") from None
+    found = list(_texts_in(outer, None, _MOST_LEVELS))
+    if not found:
+        raise DumpError("a request log's line whose object has no message")
+    return found
+
+
+def _texts_in(value: Any, ts: int | None, levels: int) -> Iterator[tuple[str, int | None]]:
+    """The texts in a value of JSON; ``ts`` is the time of the objects around it.
+
+    Where these name none, the time that the text itself begins with counts.
+    """
+    if levels == 0:
+        return
+    if isinstance(value, str):
+        if _MARK.decode() not in value:
+            return
+        try:
+            inner = _texts(value)
+        except DumpError:  # a layout that begins with a brace
+            inner = [(value, _own_time(value))]
+        is_json = len(inner) > 1 or inner[0][0] != value
+        for text, own in inner:
+            yield text, (own or ts) if is_json else (ts or own)
+    elif isinstance(value, dict):
+        own = _time_in(value)
+        for each in value.values():
+            yield from _texts_in(each, ts if own is None else own, levels - 1)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each, ts, levels - 1)
+
+
+def _own_time(text: str) -> int | None:
+    return _time(text[: text.find(_MARK.decode())])
+
+
+def _time_in(outer: dict[str, Any]) -> int | None:
+    """The time that an object names."""
+    instant = outer.get("instant")
+    if isinstance(instant, dict):
+        seconds, nanos = instant.get("epochSecond"), instant.get("nanoOfSecond")
+        if isinstance(seconds, int) and isinstance(nanos, int):
+            return seconds * 1_000_000 + nanos // 1000
+    for key in _TIME_KEYS:
+        value = outer.get(key)
+        if isinstance(value, str) and (ts := _time(value)) is not None:
+            return ts
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return round(value * (1000 if value > 1e11 else 1_000_000))
+    return None
+
+
+def _entry(text: str) -> dict[str, Any]:
+    """The object that is logged."""
     start = text.find(_MARK.decode()) + len(_MARK)
     try:
         entry, _ = _JSON.raw_decode(text[start:].lstrip())
@@ -256,31 +319,7 @@ def _entry(line: str) -> tuple[dict[str, Any], int | None]:
         raise DumpError(f"{_NOT_JSON}{error}") from None
     if not isinstance(entry, dict):
         raise DumpError("a request log's line without an object")
-    return entry, ts
-
-
-def _from_json_layout(line: str) -> tuple[str, int | None]:
-    """The message and the time in an object that a layout made of the line."""
-    try:
-        outer = _JSON.decode(line)
-    except (ValueError, RecursionError) as error:
-        raise DumpError(f"{_NOT_JSON}{error}") from None
-    values = outer.values() if isinstance(outer, dict) else ()
-    text = next((v for v in values if isinstance(v, str) and _MARK.decode() in v), None)
-    if text is None:
-        raise DumpError("a request log's line whose object has no message")
-    instant = outer.get("instant")
-    if isinstance(instant, dict):
-        seconds, nanos = instant.get("epochSecond"), instant.get("nanoOfSecond")
-        if isinstance(seconds, int) and isinstance(nanos, int):
-            return text, seconds * 1_000_000 + nanos // 1000
-    for key in _TIME_KEYS:
-        value = outer.get(key)
-        if isinstance(value, str) and (ts := _time(value)) is not None:
-            return text, ts
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return text, round(value * (1000 if value > 1e11 else 1_000_000))
-    return text, None
+    return entry
 
 
 def _finite(text: str) -> float:

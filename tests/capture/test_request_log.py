@@ -252,3 +252,50 @@ def test_secrets_under_a_wrong_api_key_are_masked(api_key: int, body: dict[str, 
         assert SALT not in str(shown)
         assert SALT.encode().hex() not in str(shown)
     assert SALT in str([frame_record(each, mask=False) for each in frames])
+
+
+_LINE = log4j(entry())
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        {"date": 1769860801.5, "log": _LINE},
+        {"MESSAGE": _LINE, "_PID": "17"},
+        {"LogEntry": _LINE, "Computer": "node-1"},
+        {"message": _LINE},
+        {"_index": "kafka", "_source": {"message": _LINE}},
+        {"preview": False, "result": {"_raw": _LINE}},
+        {"events": [{"message": "hello"}, {"message": _LINE}]},
+        {"log": json.dumps({"level": "DEBUG", "message": _LINE})},
+    ],
+    ids=lambda outer: next(iter(outer)),
+)
+def test_a_line_within_json_has_its_own_time(outer: dict[str, Any]) -> None:
+    request, response = read(json.dumps(outer) + "\n")
+    assert (request.body, response.body) == (REQUEST, RESPONSE)
+    assert response.ts == NOON + 123_000
+
+
+def test_a_time_of_the_objects_around_counts_first() -> None:
+    """It has a zone, and often microseconds."""
+    for outer in (
+        {"log": _LINE, "time": "2026-01-31T13:00:00.123456789Z"},
+        {"@timestamp": "2026-01-31T13:00:00.123456Z", "_source": {"message": _LINE}},
+        {"@timestamp": "1999-01-01T00:00:00Z", "event": {"ts": 1769864400.123456, "m": _LINE}},
+    ):
+        assert read(json.dumps(outer) + "\n")[1].ts == NOON + 3_600_000_000 + 123_456
+
+
+def test_several_lines_in_one_object() -> None:
+    events = [{"message": log4j(entry(), time=f"2026-01-31 12:00:0{n},000")} for n in range(3)]
+    frames = read(json.dumps({"events": events}) + "\n")
+    assert [each.ts for each in frames[1::2]] == [NOON + n * 1_000_000 for n in range(3)]
+
+
+def test_objects_in_one_another_have_an_end() -> None:
+    deep: Any = {"message": _LINE}
+    for _ in range(500):
+        deep = {"inner": deep}
+    (frame,) = read(json.dumps(deep) + "\n")
+    assert frame.problem is not None

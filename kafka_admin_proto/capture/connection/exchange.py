@@ -31,6 +31,7 @@ from kafka_admin_proto.capture.frames import (
     Direction,
     FrameOrigin,
     codec_of,
+    forgive_padding,
     frame_of_bytes,
     frame_of_payload,
 )
@@ -100,6 +101,7 @@ class Exchange:
             self.sasl.raw_tokens = False
             if reads:
                 request.read_body()
+        forgive_padding(request)
         codec = codec_of(request)
         exposure = self.guard.request(request, codec)
         if not wanted:

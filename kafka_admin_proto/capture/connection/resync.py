@@ -11,8 +11,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
+from kafka_admin_proto.capture.connection.token_guard import is_plausible_client
+from kafka_admin_proto.capture.frames import forgive_padding
 from kafka_admin_proto.capture.options import DecodeOptions
-from kafka_admin_proto.errors import UnknownMessageError
+from kafka_admin_proto.errors import TrailingBytesError, UnknownMessageError
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
@@ -90,9 +92,18 @@ def find_request(buffer: bytearray, options: DecodeOptions) -> int | None:
         copied -= end - at
         if tries < 0 or copied < 0:
             return None
-        if read_request(data[at:end], dialect=options.dialect, offset=4).error is None:
+        if _is_request(data[at:end], options.dialect):
             return at
     return None
+
+
+def _is_request(frame: bytes, dialect: str) -> bool:
+    """Whether a frame is a request, whose body was read whole; brokers pass over bytes left."""
+    found = read_request(frame, dialect=dialect, offset=4)
+    forgive_padding(found)
+    if isinstance(found.error, TrailingBytesError) and found.header is not None:
+        return bool(found.header.client_id) and is_plausible_client(found.header.client_id)
+    return found.error is None
 
 
 @lru_cache(maxsize=16)

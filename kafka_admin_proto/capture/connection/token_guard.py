@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import Request, Response
 
@@ -83,7 +84,8 @@ class TokenGuard(msgspec.Struct):
             self.raw_tokens = self.raw_tokens or request.api_version == 0
         elif not whole:
             # Nobody knows where a request of an unknown api or version ends.
-            self.unsettled = self.unsettled or codec is not None or request.header is None
+            may_end = codec is None or _has_bytes_left(request)
+            self.unsettled = self.unsettled or not may_end or request.header is None
         elif request.api_key not in _BEFORE_LOGIN:
             self.unsettled = False
         return exposure
@@ -93,6 +95,15 @@ class TokenGuard(msgspec.Struct):
         if self.raw_tokens or self.unsettled:
             return Exposure(may_be_token=True)
         return Exposure(may_be_secret=self.sasl or not self.proven)
+
+
+def _has_bytes_left(request: Request) -> bool:
+    """Whether a request ends in bytes that are not its own, and not those of another frame.
+
+    Brokers pass over them. A frame starts with a zero byte: its size is below 16 MiB.
+    """
+    error = request.error
+    return isinstance(error, TrailingBytesError) and error.rest[0] != 0
 
 
 class DumpTokenGuard:

@@ -13,6 +13,7 @@ from kafka_admin_proto.capture.frames import (
     DecodedFrame,
     FrameOrigin,
     codec_of,
+    forgive_padding,
     frame_of_bytes,
     frame_of_payload,
 )
@@ -156,7 +157,9 @@ class FrameDecoder:
 
     def _read(self, data: bytes, offset: int, ts: int | None) -> Request | Response | None:
         if self.direction == "request":
-            return read_request(data, dialect=self.dialect, offset=offset)
+            request = read_request(data, dialect=self.dialect, offset=offset)
+            forgive_padding(request)
+            return request
         if self.direction == "response":
             return read_response(data, *self._api, dialect=self.dialect, offset=offset)
         return self._payloads.read(data, offset, ts)

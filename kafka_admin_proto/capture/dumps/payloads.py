@@ -7,7 +7,7 @@ api's response; otherwise it is a request.
 from __future__ import annotations
 
 from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
-from kafka_admin_proto.capture.frames import RESPONSE_HINT, DecodedFrame
+from kafka_admin_proto.capture.frames import RESPONSE_HINT, DecodedFrame, forgive_padding
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import Request, Response, expects_response
@@ -63,6 +63,7 @@ class PayloadReader:
                 self._pending.take(correlation_id, answered)
                 return response
         request = read_request(data, dialect=self._dialect, offset=offset)
+        forgive_padding(request)
         no_request = request.header is None or isinstance(request.error, UnknownMessageError)
         if self.raw_tokens and no_request:
             return None
