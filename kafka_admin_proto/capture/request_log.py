@@ -16,7 +16,14 @@ from datetime import UTC, datetime
 from typing import IO, Any, Literal, NamedTuple
 
 from kafka_admin_proto.arguments import check_stream
-from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody
+from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody, fault_frame
+from kafka_admin_proto.capture.request_log_lines import (
+    DAMAGE,
+    DAMAGED,
+    MARK,
+    NO_REQUEST,
+    logged_lines,
+)
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol import api_keys, codes
@@ -27,9 +34,7 @@ from kafka_admin_proto.schema.credentials import looks_like_credential
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import is_secret_name
 
-#: A longer line is skipped: no response is as long as this in JSON.
-MAX_LINE_BYTES = 256 * 1024 * 1024
-_MARK = b"Completed request:"
+_MARK = MARK.decode()
 _SIZE = "SizeInBytes"
 #: The problem of a request that the broker could not read: its log has ``{}`` instead.
 _EMPTY = "the log has an empty request, since the broker does not know {}"
@@ -45,35 +50,27 @@ _MOST_LEVELS = 8
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
 
 
-def matches(sample: bytes) -> bool:
-    """Whether the start of an input has a line of a request log."""
-    return _MARK + b"{" in sample or _MARK + b'{\\"' in sample
-
-
 def read_request_log(
     stream: IO[bytes], capture: str, dialect: str = "kafka"
 ) -> Iterator[DecodedFrame]:
     """The requests and responses of a log, two frames a line; other lines are passed over.
 
+    The log may be gzipped, and its lines cut into pieces by Docker or CRI. One without any request
+    is a frame with that problem.
     Times are those of the layout, taken as UTC where it names no zone; the time of a request is
     that of its response less the total time. Values that Kafka hides in its log stay hidden. A
     damaged line is a frame with a problem. A response has its request as ``request``.
     """
     check_stream(stream, "read_request_log: stream")
-    for number, line in logged_lines(stream):
-        yield from frames_of_line(number, line, capture, dialect)
-
-
-def logged_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines with requests, and their numbers from 1 on."""
     number = 0
-    while line := stream.readline(MAX_LINE_BYTES):
-        number += 1
-        if _MARK in line:
-            yield number, line
-            continue
-        while len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
-            line = stream.readline(MAX_LINE_BYTES)
+    try:
+        for number, line in logged_lines(stream):
+            yield from frames_of_line(number, line, capture, dialect)
+    except DAMAGE as error:
+        yield fault_frame(capture, DumpError(DAMAGED.format(error)))
+        return
+    if not number:
+        yield fault_frame(capture, DumpError(NO_REQUEST))
 
 
 def frames_of_line(
@@ -272,7 +269,7 @@ def _texts_in(value: Any, ts: int | None, levels: int) -> Iterator[tuple[str, in
     if levels == 0:
         return
     if isinstance(value, str):
-        if _MARK.decode() not in value:
+        if _MARK not in value:
             return
         try:
             inner = _texts(value)
@@ -291,7 +288,7 @@ def _texts_in(value: Any, ts: int | None, levels: int) -> Iterator[tuple[str, in
 
 
 def _own_time(text: str) -> int | None:
-    return _time(text[: text.find(_MARK.decode())])
+    return _time(text[: text.find(_MARK)])
 
 
 def _time_in(outer: dict[str, Any]) -> int | None:
@@ -312,7 +309,7 @@ def _time_in(outer: dict[str, Any]) -> int | None:
 
 def _entry(text: str) -> dict[str, Any]:
     """The object that is logged."""
-    start = text.find(_MARK.decode()) + len(_MARK)
+    start = text.find(_MARK) + len(_MARK)
     try:
         entry, _ = _JSON.raw_decode(text[start:].lstrip())
     except (ValueError, RecursionError) as error:

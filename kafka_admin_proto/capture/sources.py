@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader
 
 from kafka_admin_proto.arguments import listed
-from kafka_admin_proto.capture import request_log
+from kafka_admin_proto.capture import request_log_lines
 from kafka_admin_proto.capture.captures import open_file, read_captures
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
@@ -34,7 +34,7 @@ def format_of(sample: bytes) -> str:
     """The format of an input that starts so: a capture or a request log; "auto" for a dump."""
     if is_capture(sample):
         return PCAP
-    return REQUEST_LOG if request_log.matches(sample) else "auto"
+    return REQUEST_LOG if request_log_lines.matches(sample) else "auto"
 
 
 def read_frames(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +21,12 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     codec,
 )
+from kafka_admin_proto.capture import FrameDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.capture.request_log import matches, read_request_log
+from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.capture.request_log_lines import matches
+from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
@@ -299,3 +304,63 @@ def test_objects_in_one_another_have_an_end() -> None:
         deep = {"inner": deep}
     (frame,) = read(json.dumps(deep) + "\n")
     assert frame.problem is not None
+
+
+def pieces(line: str, size: int, form: str) -> str:
+    """The line as Docker or CRI cuts it."""
+    text, time = line.rstrip("\n"), "2026-01-31T12:00:00.123456789Z"
+    parts = [text[at : at + size] for at in range(0, len(text), size)]
+    if form == "CRI":
+        marks = ["P"] * (len(parts) - 1) + ["F"]
+        return "".join(f"{time} stdout {m} {part}\n" for m, part in zip(marks, parts, strict=True))
+    parts[-1] += "\n"
+    return "".join(
+        json.dumps({"log": part, "stream": "stdout", "time": time}, separators=(",", ":")) + "\n"
+        for part in parts
+    )
+
+
+@pytest.mark.parametrize("size", [7, 100, 16_384])
+@pytest.mark.parametrize("form", ["CRI", "Docker"])
+def test_lines_in_pieces(form: str, size: int) -> None:
+    lines = [pieces(each, size, form) for each in ("INFO hello\n", _LINE, log4j(entry()))]
+    frames = read(*lines)
+    assert [each.body for each in frames] == [REQUEST, RESPONSE] * 2
+    assert [each.problem for each in frames] == [None] * 4
+    assert {each.ts for each in frames[1::2]} == {NOON + 123_456}
+
+
+def test_pieces_of_two_streams_stand_between_each_other() -> None:
+    """A line without an end is the last of a log that was cut off."""
+    text = _LINE.rstrip()
+    head = "2026-01-31T12:00:00Z"
+    rows = [
+        f"{head} stdout P {text[:50]}",
+        f"{head} stderr P {text[:30]}",
+        f"{head} stdout F {text[50:]}",
+        f"{head} stderr P {text[30:]}",
+    ]
+    assert [each.body for each in read("\n".join(rows))] == [REQUEST, RESPONSE] * 2
+
+
+def test_a_gzipped_log(tmp_path: Path) -> None:
+    """As log4j2 leaves rotated ones; a damaged one has what came before the damage."""
+    file = tmp_path / "kafka-request.log.1.gz"
+    packed = gzip.compress((_LINE * 500).encode())
+    assert matches(packed[:1000])
+    for data, count in ((packed, 1000), (packed[:-400], 1)):
+        file.write_bytes(data)
+        frames = list(read_frames([str(file)], FrameDecoder()))
+        assert len(frames) >= count
+        assert (frames[-1].problem is None) is (count == 1000)
+    assert "the log cannot be decompressed" in str(frames[-1].problem)
+
+
+def test_requests_that_come_late() -> None:
+    """A broker writes 87 kB before the first, and one whose logger is set later writes hours."""
+    quiet = "[2026-01-31 11:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    assert matches((quiet * 1000)[:65_536].encode())
+    assert [each.body for each in read(quiet * 1000, _LINE)] == [REQUEST, RESPONSE]
+    (frame,) = read(quiet * 1000)
+    assert frame.problem == "a log without requests: kafka.request.logger writes them at DEBUG"
+    assert not matches(b"[2026-01-31] a text that begins alike\n")

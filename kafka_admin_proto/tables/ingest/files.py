@@ -20,7 +20,7 @@ import msgspec
 from pyarrow import NativeFile, fs
 
 from kafka_admin_proto.arguments import listed
-from kafka_admin_proto.capture import request_log
+from kafka_admin_proto.capture import request_log_lines
 from kafka_admin_proto.capture.captures import first_packet
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
@@ -331,7 +331,7 @@ def _probe(name: str, split_size: int) -> FileProbe:
     except OSError as error:
         return FileProbe(0, name, problem=unopened_problem(name, error))
     fingerprint = Fingerprint.of(head, size)
-    if not is_capture(head) and request_log.matches(head):
+    if not is_capture(head) and request_log_lines.matches(head):
         return FileProbe(0, name, "log", ((0, size),), fingerprint=fingerprint)
     first = first_packet(head)
     return FileProbe(

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from kafka_admin_proto.capture.files.splits import read_split
-from kafka_admin_proto.capture.request_log import logged_lines
+from kafka_admin_proto.capture.request_log_lines import DAMAGE, DAMAGED, NO_REQUEST, logged_lines
 from kafka_admin_proto.capture.tcp.segments import (
     FOREIGN,
     FRAGMENTS,
@@ -172,7 +172,7 @@ def _fault(part: Part, ordinal: int, problem: str, count: int = 0) -> PacketRow:
 
 def _log_rows(part: Part) -> Iterator[PacketRow]:
     capture = replace_invalid_utf8(part.file)
-    base = part.rank << POSITION_BITS
+    base, number = part.rank << POSITION_BITS, 0
     try:
         with open_part(part), open_stream(part.file) as stream:
             for number, line in logged_lines(stream):
@@ -185,5 +185,9 @@ def _log_rows(part: Part) -> Iterator[PacketRow]:
                     capture, ordinal, part.watermark, None, flow, None, None, None, None, None,
                     line, None,
                 )  # fmt: skip
+        if not number:
+            yield _fault(part, base, NO_REQUEST)
+    except DAMAGE as error:
+        yield _fault(part, base, DAMAGED.format(error))
     except OSError as error:
         yield _fault(part, base, str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from kafka_admin_proto.capture import request_log
+from kafka_admin_proto.capture import request_log_lines
 from kafka_admin_proto.capture.dumps.readers import READERS
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES, encoding_of, sample_of
 from kafka_admin_proto.capture.files.opening import is_capture
@@ -34,7 +34,7 @@ def _capture_fault(name: str) -> str | None:
         return open_reason(error)
     if not head:
         return "it is empty"
-    if is_capture(head) or request_log.matches(head):
+    if is_capture(head) or request_log_lines.matches(head):
         return None
     if _is_dump(head):
         return f"{_WHAT_IS_READ}, but looks like a dump of bytes as text, which kap decode reads"
