@@ -19,6 +19,11 @@ from tests.scheduling.time_budget import FileTimes
 
 #: The Spark session that tests of several rooms share.
 pytest_plugins = ["tests.helpers.spark_session"]
+#: Where tests use kafka-python in their own process. To collect takes a quarter of a second.
+_WITH_KAFKA_PYTHON = (
+    "tests/admin/live/", "tests/docs/", "tests/proxy/", "tests/server/clients/",
+    "tests/server/faults/", "tests/server/groups/", "tests/server/security/",
+)  # fmt: skip
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -96,7 +101,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
     The warning about them would fail whatever test the collector runs in.
     """
-    if "kafka" in sys.modules and (nextitem is None or nextitem.path != item.path):
+    is_last = nextitem is None or nextitem.path != item.path
+    if is_last and "kafka" in sys.modules and item.nodeid.startswith(_WITH_KAFKA_PYTHON):
         with warnings.catch_warnings(action="ignore", category=ResourceWarning):
             gc.collect()
 
