@@ -118,7 +118,7 @@ class CaptureDecoder:
         #: Segments so far.
         self._ordinal = 0
         self._fragments = 0
-        #: What the packets without TCP are.
+        #: What the packets before the first with TCP are.
         self._others: Counter[str] = Counter()
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
@@ -162,11 +162,11 @@ class CaptureDecoder:
         ts, link, data = packet
         segment = read_segment(link, data)
         if segment is None:
-            self._others[kind_of(link, data)] += 1
+            if not self._ordinal:
+                self._others[kind_of(link, data)] += 1
             return
         key, sequence, flags, payload, missing, acknowledged = segment
         if not key:
-            self._others["fragments"] += 1
             self._fragments += 1
             return
         self._ordinal = ordinal = self._ordinal + 1

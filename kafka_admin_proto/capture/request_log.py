@@ -12,7 +12,6 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import IO, Any, Literal, NamedTuple
 
 from kafka_admin_proto.arguments import check_stream
@@ -24,6 +23,7 @@ from kafka_admin_proto.capture.request_log_lines import (
     NO_REQUEST,
     logged_lines,
 )
+from kafka_admin_proto.capture.text_times import time_in
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol import api_keys, codes
@@ -39,8 +39,6 @@ _SIZE = "SizeInBytes"
 #: The problem of a request that the broker could not read: its log has ``{}`` instead.
 _EMPTY = "the log has an empty request, since the broker does not know {}"
 _NOT_JSON = "a request log's line that is not JSON: "
-#: ``2026-01-31 12:00:00,123``; with a T, a point, or a zone in other layouts.
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
 #: The broker's end, the client's end, and numbers that make the name unique.
 _CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
 _MAX_NAME_CHARS = 600
@@ -288,7 +286,7 @@ def _texts_in(value: Any, ts: int | None, levels: int) -> Iterator[tuple[str, in
 
 
 def _own_time(text: str) -> int | None:
-    return _time(text[: text.find(_MARK)])
+    return time_in(text[: text.find(_MARK)])
 
 
 def _time_in(outer: dict[str, Any]) -> int | None:
@@ -300,7 +298,7 @@ def _time_in(outer: dict[str, Any]) -> int | None:
             return seconds * 1_000_000 + nanos // 1000
     for key in _TIME_KEYS:
         value = outer.get(key)
-        if isinstance(value, str) and (ts := _time(value)) is not None:
+        if isinstance(value, str) and (ts := time_in(value)) is not None:
             return ts
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return round(value * (1000 if value > 1e11 else 1_000_000))
@@ -332,20 +330,6 @@ def _no_number(text: str) -> float:
 
 
 _JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number)
-
-
-def _time(text: str) -> int | None:
-    found = _TIME.search(text)
-    if found is None:
-        return None
-    date, time, fraction, zone = found.groups()
-    try:
-        moment = datetime.fromisoformat(f"{date}T{time}{zone or ''}")
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return round(moment.timestamp()) * 1_000_000 + int((fraction or "0").ljust(6, "0")[:6])
 
 
 def _with_sizes(logged: Any) -> bool:

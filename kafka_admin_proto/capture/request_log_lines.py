@@ -38,7 +38,7 @@ _KAFKAS = re.compile(
 )
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF]) ")
 _DOCKER = b'{"log":"'
-_DOCKERS_STREAM = re.compile(rb'","(?:stream|attrs)":')
+_DOCKERS_END = b'","stream":'
 
 
 def matches(sample: bytes) -> bool:
@@ -97,10 +97,10 @@ class _Piece(NamedTuple):
 def _piece(line: bytes) -> _Piece | None:
     """The piece that a line of Docker's or CRI's is; None for a line that nobody has cut."""
     if line.startswith(_DOCKER):
-        ends = list(_DOCKERS_STREAM.finditer(line))
-        if not ends:
+        end = line.rfind(_DOCKERS_END)
+        if end < 0:
             return None
-        text, tail = line[len(_DOCKER) : ends[-1].start()], line[ends[-1].start() :]
+        text, tail = line[len(_DOCKER) : end], line[end:]
         stream = b"stderr" if b'"stderr"' in tail else b"stdout"
         return _Piece(_DOCKER, text, tail, stream, is_last=text.endswith(b"\\n"))
     found = _CRI.match(line)

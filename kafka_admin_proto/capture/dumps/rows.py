@@ -13,18 +13,18 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector
-from kafka_admin_proto.capture.dumps.text import comment_text, lines
+from kafka_admin_proto.capture.dumps.text import comment_text, lines, quoted, sample_lines
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
 #: Bytes that the ``*`` lines of one input may stand for at most: brokers refuse requests above
 #: 100 MiB (socket.request.max.bytes), and a few characters of text must not take more memory.
 MAX_REPEATED = 100 * 1024 * 1024
-
-
-#: Pairs of hex digits at the start of a text.
-_PAIR = re.compile(r"[0-9a-fA-F]{2}(?=\s|$)\s*?")
-_PAIRS = re.compile(r"\s*(?:[0-9a-fA-F]{2}(?:\s+|$))*")
+#: Pairs of hex digits with space between them.
+PAIRS = re.compile(r"\s*(?:[0-9a-fA-F]{2}(?:\s+|$))*")
+_PAIR = re.compile(r"\S\S")
+#: Characters of a row up to which it is searched for the end of its bytes: no tool prints so many.
+_LONGEST_ROW = 2048
 _SHOWN = bytes(byte if 0x20 <= byte < 0x7F else 0x2E for byte in range(256))
 
 
@@ -62,6 +62,20 @@ def read_rows(
     return rows.finish()
 
 
+def starts_with_row(sample: bytes, pattern: re.Pattern[str]) -> bool:
+    """Whether the first line of an input that is no comment is a row."""
+    first = next(sample_lines(sample), None)
+    return first is not None and pattern.match(first[1]) is not None
+
+
+def matched_row(pattern: re.Pattern[str], line: str, number: int, what: str) -> re.Match[str]:
+    """The start of a row; raises DumpError for a line that is none of ``what``."""
+    match = pattern.match(line)
+    if match is None:
+        raise DumpError(f"{quoted(line)} is not a row of {what}", line=number)
+    return match
+
+
 def byte_column(text: str, first: str, otherwise: str) -> str:
     """The bytes of a row without its offset, as hex; ``first`` is its text up to two spaces.
 
@@ -69,13 +83,13 @@ def byte_column(text: str, first: str, otherwise: str) -> str:
     one for each byte, say where its bytes end. Without them it is all bytes, and where they are
     others than tools print, it is ``otherwise``.
     """
-    pairs = _PAIRS.match(text)
+    pairs = PAIRS.match(text)
     assert pairs is not None
     ends = [pair.end() for pair in _PAIR.finditer(pairs[0])]
     count = len("".join(first.split())) // 2
     if len(ends) <= count or _are_characters(text[len(first) :], first):
         return first
-    for end in ends[count:]:
+    for end in ends[count:] if len(text) <= _LONGEST_ROW else ():
         if _are_characters(text[end:], text[:end]):
             return text[:end]
     return text if not text[ends[-1] :].strip() else otherwise

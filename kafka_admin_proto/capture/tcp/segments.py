@@ -18,6 +18,7 @@ from kafka_admin_proto.capture.tcp.tunnels import (
     PKTAP,
     TUNNELS,
     VLAN,
+    Inner,
     in_ethertype,
     in_ip,
     in_pktap,
@@ -115,7 +116,7 @@ def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
     return _by_dpkt(link, data, tunnels)
 
 
-def _inside(inner: tuple[int, bytes] | None, tunnels: int) -> Segment | None:
+def _inside(inner: Inner | None, tunnels: int) -> Segment | None:
     """The segment of the packet that a tunnel's packet has; None without one."""
     if inner is None or tunnels == _MOST_TUNNELS:
         return None
@@ -132,9 +133,9 @@ def kind_of(link: int, data: bytes) -> str:
     """What a packet is that has no TCP segment, for people: "UDP", "IP protocol 89"."""
     size, at = _ETHERTYPE_AT.get(link, (0, 0))
     start = _NO_ETHERTYPE.get(link, size)
-    kind = int.from_bytes(data[at : at + 2], "big") if size else 0
-    while kind in VLAN:
-        kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
+    kind = 0
+    if size:
+        kind, start = _behind_vlans(data, at, size)
     version = data[start] >> 4 if start < len(data) else 0
     if (kind or IP4) not in (IP4, IP6) or version not in (4, 6):
         return _ETHERTYPES.get(kind, f"EtherType 0x{kind:04x}" if kind else "unknown")
@@ -144,6 +145,14 @@ def kind_of(link: int, data: bytes) -> str:
     return _PROTOCOLS.get(protocol[0], f"IP protocol {protocol[0]}")
 
 
+def _behind_vlans(data: bytes, at: int, start: int) -> tuple[int, int]:
+    """The EtherType behind all VLAN tags, the first at ``at``, and where its packet starts."""
+    kind = int.from_bytes(data[at : at + 2], "big")
+    while kind in VLAN and start + 4 <= len(data):
+        kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
+    return kind, start
+
+
 def link_type_of(data: bytes) -> int | None:
     """Guess the link type of a packet without a file header; None for bytes that are no TCP packet.
 
@@ -151,9 +160,7 @@ def link_type_of(data: bytes) -> int | None:
     Kafka frame looks like that.
     """
     for link, (size, at) in _ETHERTYPE_AT.items():
-        kind, start = int.from_bytes(data[at : at + 2], "big"), size
-        while kind in VLAN and start + 4 <= len(data):
-            kind, start = int.from_bytes(data[start + 2 : start + 4], "big"), start + 4
+        kind, start = _behind_vlans(data, at, size)
         if kind in (IP4, IP6) and _fits(data, start, 4 if kind == IP4 else 6):
             return link
     if data[:4] in _LOOPBACK and _fits(data, 4, 4 if data[:4] in _LOOPBACK_4 else 6):

@@ -617,3 +617,15 @@ def test_rust_has_no_octal_numbers(data: bytes) -> None:
 )
 def test_others_have(literal: str, data: bytes) -> None:
     assert [each.data for each in read_blocks(literal.encode())] == [data]
+
+
+@pytest.mark.parametrize("colon", [":", " "])
+def test_a_row_without_an_end_takes_no_time(colon: str) -> None:
+    """Of a row that is longer than any tool's, the characters are not looked for."""
+    start = time.process_time()
+    text = f"0000{colon} 00  " + "00 " * 400_000
+    with contextlib.suppress(DumpError):
+        assert len(read_blocks(text.encode())[0].data) == 400_001
+    with contextlib.suppress(DumpError):
+        read_blocks((text + " " + "x" * 400_000).encode())
+    assert time.process_time() - start < 5

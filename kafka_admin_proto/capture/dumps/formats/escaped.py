@@ -58,7 +58,7 @@ def _strings(line: str, number: int) -> bytes:
     data = bytearray()
     position = 0
     while (rust := _RUST.match(line, position)) is not None:
-        # A pair of backslashes is no escape of what stands behind it.
+        # The zero behind an escaped backslash is a digit.
         literal = _RUSTS_ZERO.sub(lambda found: found[1] or r"\x00", rust[0])
         _string(literal, literal.index('"') + 1, '"', data, number)
         position = rust.end()

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, read_rows
-from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
+from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows, starts_with_row
+from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"\s*0x([0-9a-fA-F]+)(?: <[^>]*>)?:\s+(?=0x)")
 
 
 def matches(sample: bytes) -> bool:
-    first = next(sample_lines(sample), None)
-    return first is not None and _ROW.match(first[1]) is not None
+    return starts_with_row(sample, _ROW)
 
 
 def read(data: bytes) -> list[Block]:
@@ -26,9 +25,7 @@ def read(data: bytes) -> list[Block]:
 
 
 def _split(line: str, number: int) -> Row:
-    match = _ROW.match(line)
-    if match is None:
-        raise DumpError(f"{quoted(line)} is not a row of gdb's x/16xb", line=number)
+    match = matched_row(_ROW, line, number, "gdb's x/16xb")
     data = bytearray()
     for group in line[match.end() :].split():
         digits = group.removeprefix("0x")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, read_rows
+from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
 from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
@@ -47,11 +47,7 @@ def read(data: bytes) -> list[Block]:
 
 
 def _split(line: str, number: int) -> Row:
-    match = _ROW.match(line)
-    if match is None:
-        raise DumpError(
-            f"{quoted(line)} is not a row of hexdump -C (offset, bytes, characters)", line=number
-        )
+    match = matched_row(_ROW, line, number, "hexdump -C (offset, bytes, characters)")
     column = _CHARACTERS.split(line[match.end() :], maxsplit=1)[0]
     data = bytearray()
     for group in column.split():

@@ -10,14 +10,13 @@ prints them unless it is given ``-tttt`` or ``-tt``, they are of 1970-01-01 and 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, read_rows
-from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
-from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
+from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, sample_lines
+from kafka_admin_proto.capture.text_times import time_in
 
 _ROW = re.compile(r"\s*0x([0-9a-fA-F]{4,}):(?: |\t)+")
 #: Lines that may stand above the first row: those of packets without bytes, and of -v.
@@ -26,7 +25,6 @@ _MOST_BEFORE = 20
 #: the packet before, or from the first.
 _TIME = re.compile(r"(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)\.(\d{6})|(\d{1,10})\.(\d{6})")
 _DAY_US = 86_400_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def matches(sample: bytes) -> bool:
@@ -75,12 +73,8 @@ class _Times:
         date, clock, micros, seconds, fraction = found.groups()
         if seconds is not None:
             return int(seconds) * 1_000_000 + int(fraction)
-        try:
-            time = datetime.fromisoformat(f"{date or '1970-01-01'}T{clock}.{micros}+00:00") - _EPOCH
-        except ValueError:
-            return None
-        ts = (time.days * 86_400 + time.seconds) * 1_000_000 + time.microseconds
-        if date is not None:
+        ts = time_in(f"{date or '1970-01-01'} {clock}.{micros}")
+        if ts is None or date is not None:
             return ts
         if ts + _DAY_US // 2 < self._last:
             self._day += _DAY_US
@@ -89,9 +83,7 @@ class _Times:
 
 
 def _split(line: str, number: int) -> Row:
-    match = _ROW.match(line)
-    if match is None:
-        raise DumpError(f"{quoted(line)} is not a row of tcpdump -x", line=number)
+    match = matched_row(_ROW, line, number, "tcpdump -x")
     column = line[match.end() :].replace("\t", "  ").partition("  ")[0]
     return Row(match[1], hex_bytes(column, number))
 

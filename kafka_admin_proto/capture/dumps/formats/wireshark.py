@@ -20,7 +20,7 @@ import re
 from itertools import islice
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, byte_column, read_rows
+from kafka_admin_proto.capture.dumps.rows import PAIRS, Row, byte_column, matched_row, read_rows
 from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
@@ -31,7 +31,6 @@ _SOURCE = re.compile(r"([^(]*\(\d+ bytes\)):\s*$")
 _FRAME = re.compile(r"={10,}\s*$|(?:Follow|Filter|Node [01]): ")
 #: Characters of eight bytes with spaces between them; only behind these may two spaces follow.
 _HALF_ROW = 8 * 3 - 1
-_PAIRS = re.compile(r"(?:[0-9a-fA-F]{2} ?)*")
 
 
 def matches(sample: bytes) -> bool:
@@ -60,12 +59,7 @@ def _comment(line: str) -> str | None:
 
 
 def _split(line: str, number: int) -> Row:
-    match = _ROW.match(line)
-    if match is None:
-        raise DumpError(
-            f"{quoted(line)} is not a row of a Wireshark hex dump (offset, bytes, characters)",
-            line=number,
-        )
+    match = matched_row(_ROW, line, number, "a Wireshark hex dump (offset, bytes, characters)")
     data = bytearray()
     for group in _byte_column(line[match.end() :]).split():
         if len(group) > 2:
@@ -80,7 +74,7 @@ def _byte_column(text: str) -> str:
     column = text.partition("   ")[0]
     left, _, right = column.partition("  ")
     both = left
-    if len(left) == _HALF_ROW and _PAIRS.fullmatch(second := right.partition("  ")[0]):
+    if len(left) == _HALF_ROW and PAIRS.fullmatch(second := right.partition("  ")[0]):
         both = f"{left}  {second}"
     return byte_column(text, left, both)
 

@@ -11,16 +11,22 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
-from kafka_admin_proto.capture.dumps.rows import Row, byte_column, characters, read_rows
-from kafka_admin_proto.capture.dumps.text import hex_bytes, quoted, sample_lines
+from kafka_admin_proto.capture.dumps.rows import (
+    Row,
+    byte_column,
+    characters,
+    matched_row,
+    read_rows,
+    starts_with_row,
+)
+from kafka_admin_proto.capture.dumps.text import hex_bytes
 from kafka_admin_proto.errors import DumpError
 
 _ROW = re.compile(r"\s*([0-9a-fA-F]{3,16}):(?:\s+|$)")
 
 
 def matches(sample: bytes) -> bool:
-    first = next(sample_lines(sample), None)
-    return first is not None and _ROW.match(first[1]) is not None
+    return starts_with_row(sample, _ROW)
 
 
 def read(data: bytes) -> list[Block]:
@@ -28,11 +34,7 @@ def read(data: bytes) -> list[Block]:
 
 
 def _split(line: str, number: int) -> Row:
-    match = _ROW.match(line)
-    if match is None:
-        raise DumpError(
-            f"{quoted(line)} is not a row of xxd (offset, colon, bytes, characters)", line=number
-        )
+    match = matched_row(_ROW, line, number, "xxd (offset, colon, bytes, characters)")
     rest = line[match.end() :].replace("\t", "  ")
     first = rest.partition("  ")[0]
     column = byte_column(rest, first, first)
