@@ -20,6 +20,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/python
+# Without bytecode each of the commands that tests start compiles all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 READY  := $(VENV)/.ready
 FUZZER := $(VENV)/.fuzzer
 PEERS  := $(VENV)/.peers

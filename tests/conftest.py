@@ -15,11 +15,11 @@ from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, LEFT_OUT, PROFILE, SEED
 from tests.scheduling.drawn_values import DrawnByTest, DrawnInRun, take_no_constants_of_modules
 from tests.scheduling.group_order import longest_first
 from tests.scheduling.second_chance import FailedTests
-from tests.scheduling.time_budget import FileTimes
+from tests.scheduling.time_budget import FileTimes, ProcessorTimes
 
 #: The Spark session that tests of several rooms share.
 pytest_plugins = ["tests.helpers.spark_session"]
-#: Where tests use kafka-python in their own process. To collect takes a quarter of a second.
+#: Where tests use kafka-python in their own process.
 _WITH_KAFKA_PYTHON = (
     "tests/admin/live/", "tests/docs/", "tests/proxy/", "tests/server/clients/",
     "tests/server/faults/", "tests/server/groups/", "tests/server/security/",
@@ -76,6 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if not EXHAUSTIVE:
             take_no_constants_of_modules()
         config.pluginmanager.register(DrawnByTest())
+        config.pluginmanager.register(ProcessorTimes())
     if not is_worker:
         budget = config.getoption("--file-budget") if PROFILE == "quick" else None
         config.pluginmanager.register(times := FileTimes(budget))
@@ -95,16 +96,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [each for each in items if not any(map(each.get_closest_marker, LEFT_OUT))]
 
 
+def pytest_collection_finish() -> None:
+    _freeze()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Collect, behind each file, the sockets of refused connections that kafka-python leaves.
+    """Collect behind each file what its tests left, so that it is they that fail of a warning.
 
-    The warning about them would fail whatever test the collector runs in.
+    kafka-python leaves the sockets of refused connections: these are no fault of a test.
     """
-    is_last = nextitem is None or nextitem.path != item.path
-    if is_last and "kafka" in sys.modules and item.nodeid.startswith(_WITH_KAFKA_PYTHON):
-        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-            gc.collect()
+    if nextitem is not None and nextitem.path == item.path:
+        return
+    with warnings.catch_warnings():
+        if "kafka" in sys.modules and item.nodeid.startswith(_WITH_KAFKA_PYTHON):
+            warnings.simplefilter("ignore", ResourceWarning)
+        _freeze()
+
+
+def _freeze() -> None:
+    """Collect, and let later collections pass over all that is there by now.
+
+    The tests and what they import are half a million objects: where a test collects, to walk them
+    took longer than most tests do.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> str:

@@ -50,6 +50,7 @@ def test_a_closed_pipe_ends_it_as_it_ends_shell_tools(arguments: list[str]) -> N
 
 
 @pytest.mark.parametrize("query", [["--query", "errors"], ["--out", "-"]], ids=" ".join)
+@pytest.mark.exhaustive
 def test_a_closed_pipe_is_no_fault_of_the_tables(query: list[str], tmp_path: Path) -> None:
     require("pyarrow")
     write_tables(tmp_path, everything())

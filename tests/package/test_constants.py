@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator
 
 from kafka_admin_proto.protocol import api_keys, codes
-from tests.package.test_rooms import modules, parsed
+from tests.package.sources import modules, of_all_sources, parsed
 
 _GENERATED = {f"kafka_admin_proto/protocol/{name}.py" for name in ("api_keys", "codes")}
 #: Names in expressions that stand for an error code or an api key.
 _ABOUT = re.compile(r"(.*_)?(error_code|api_key)s?", re.I)
+pytestmark = of_all_sources
+
 _CODES = {name: value for name, value in vars(codes).items() if name.isupper()}
 _KEYS = {name: value for name, value in vars(api_keys).items() if name.isupper()}
 

@@ -171,6 +171,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, by
     return folder, contents(folder)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "recipe",
     [
@@ -179,7 +180,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, by
         pytest.param(OPERATION, id="operation"),
         pytest.param(DUMP, id="dump format"),
         pytest.param(TABLE, id="table"),
-        pytest.param(WIRE_TYPE, id="wire type", marks=pytest.mark.exhaustive),
+        pytest.param(WIRE_TYPE, id="wire type"),
     ],
 )
 def test_a_recipe(recipe: Recipe, copied: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from kafka_admin_proto.counts import counted, with_commas
+from tests.package.sources import modules, of_all_sources, parsed
 
-ROOT = Path(__file__).parents[2]
+pytestmark = of_all_sources
+
 #: Kafka's own sentences, which are told to clients letter by letter.
 KAFKAS = {
     "kafka_admin_proto/server/groups/consumer/heartbeat.py",
@@ -34,7 +35,7 @@ _COUNTED = re.compile(rf" {_BETWEEN}(?:{THINGS.pattern})\b")
 
 def plurals(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of each number in an f-string that a plural follows, whatever the number is."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.JoinedStr):
             continue
         for value, text in zip(node.values, node.values[1:], strict=False):
@@ -77,11 +78,10 @@ def test_counted(count: int, things: str, text: str) -> None:
 
 def test_every_number_of_things_is_counted() -> None:
     found = {}
-    for path in sorted((ROOT / "kafka_admin_proto").rglob("*.py")):
-        name = str(path.relative_to(ROOT))
+    for name, source in modules().items():
         if name in KAFKAS or name.startswith("kafka_admin_proto/messages/"):
             continue
-        if slips := list(plurals(path.read_text())):
+        if slips := list(plurals(source)):
             found[name] = slips
     assert not found
 

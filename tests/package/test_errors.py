@@ -6,12 +6,13 @@ import ast
 import builtins
 import re
 from functools import cache
-from pathlib import Path
 
 import kafka_admin_proto
 from kafka_admin_proto import errors
+from tests.package.sources import modules, of_all_sources, parsed
 
-PACKAGE = Path(kafka_admin_proto.__file__).parent
+pytestmark = of_all_sources
+
 ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
 INTERNAL = {"ControllerUnavailable", "PatternError", "PolicyError", "BadPatternError",
@@ -33,13 +34,14 @@ LINE = re.compile(
 def defined() -> dict[str, tuple[str, list[str]]]:
     """Every exception class of the package: its file and the names of its bases."""
     classes = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.is_relative_to(PACKAGE / "messages"):
+    for path, source in sorted(modules().items()):
+        file = path.removeprefix("kafka_admin_proto/")
+        if file.startswith("messages/"):
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(source)):
             if isinstance(node, ast.ClassDef):
                 bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                classes[node.name] = (path.relative_to(PACKAGE).as_posix(), bases)
+                classes[node.name] = (file, bases)
     raised: set[str] = set()
     while True:
         more = {

@@ -12,7 +12,9 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.package.test_rooms import modules, parsed
+from tests.package.sources import modules, of_all_sources, parsed
+
+pytestmark = of_all_sources
 
 #: The rooms whose imports within functions are listed.
 ROOMS = ("admin", "capture", "protocol", "records", "server", "simulation")

@@ -6,9 +6,10 @@ import ast
 import re
 import tomllib
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.package.sources import ROOT, modules, of_all_sources, parsed
+
+pytestmark = of_all_sources
 
 #: Module → why it imports by name, where import-linter does not see it.
 BY_NAME = {
@@ -55,20 +56,6 @@ COROUTINES = {
     "kafka_admin_proto/cli/admin/common/live.py": "it runs what commands ask of the client",
     "kafka_admin_proto/cli/admin/request/command.py": "it sends what the user has written",
 }
-
-
-@cache
-def parsed(source: str) -> ast.Module:
-    return ast.parse(source)
-
-
-@cache
-def modules() -> dict[str, str]:
-    """The path of each module of the package → its source."""
-    return {
-        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-        for path in (ROOT / "kafka_admin_proto").rglob("*.py")
-    }
 
 
 def loaders(source: str) -> set[str]:

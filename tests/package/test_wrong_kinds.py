@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from inspect import Parameter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,7 +60,8 @@ def called(function: Callable[..., Any], given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_wrong_kind_is_said(name: str) -> None:
+def test_a_wrong_kind_is_said(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a text may be taken for a path to write to
     function = FUNCTIONS[name]
     for wrong in WRONG:
         given = dict.fromkeys(required(function), wrong)

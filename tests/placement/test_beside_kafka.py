@@ -97,6 +97,7 @@ def check_moves(current: Assignment, ours: Assignment, theirs: Assignment) -> No
         assert count_moves(current, ours) <= count_moves(current, theirs)
 
 
+@pytest.mark.exhaustive
 def test_new_topics_are_as_even_as_those_of_a_controller(place: Ask) -> None:
     clusters = draw_clusters(1)
     for drawn, theirs in zip(clusters, place("PlacementTool.java", "4.3.1", clusters), strict=True):

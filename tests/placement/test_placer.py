@@ -112,6 +112,7 @@ def best(
     return min((sum(each * each for each in row[2:]), row[1]) for row in found)
 
 
+@pytest.mark.exhaustive
 def test_no_assignment_is_more_even_and_none_as_even_takes_fewer_moves() -> None:
     for seed in (*range(DRAWN), *CYCLES):
         draw = random.Random(seed)

@@ -23,6 +23,7 @@ from tests.helpers.requirements import require_oracle
 from tools.oracles.oracle import JavaOracle
 
 
+@pytest.mark.exhaustive
 def test_every_constant_is_kafkas() -> None:
     """Code, name and whether to retry, live from Java's Errors; none is missing, none is ours."""
     require_oracle()
@@ -36,6 +37,7 @@ def test_every_constant_is_kafkas() -> None:
     assert ours == java
 
 
+@pytest.mark.exhaustive
 def test_an_older_release_calls_the_same_codes_the_same() -> None:
     require_oracle()
     with JavaOracle("3.9.2") as oracle:

@@ -56,6 +56,7 @@ def test_versions_are_those_of_java() -> None:
     assert BROKER_APIS - only_brokers == _BY_HANDLER
 
 
+@pytest.mark.exhaustive
 def test_the_file_is_fresh() -> None:
     require_oracle()
     assert tuple(each.patch for each in releases()) == RELEASES

@@ -52,6 +52,7 @@ def java_table(release: str) -> dict[int, list[str]]:
     return {int(line.split("\t")[0]): line.split("\t")[1:] for line in lines}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("guide")
 def test_the_table_is_kafkas() -> None:
     """The newest version, stable or not, is 4.4.0's, or 3.9.2's where 4.4.0 has no more any."""

@@ -249,6 +249,7 @@ def test_what_cannot_be_is_a_sentence(text: str, sentence: str) -> None:
         SyncProxy("127.0.0.1:9").faults.add_text(text)
 
 
+@pytest.mark.exhaustive
 def test_clients_of_others_ask_again() -> None:
     with SyncCluster(3) as cluster, SyncProxy(cluster.bootstrap_servers) as proxy:
         fault = proxy.faults.add(api="CreateTopics", error="NOT_CONTROLLER", count=1)

@@ -89,6 +89,7 @@ def test_kafka_python_produces_and_consumes(cluster: SyncCluster, proxy: SyncPro
     assert found == list(range(500))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", [SyncCluster.stop_broker, SyncCluster.kill_broker])
 def test_librdkafka_produces_while_a_broker_ends(
     cluster: SyncCluster, proxy: SyncProxy, end: Callable[[SyncCluster, int], None]
@@ -137,6 +138,7 @@ def _create(name: str) -> Message:
     return CreateTopicsRequest([topic(name, 1, 1)], 1000)
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_does_not_read_costs_little(proxy: SyncProxy) -> None:
     """Its requests wait, and so do the broker's answers."""
     count = 1000
@@ -345,6 +347,7 @@ def test_what_a_filter_may_not_give_is_in_the_log(
     assert said in caplog.text
 
 
+@pytest.mark.exhaustive
 def test_ended_connections_leave_nothing_for_the_collector(proxy: SyncProxy) -> None:
     gc.collect()
     gc.disable()

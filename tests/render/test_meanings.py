@@ -134,6 +134,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("guide")
 @pytest.mark.parametrize("name", [name for name, m in all_meanings().items() if m.java])
 def test_the_names_and_numbers_are_kafkas(name: str) -> None:

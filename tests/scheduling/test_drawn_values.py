@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SOURCE = """
 from hypothesis import given, strategies as st
@@ -39,6 +41,7 @@ def digest(folder: Path, constant: int, **variables: str) -> str:
     return found[1]
 
 
+@pytest.mark.exhaustive
 def test_runs_draw_the_same_values_but_for_the_exhaustive_ones(tmp_path: Path) -> None:
     quick = digest(tmp_path / "a", 1, KAFKA_ADMIN_PROTO_PROFILE="quick")
     assert digest(tmp_path / "b", 987654321, KAFKA_ADMIN_PROTO_PROFILE="ci") == quick

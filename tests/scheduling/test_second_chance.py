@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 CONFTEST = """
 import pathlib
 from tests.scheduling.second_chance import FailedTests
-from tests.scheduling.time_budget import FileTimes
+from tests.scheduling.time_budget import FileTimes, ProcessorTimes
 
 def pytest_addoption(parser):
     parser.addoption("--failures", type=pathlib.Path)
@@ -28,6 +28,7 @@ def pytest_configure(config):
         return
     times = FileTimes(config.getoption("--file-budget"))
     config.pluginmanager.register(times)
+    config.pluginmanager.register(ProcessorTimes())
     alone = config.getoption("--run-alone")
     config.pluginmanager.register(FailedTests(config.getoption("--failures"), alone, times))
 """
@@ -59,6 +60,7 @@ def run(folder: Path, source: str, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "options", [(), ("-p", "xdist", "-n", "2", "--dist", "loadgroup")], ids=["one", "two"]
 )
@@ -80,6 +82,7 @@ def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
 
 
+@pytest.mark.exhaustive
 def test_a_run_of_pytest_within_a_test_leaves_the_list(tmp_path: Path) -> None:
     within = """
 def test_within():
@@ -92,13 +95,15 @@ def test_within():
     assert output.count("passed only when run alone: ") == 2
 
 
+@pytest.mark.exhaustive
 def test_a_file_over_its_budget_has_no_second_chance(tmp_path: Path) -> None:
-    slow = "def test_slow():\n    import time\n    time.sleep(0.1)\n"
+    slow = "def test_slow():\n    sum(range(10_000_000))\n"
     code, output = run(tmp_path, f"{ONCE}\n{slow}", "--file-budget=0.01")
     assert code == 1
     assert "run alone" not in output
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("source", "code"),
     [

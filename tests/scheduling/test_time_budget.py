@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.scheduling.time_budget import LAYOUTS, FileTimes, slowness
+from tests.scheduling.time_budget import (
+    LAYOUTS,
+    PROCESSOR,
+    FileTimes,
+    ProcessorTimes,
+    slowness,
+)
 
 
 def report(nodeid: str, seconds: float, when: str = "call", layouts: Any = None) -> Any:
-    properties = [] if layouts is None else [(LAYOUTS, layouts)]
+    properties = [(PROCESSOR, seconds)] + ([] if layouts is None else [(LAYOUTS, layouts)])
     return SimpleNamespace(nodeid=nodeid, duration=seconds, when=when, user_properties=properties)
 
 
@@ -46,6 +54,18 @@ def test_a_slow_file_fails_the_run(
     assert session.exitstatus == status
 
 
+def test_waiting_takes_nothing_of_the_processor() -> None:
+    item: Any = SimpleNamespace(user_properties=[])
+    call = ProcessorTimes().pytest_runtest_call(item)
+    next(call)
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(0.1); sum(range(10**6))"])
+    with pytest.raises(StopIteration):
+        call.send(None)
+    ((key, seconds),) = item.user_properties
+    assert key == PROCESSOR
+    assert seconds > 0
+
+
 def test_no_budget_fails_nothing(times: FileTimes) -> None:
     times.budget = None
     assert times.over_budget() == []
@@ -61,7 +81,7 @@ def test_the_summary_names_files_and_layouts(times: FileTimes) -> None:
     assert lines[2].strip() == "23.5 s  tests/b.py (fixtures 4.0 s)"
     assert lines[3].strip() == "21.0 s  tests/a.py"
     assert "tests/b.py::test_two: 3 layouts stood for 8 versions" in lines
-    assert any(line.startswith("tests/a.py took 21.0 s, more than 20 s") for line in lines)
+    assert any(line.startswith("tests/a.py took 21.0 s of the processor, more") for line in lines)
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0.01, 1.0), (0.14, 2.0), (60.0, 5.0)])

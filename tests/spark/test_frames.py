@@ -56,13 +56,15 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", sample([ADMIN, CONTROLLER], 1), ids=lambda path: path.name)
+@pytest.mark.exhaustive
 def test_samples(spark: SparkSession, name: Path) -> None:
     assert by_spark(read_frames(spark, str(name))) == by_one_process(name)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "split",
-    [50_000, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (4096, 1 << 30))],
+    [50_000, 4096, 1 << 30],
 )
 def test_any_split(spark: SparkSession, captures: Sequence[Path], split: int) -> None:
     folder = str(captures[0].parent)

@@ -94,6 +94,7 @@ def test_types_of_a_message() -> None:
         spark_schema(CREATE, 8)
 
 
+@pytest.mark.exhaustive
 def test_permissive(spark: SparkSession) -> None:
     read = bodies(spark).withColumn("read", from_kafka("body", CREATE, F.col("version")))
     rows = {row.id: row for row in read.collect()}
@@ -118,6 +119,7 @@ def test_permissive(spark: SparkSession) -> None:
     assert read.where("read.error is not null").count() == 40
 
 
+@pytest.mark.exhaustive
 def test_there_and_back(spark: SparkSession) -> None:
     whole = bodies(spark).where("id % 10 != 0")
     for version in (F.col("version"), "version"):
@@ -145,6 +147,7 @@ def test_structs_of_ones_own(spark: SparkSession) -> None:
             assert (value.topics[0].name, value.topics[0].num_partitions) == (f"t{row.id}", 4)
 
 
+@pytest.mark.exhaustive
 def test_failfast(spark: SparkSession) -> None:
     frame = bodies(spark)
     with pytest.raises(PythonException, match=r"CreateTopicsRequest v\d, .* at byte \d+"):

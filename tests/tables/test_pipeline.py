@@ -164,6 +164,7 @@ def test_files_that_tasks_finish(
 
 
 @settings(max_examples=draws(16))
+@pytest.mark.exhaustive
 @given(
     dropped=st.sets(st.integers(0, 400), max_size=9),
     split=st.sampled_from([2000, 20_000, 1 << 30]),

@@ -90,6 +90,7 @@ def test_unknown_tags_reach_where_their_varints_take_another_byte(size: int) -> 
         assert MetadataRequest.decode(found.encode(12), 12) == found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("size", "items"), [(0, 0), (1, 1), (3, 2), (20, 5), (200, 200)])
 def test_limits_are_kept_and_reached(size: int, items: int) -> None:
     drawn = messages(OffsetDeleteRequest, 0, max_size=size, max_items=items)

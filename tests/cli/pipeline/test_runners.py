@@ -120,7 +120,8 @@ def start(capture: Path, out: Path, steps: int) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("steps", [0, 1, pytest.param(2, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("steps", [0, 1, 2])
 def test_killed_at_any_step(capture: Path, tmp_path: Path, steps: int) -> None:
     """The process alone is killed; the next run has each frame once, and leaves nothing else."""
     out = tmp_path / "out"
@@ -134,15 +135,8 @@ def test_killed_at_any_step(capture: Path, tmp_path: Path, steps: int) -> None:
     assert {each.name for each in out.iterdir() if each.name[0] == "."} == {".lock"}
 
 
-@pytest.mark.parametrize(
-    ("steps", "to_group"),
-    [
-        (1, True),
-        pytest.param(0, True, marks=pytest.mark.exhaustive),
-        pytest.param(0, False, marks=pytest.mark.exhaustive),
-        pytest.param(1, False, marks=pytest.mark.exhaustive),
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("steps", "to_group"), [(1, True), (0, True), (0, False), (1, False)])
 def test_ctrl_c(capture: Path, tmp_path: Path, steps: int, to_group: bool) -> None:
     """The signal is for the process alone, or as on a terminal for all that it has started too."""
     process = start(capture, tmp_path / "out", steps)
@@ -154,6 +148,7 @@ def test_ctrl_c(capture: Path, tmp_path: Path, steps: int, to_group: bool) -> No
     assert {each.name for each in (tmp_path / "out").iterdir()} == {".lock"}
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_is_killed(capture: Path, tmp_path: Path) -> None:
     process = start(capture, tmp_path / "out", 1)
     server = int(_children(process.pid)[-1])

@@ -126,6 +126,7 @@ def kafka() -> Iterator[Ask]:
 
 @settings(max_examples=EXAMPLES)
 @given(st.sampled_from(MECHANISMS), ascii_names, names, st.binary(min_size=12, max_size=30))
+@pytest.mark.exhaustive
 def test_kafkas_server_lets_us_in(
     kafka: Ask, mechanism: str, user: str, password: str, salt: bytes
 ) -> None:
@@ -143,6 +144,7 @@ def test_kafkas_server_lets_us_in(
 
 
 @settings(max_examples=EXAMPLES)
+@pytest.mark.exhaustive
 @given(st.sampled_from(MECHANISMS), ascii_names, names)
 def test_kafkas_client_is_let_in(kafka: Ask, mechanism: str, user: str, password: str) -> None:
     server = server_for(mechanism, ScramCredential.of_password(mechanism, password))
@@ -153,6 +155,7 @@ def test_kafkas_client_is_let_in(kafka: Ask, mechanism: str, user: str, password
     assert kafka("to-client", step.answer)[0] == "done"
 
 
+@pytest.mark.exhaustive
 def test_kafka_and_we_refuse_the_same(kafka: Ask) -> None:
     kafka("server", "SCRAM-SHA-256", "right", b"salt" * 4, "4096")
     client = SaslScram("SCRAM-SHA-256", "me", "wrong").exchange(LIMIT)

@@ -119,6 +119,7 @@ def read(data: bytes) -> list[Batch]:
     return found.batches
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", RELEASES)
 def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
     written = [batch for each in FORMATS for batch in drawn(*each)]
@@ -131,6 +132,7 @@ def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
         assert found == as_json(batch)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", RELEASES)
 def test_we_read_what_kafka_writes(release: str, kafka: Ask) -> None:
     asked = [batch for each in FORMATS for batch in drawn(*each) if batch.records]
@@ -340,6 +342,7 @@ def odd_batches() -> list[Batch]:
     return odd
 
 
+@pytest.mark.exhaustive
 def test_draws_are_plenty() -> None:
     sizes = [len(drawn(magic, compression)) for magic, compression in FORMATS]
     assert sizes == [COUNT] * len(FORMATS)

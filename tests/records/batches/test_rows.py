@@ -134,6 +134,7 @@ def test_rows_have_the_values_that_reading_gives(written: list[Batch]) -> None:
         assert from_rows(data, rows, place) == as_json(batch)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", ["3.9.2", "4.4.0"])
 def test_rows_of_what_kafka_writes(release: str, kafka: Ask) -> None:
     """Kafka's bytes, from whose rows alone come the values that it was asked to write."""

@@ -46,6 +46,7 @@ SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)
 NOT_IN_IMAGES = ("voters", "zk_migration")
 
 
+@pytest.mark.exhaustive
 def test_rows_are_those_of_kafkas_own_dump() -> None:
     check_with_kafka(FOLDER)
 
@@ -106,6 +107,7 @@ def compare_everywhere(folder: Path, images: Images) -> None:
         check(replay(where, at), image)
 
 
+@pytest.mark.exhaustive
 def test_states_are_kafkas_images(tmp_path: Path, images: Images) -> None:
     folder = tmp_path / FOLDER.name
     shutil.copytree(FOLDER, folder)
@@ -124,6 +126,7 @@ def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     compare_everywhere(folder, images)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 2))
 def test_random_logs_with_transactions(tmp_path: Path, images: Images, seed: int) -> None:
     """Records of all kinds, those left out that cannot be applied, as no controller writes them."""

@@ -233,6 +233,7 @@ def kafka(*requests: str) -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
+@pytest.mark.exhaustive
 def test_kafka_reads_what_we_write(tmp_path: Path) -> None:
     require_oracle()
     written = [PartitionMetadata(random_topic_id()) for _ in range(20)]
@@ -250,6 +251,7 @@ def test_kafka_reads_what_we_write(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_what_kafka_writes_is_read_and_written_back_the_same(tmp_path: Path) -> None:
     require_oracle()
     ids = [*(random_topic_id() for _ in range(20)), METADATA_TOPIC_ID]
@@ -267,6 +269,7 @@ def test_what_kafka_writes_is_read_and_written_back_the_same(tmp_path: Path) -> 
         assert path.read_bytes() == raw
 
 
+@pytest.mark.exhaustive
 def test_we_refuse_what_kafka_refuses(tmp_path: Path) -> None:
     require_oracle()
     damaged = [

@@ -105,6 +105,7 @@ def processor_time(lint: Callable[[str], object], text: str) -> float:
     return min(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("lint", "make"),
     [

@@ -94,6 +94,7 @@ def _values(cluster: SyncCluster) -> list[bytes | None]:
     return [each.value for each in cluster.records("orders")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("effect", _FAULTS)
 @pytest.mark.parametrize("client", _WRITERS)
 def test_each_record_once_and_in_order(cluster: SyncCluster, client: str, effect: str) -> None:

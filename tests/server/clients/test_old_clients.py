@@ -50,6 +50,7 @@ def test_librdkafka(cluster: SyncCluster, compression: str) -> None:
     assert {each.version for each in cluster.requests.of("Fetch")} == {1}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compression", [None, "gzip"])
 @pytest.mark.parametrize(("release", "version"), [((0, 9), 1), ((0, 10), 2)])
 def test_kafka_python(

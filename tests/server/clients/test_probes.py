@@ -31,6 +31,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
         yield found
 
 
+@pytest.mark.exhaustive
 def test_kafka_python_finds_the_release(cluster: SyncCluster) -> None:
     with kafka_python_admin(cluster.bootstrap_servers) as admin:
         found = admin.get_broker_version_data(1).broker_version
@@ -41,6 +42,7 @@ def values(cluster: SyncCluster) -> list[bytes | None]:
     return [each.value for each in cluster.records("probed")]
 
 
+@pytest.mark.exhaustive
 def test_kafka_pythons_producer(cluster: SyncCluster) -> None:
     with kafka_python() as kafka:
         producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)

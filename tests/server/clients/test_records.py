@@ -29,7 +29,7 @@ _ROWS = (
 _NULL_HEADER = Row(None, b"", (("null", None),), _WHEN_MS)
 
 
-@pytest.fixture(scope="module", params=["4.3", "3.9"])
+@pytest.fixture(scope="module", params=["4.3", pytest.param("3.9", marks=pytest.mark.exhaustive)])
 def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
     names = [f"{client}-{codec}" for client in PRODUCERS for codec in _CODECS]
     with SyncCluster(1, release=request.param, topics=dict.fromkeys(names, 1)) as found:
@@ -46,7 +46,10 @@ def _has_codec(client: str, codec: str) -> bool:
         return bool(getattr(importlib.import_module(f"{package}.codec"), f"has_{codec}")())
 
 
-@pytest.mark.parametrize("codec", _CODECS)
+@pytest.mark.parametrize(
+    "codec",
+    ["zstd", *(pytest.param(c, marks=pytest.mark.exhaustive) for c in _CODECS if c != "zstd")],
+)
 @pytest.mark.parametrize("client", PRODUCERS)
 def test_what_one_client_writes_all_read(cluster: SyncCluster, client: str, codec: str) -> None:
     if not _has_codec(client, codec):

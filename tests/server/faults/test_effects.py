@@ -56,6 +56,7 @@ def test_answers_behind_a_delayed_one_wait(cluster: SyncCluster) -> None:
 @pytest.mark.parametrize(("cut", "answered", "made"), [
     ("before", 0, False), ("within", 0.5, True), ("after", 1, True)
 ])  # fmt: skip
+@pytest.mark.exhaustive
 def test_connections_are_cut(cluster: SyncCluster, cut: str, answered: float, made: bool) -> None:
     cluster.faults.add_text(f"api=CreateTopics cut={cut}")
     request = asked(CreateTopicsRequest([topic("cut")], 1000), 7, 2)

@@ -76,6 +76,7 @@ def test_all_partitions_of_a_topic_fail(cluster: SyncCluster, nodes: Nodes) -> N
     assert places(cluster) == []
 
 
+@pytest.mark.exhaustive
 def test_records_that_are_not_deleted(cluster: SyncCluster, nodes: Nodes) -> None:
     nodes.ask(0, produce(), 12)
     cluster.faults.add(api="DeleteRecords", topic="orders", partition=2, error=_NOT_LEADER)
@@ -141,6 +142,7 @@ def _checks(records: bytes) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 def test_aiokafka_notices_a_wrong_checksum(cluster: SyncCluster) -> None:
     cluster.produce("orders", [{"value": "v", "partition": 0}])
 

@@ -85,6 +85,7 @@ def cluster() -> Iterator[SyncCluster]:
         yield found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("client", _READERS)
 def test_a_consumer_goes_on_where_it_was(cluster: SyncCluster, client: str) -> None:
     """Also after its coordinator has stopped, and another broker has loaded the group."""
@@ -117,6 +118,7 @@ def _kap(cluster: SyncCluster, *words: str) -> str:
     return result.stdout
 
 
+@pytest.mark.exhaustive
 def test_groups_are_there_after_a_start(tmp_path: Path) -> None:
     """With ``data`` the topic of the groups is on disk as all others are."""
     for first, last in ((0, 4), (4, 10)):

@@ -81,6 +81,7 @@ def test_a_group_loses_its_last_offset(cluster: SyncCluster, gone: tuple[str, ..
     assert len(left) == (cluster.state.release != "3.9")
 
 
+@pytest.mark.exhaustive
 def test_members_are_removed(cluster: SyncCluster) -> None:
     """Offsets of a group with members are not reset, and a removed member commits none."""
     reset = ("offsets", "reset", "--group", "billing", "--topic", "orders", "--to-earliest", "-y")

@@ -75,6 +75,7 @@ def test_a_consumer_goes_on_where_it_was(cluster: SyncCluster) -> None:
     assert cluster.group("billing").state == "Empty"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("protocols", [("consumer",) * 2, ("classic", "consumer")])
 def test_two_members_share_the_partitions(cluster: SyncCluster, protocols: tuple[str, str]) -> None:
     """Also of both protocols: the group is upgraded, and downgraded when the newer one leaves."""

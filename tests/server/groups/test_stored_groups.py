@@ -77,6 +77,7 @@ def test_a_group_of_the_consumer_protocol() -> None:
     assert one.beat().member_epoch == 3
 
 
+@pytest.mark.exhaustive
 def test_what_is_no_assignment_has_no_partitions() -> None:
     cluster = Coordinated()
     cluster.member()

@@ -200,6 +200,7 @@ def test_as_kafkas_own_classes() -> None:
         tool.close()
 
 
+@pytest.mark.exhaustive
 def test_each_partition_has_one_owner() -> None:
     for seed in range(100):
         group = _Drawn(seed)

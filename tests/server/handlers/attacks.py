@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter
@@ -37,7 +39,7 @@ def _created(names: list[str], partitions: int) -> Message:
     return m.CreateTopicsRequest([CreatableTopic(each, partitions, 1) for each in names], 1000)
 
 
-ATTACKS: dict[str, tuple[str, Message]] = {
+ATTACKS: dict[str, tuple[str, Message | Callable[[], Message]]] = {
     "a broker a hundred times": ("shipped", m.DescribeConfigsRequest([_BROKER] * 100)),
     "a broker 5,000 times": ("shipped", m.DescribeConfigsRequest([_BROKER] * 5_000)),
     "a broker with zeros before its number": (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +29,7 @@ _TOPIC: dict[str, Any] = {"topic_id": UUID(int=1)}
 _EACH, _ONE = range(_ROWS), [0] * _ROWS
 
 
+@cache
 def _batch(compression: Any, count: int, value: bytes = b"") -> bytes:
     now_ms = int(time.time() * 1000)
     records = [Record(0, now_ms, None, value)] * count
@@ -42,6 +45,10 @@ def _produced(batch: bytes, partitions: Any) -> Message:
         timeout_ms=1000,
         topic_data=[produce_request.TopicProduceData(partition_data=rows, **_TOPIC)],
     )
+
+
+def _bomb(compression: Any, count: int, value: bytes = b"") -> Message:
+    return _produced(_batch(compression, count, value), range(0, 300, 3))
 
 
 def _fetched(partitions: Any, epoch: int) -> Message:
@@ -81,16 +88,15 @@ def _epochs(partitions: Any) -> Message:
     return m.OffsetForLeaderEpochRequest(topics=[topic])
 
 
-RECORD_ATTACKS: dict[str, Message] = {
+#: What takes seconds to write is written when a test asks for it.
+RECORD_ATTACKS: dict[str, Message | Callable[[], Message]] = {
     **{
-        f"partitions of 100,000 records by {compression} each": _produced(
-            _batch(compression, 100_000), range(0, 300, 3)
-        )
+        f"partitions of 100,000 records by {compression} each": partial(_bomb, compression, 100_000)
         for compression in ("gzip", "zstd", "lz4")
     },
     **{
-        f"partitions of a record of 15 MB by {compression} each": _produced(
-            _batch(compression, 1, bytes(15_000_000)), range(0, 300, 3)
+        f"partitions of a record of 15 MB by {compression} each": partial(
+            _bomb, compression, 1, bytes(15_000_000)
         )
         for compression in ("gzip", "zstd", "lz4")
     },

@@ -81,6 +81,7 @@ def test_configs_that_kafka_does_not_define(
     assert served.ask(defined).responses[0].error_code == 0
 
 
+@pytest.mark.exhaustive
 def test_a_request_makes_ten_thousand_records() -> None:
     served = Served()
     configs = [

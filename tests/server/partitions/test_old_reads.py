@@ -25,6 +25,7 @@ def kafka() -> Iterator[KafkasLog]:
 
 @settings(max_examples=draws(200), deadline=None)
 @given(drawn=READ_BY_OLD)
+@pytest.mark.exhaustive
 def test_as_kafka(kafka: KafkasLog, drawn: tuple[dict[str, str], list[tuple[str, Any]]]) -> None:
     configs, done = usable(drawn[0], _RELEASE), drawn[1]
     ours = Ours(configs, _RELEASE)

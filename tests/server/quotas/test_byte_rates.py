@@ -48,6 +48,7 @@ def manager(request: pytest.FixtureRequest) -> Iterator[ReleaseTool]:
     tool.close()
 
 
+@pytest.mark.exhaustive
 def test_throttle_times_are_those_of_kafkas_class(manager: ReleaseTool) -> None:
     @settings(max_examples=draws(400), deadline=None)
     @given(st.integers(1, 12), st.integers(1, 3), st.sampled_from(_BOUNDS), _STEPS)

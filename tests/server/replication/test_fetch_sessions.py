@@ -192,6 +192,7 @@ def _id(key: Key) -> str:
 @pytest.mark.parametrize(("kind", "most"), [(_ANY, 30), (_CROWDED, 60)], ids=["any", "crowded"])
 @settings(max_examples=draws(112), deadline=None)
 @given(data=st.data())
+@pytest.mark.exhaustive
 def test_as_kafka(kafka: ReleaseTool, kind: Any, most: int, data: st.DataObject) -> None:
     slots = data.draw(st.sampled_from([0, 7, 8, 8, 17]))
     steps = data.draw(st.lists(st.fixed_dictionaries(kind), min_size=most // 2, max_size=most))

@@ -80,6 +80,7 @@ def _wake_s(served: Served, request: Message, version: int) -> float:
     return time.thread_time() - start
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("made", "version"), [(_fetched, _FETCH_VERSION), (_produced, 9), (_deleted, 2)]
 )
@@ -108,6 +109,7 @@ def test_a_wake_reads_what_a_new_fetch_would() -> None:
     assert answer.response == _asked(served, request, _FETCH_VERSION).response
 
 
+@pytest.mark.exhaustive
 def test_sessions_are_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of sessions keep no more partitions than a node may have of them together."""
     monkeypatch.setattr(fetch_sessions, "MOST_OF_SHARD", 1_000)

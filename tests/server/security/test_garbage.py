@@ -142,6 +142,7 @@ def _all_freed(before: int) -> bool:
     return False
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "client",
     [

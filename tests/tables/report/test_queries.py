@@ -359,6 +359,7 @@ def stored(spark: SparkSession, folder: Path, captures: Sequence[Path]) -> Store
     return queries.read_tables(str(folder))["frames"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("spark")
 def test_the_samples(spark: SparkSession, tmp_path: Path) -> None:
     """A cluster of 3.9 with ZooKeeper and one of 4.2, whose clients are all of their time."""

@@ -12,6 +12,7 @@ from tools.benchmarks.record_load import Work
 _FEW = ["--rounds=1", "--mb=0.2", "--seconds=0.1", "--members=3", "--retained-mb=0.2"]
 
 
+@pytest.mark.exhaustive
 def test_a_short_run_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("confluent_kafka")
     if len(os.sched_getaffinity(0)) < 2:

@@ -109,6 +109,7 @@ def test_a_message_that_is_not_here() -> None:
     assert compare({"PingRequest": message()}, {}, {}).only_here == {"PingRequest": "0-1"}
 
 
+@pytest.mark.exhaustive
 def test_the_newest_release_has_nothing_that_is_not_here() -> None:
     require_oracle()
     report = of_release("4.4.0")

@@ -25,6 +25,7 @@ VALUES = 3 if EXHAUSTIVE else 1
 SHARDS = 2 if EXHAUSTIVE else 8
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shard", [0, 1])
 def test_every_message_agrees(shard: int) -> None:
     require_oracle()
@@ -111,6 +112,7 @@ def test_faults_are_noticed(
     assert any(re.search(said, line) for line in findings.disagreements)
 
 
+@pytest.mark.exhaustive
 def test_the_page_is_up_to_date() -> None:
     """All of docs/conformance.md but the numbers of values, which a whole run writes."""
     require_oracle()

@@ -109,6 +109,7 @@ def test_as_in_memory(folder: Path, steps: st.SearchStrategy[Drawn], data: st.Da
 @pytest.mark.parametrize("steps", [ANY, COMPACTED], ids=["any", "compacted"])
 @settings(max_examples=draws(400), deadline=None)
 @given(data=st.data())
+@pytest.mark.exhaustive
 def test_kills(folder: Path, steps: st.SearchStrategy[Drawn], data: st.DataObject) -> None:
     """What was done before the kill is there, and what was being done is there or not."""
     drawn, done = data.draw(steps)
