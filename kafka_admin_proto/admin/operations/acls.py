@@ -13,6 +13,7 @@ from typing import Self
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import (
     answers_in_order,
     failure,
@@ -169,8 +170,13 @@ class AclOperations(Caller):
     async def create_acls(
         self, acls: Iterable[AclBinding], *, timeout: float | None = None
     ) -> list[CreatedAcl]:
-        """Add ACLs, each with its own result, in order. One that exists already is no error."""
+        """Add ACLs, each with its own result, in order. One that exists already is no error.
+
+        Raises InstructionError, and sends nothing, where one of them has what filters alone have:
+        UNKNOWN, ANY or MATCH.
+        """
         wanted = list(acls)
+        _refuse_indefinite(wanted)
         request = CreateAclsRequest(
             [
                 AclCreation(
@@ -251,6 +257,20 @@ class AclOperations(Caller):
             )
             for each, result in answers_in_order(wanted, reply.body.filter_results)
         ]
+
+
+def _refuse_indefinite(acls: Iterable[AclBinding]) -> None:
+    """Raise InstructionError for the first ACL that is no ACL but a filter.
+
+    The fields are those of ``AclBindingFilter.findIndefiniteField`` in Kafka's client.
+    """
+    for acl in acls:
+        for field in ("resource_type", "pattern_type", "operation", "permission"):
+            if (found := getattr(acl, field)) in ("UNKNOWN", "ANY", "MATCH"):
+                raise InstructionError(
+                    f"an ACL of {acl.principal} on {acl.name!r} has {field} {found}, which is for "
+                    "filters: say which it is"
+                )
 
 
 def _filter_fields(

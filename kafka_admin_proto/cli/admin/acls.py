@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -10,6 +10,15 @@ import click
 import msgspec
 
 import kafka_admin_proto.admin as admin
+from kafka_admin_proto.cli.admin.acl_arguments import (
+    OPERATIONS,
+    constant_of,
+    granted,
+    literal_stars,
+    named_resources,
+    refuse_unsupported,
+    resource_operations,
+)
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
@@ -24,32 +33,8 @@ _ACLS = ("acls:AclOperations",)
 
 acls = lazy_group("acls", "Create, delete and list access control lists.")
 
-#: Option → type of resource, for those that take names.
-_NAMED = {
-    "topic": "TOPIC",
-    "group": "GROUP",
-    "transactional_id": "TRANSACTIONAL_ID",
-    "delegation_token": "DELEGATION_TOKEN",
-    "user_principal": "USER",
-}
-#: The name of the one resource that is a cluster.
-_CLUSTER = "kafka-cluster"
-_OPERATIONS = (
-    "All", "Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
-    "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
-    "TwoPhaseCommit",
-)  # fmt: skip
-#: What --producer and --consumer stand for: operations by type of resource.
-_PRODUCER = {
-    "TOPIC": ("WRITE", "DESCRIBE", "CREATE"),
-    "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE"),
-}
-_CONSUMER = {"TOPIC": ("READ", "DESCRIBE"), "GROUP": ("READ",)}
-
 _NONE = "there are no ACLs"
 _NO_MATCH = "no ACL matches what was asked for: kap acls list without options lists all"
-
-_Resource = tuple[str, str]
 
 
 def _resources(function: Function) -> Function:
@@ -74,7 +59,7 @@ def _operation_option(function: Function) -> Function:
     return click.option(
         "--operation",
         multiple=True,
-        type=click.Choice(_OPERATIONS, case_sensitive=False),
+        type=click.Choice(OPERATIONS, case_sensitive=False),
         help="An operation; repeatable.",
     )(function)
 
@@ -137,12 +122,13 @@ def create(
           --resource-pattern-type prefixed
       kap acls create --deny-principal User:eve --operation All --cluster
     """
-    resources = list(_named(named))
+    resources = list(named_resources(named))
     if not resources:
         raise click.UsageError("name a resource: --topic, --group, --cluster, …")
     if not (allow_principal or deny_principal):
         raise click.UsageError("name a principal: --allow-principal User:NAME, or --deny-principal")
-    pairs = _pairs(resources, operation, producer, consumer, idempotent)
+    pairs = resource_operations(resources, operation, producer, consumer, idempotent)
+    refuse_unsupported(pairs)
 
     wanted = [
         admin.AclBinding(
@@ -156,15 +142,17 @@ def create(
             operation=admin.AclOperation(each),
             permission=admin.AclPermission(permission),
         )
-        for permission, principal, host in _granted(
+        for permission, principal, host in granted(
             allow_principal, allow_host, deny_principal, deny_host
         )
         for (kind, name), each in pairs
     ]
+    notes = literal_stars(wanted)
     if dry_run:
-        return _answer([_flat(each) for each in wanted], dry_run=True)
+        return _answer([_flat(each) for each in wanted], dry_run=True, notes=notes)
     results = live.ask(lambda client: client.create_acls(wanted))
-    return _answer([_flat(each.acl, each.error, each.message) for each in results], dry_run=False)
+    rows = [_flat(each.acl, each.error, each.message) for each in results]
+    return _answer(rows, dry_run=False, notes=notes)
 
 
 def _filter_options(function: Function) -> Function:
@@ -185,9 +173,8 @@ def _filter_options(function: Function) -> Function:
             click.option(
                 "--resource-pattern-type",
                 type=click.Choice(["any", "match", "literal", "prefixed"], case_sensitive=False),
-                default="any",
-                show_default=True,
-                help="match: all that apply to a resource of that name.",
+                help="literal by default where a resource is named, as with kafka-acls.sh. match: "
+                "all that apply to a resource of that name.",
             ),
         )
     ):
@@ -224,8 +211,10 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
       kap acls delete --principal User:eve --yes
     """
     filters = _filters(**choice)
-    if _chooses_all(filters):
-        raise click.UsageError("that would be all ACLs: say which, as with --principal or --topic")
+    if any(map(_chooses_nobody, filters)):
+        raise click.UsageError(
+            "that would be all ACLs: say which, with --principal, a --host or a resource as --topic"
+        )
     found = _found(live, filters)
     if dry_run or not found:
         return _answer(found, dry_run=dry_run)
@@ -249,74 +238,9 @@ def _chooses_all(filters: Sequence[admin.AclFilter]) -> bool:
     return len(filters) == 1 and filters[0] == type(filters[0])()
 
 
-def _named(options: dict[str, Any]) -> Iterator[_Resource]:
-    for option, kind in _NAMED.items():
-        for name in options[option]:
-            yield kind, name
-    if options["cluster"]:
-        yield "CLUSTER", _CLUSTER
-
-
-def _granted(
-    allow_principal: Sequence[str],
-    allow_host: Sequence[str],
-    deny_principal: Sequence[str],
-    deny_host: Sequence[str],
-) -> list[tuple[str, str, str]]:
-    """Permission, principal and host of each grant. Raises click.UsageError for hosts of none."""
-    for hosts, principals, kind in (
-        (allow_host, allow_principal, "allow"),
-        (deny_host, deny_principal, "deny"),
-    ):
-        if hosts and not principals:
-            raise click.UsageError(f"--{kind}-host goes with --{kind}-principal")
-    return [
-        (permission, principal, host)
-        for permission, principals, hosts in (
-            ("ALLOW", allow_principal, allow_host),
-            ("DENY", deny_principal, deny_host),
-        )
-        for principal in principals
-        for host in hosts or ("*",)
-    ]
-
-
-def _pairs(
-    resources: Sequence[_Resource],
-    operations: Sequence[str],
-    producer: bool,
-    consumer: bool,
-    idempotent: bool,
-) -> list[tuple[_Resource, str]]:
-    """Each resource with each operation on it."""
-    if idempotent and not producer:
-        raise click.UsageError("--idempotent goes with --producer")
-    pairs = [(resource, _constant(each)) for resource in resources for each in operations]
-    roles = [("--producer", _PRODUCER, {"TOPIC"})] * producer
-    roles += [("--consumer", _CONSUMER, {"TOPIC", "GROUP"})] * consumer
-    for role, meant, needed in roles:
-        if lacking := needed - {kind for kind, _ in resources}:
-            raise click.UsageError(f"{role} needs {' and '.join(map(_option, sorted(lacking)))}")
-        pairs += [(each, name) for each in resources for name in meant.get(each[0], ())]
-    if idempotent:
-        pairs.append((("CLUSTER", _CLUSTER), "IDEMPOTENT_WRITE"))
-    if not pairs:
-        raise click.UsageError("name what to allow or deny: --operation, --producer or --consumer")
-    for kind, _ in sorted({*resources} - {resource for resource, _ in pairs}):
-        raise click.UsageError(
-            f"{_option(kind)} has no effect with {' and '.join(role for role, *_ in roles)}: name "
-            "an --operation on it too"
-        )
-    return list(dict.fromkeys(pairs))
-
-
-def _option(kind: str) -> str:
-    return f"--{kind.lower().replace('_', '-')}"
-
-
-def _constant(operation: str) -> str:
-    """Kafka's constant for an operation as its script spells it: ClusterAction."""
-    return "".join(f"_{c}" if c.isupper() else c for c in operation).strip("_").upper()
+def _chooses_nobody(filter: admin.AclFilter) -> bool:
+    """Whether neither who nor what is chosen: "all that allow" are as good as all."""
+    return filter.name is None and filter.principal is None and filter.host in (None, "*")
 
 
 def _filters(
@@ -325,7 +249,7 @@ def _filters(
     host: str | None,
     operation: tuple[str, ...],
     permission: str | None,
-    resource_pattern_type: str,
+    resource_pattern_type: str | None,
     allow_principal: tuple[str, ...],
     deny_principal: tuple[str, ...],
     allow_host: tuple[str, ...],
@@ -336,23 +260,24 @@ def _filters(
     **named: Any,
 ) -> list[admin.AclFilter]:
     grants: list[tuple[str, str | None, str | None]] = []
-    grants += _granted(allow_principal, allow_host, deny_principal, deny_host)
+    grants += granted(allow_principal, allow_host, deny_principal, deny_host)
     if grants and (principal or host or permission):
         raise click.UsageError(
             "--allow-principal and --deny-principal say all that --principal, --host and "
             "--permission do: leave these out"
         )
-    found = list(_named(named))
-    if resource_pattern_type.lower() == "match" and not found:
+    found = list(named_resources(named))
+    pattern = (resource_pattern_type or ("literal" if found else "any")).upper()
+    if pattern == "MATCH" and not found:
         raise click.UsageError(
             "--resource-pattern-type match is about a resource: say which, as with --topic"
         )
     resources: Sequence[tuple[str, str | None]] = found or [("ANY", None)]
     pairs: list[tuple[tuple[str, str | None], str]] = []
     if producer or consumer or idempotent:
-        pairs += _pairs(found, operation, producer, consumer, idempotent)
+        pairs += resource_operations(found, operation, producer, consumer, idempotent)
     else:
-        pairs += product(resources, map(_constant, operation or ("Any",)))
+        pairs += product(resources, map(constant_of, operation or ("Any",)))
     return [
         admin.AclFilter(
             resource_type=admin.ResourceType(kind),
@@ -361,7 +286,9 @@ def _filters(
             host=where,
             operation=admin.AclOperation(each),
             permission=admin.AclPermission(what),
-            pattern_type=admin.PatternType(resource_pattern_type.upper()),
+            pattern_type=admin.PatternType(
+                "LITERAL" if kind == "CLUSTER" and pattern == "PREFIXED" else pattern
+            ),
         )
         for (kind, name), each in pairs
         for what, whom, where in grants or [((permission or "any").upper(), principal, host)]
@@ -398,6 +325,7 @@ def _answer(
     dry_run: bool | None,
     more: Sequence[Row] = (),
     everything: bool = False,
+    notes: Sequence[str] = (),
 ) -> Answer:
     errors = [failures.entry(row["error"], row["message"], {"acl": _sentence(row)})
               for row in rows if row["error"]]  # fmt: skip
@@ -405,5 +333,5 @@ def _answer(
         document={"acls": rows} if dry_run is None else {"acls": rows, "dry_run": dry_run},
         tables=[Table(rows=rows, hidden=("error", "message"))],
         errors=[*more, *errors],
-        notes=[] if rows else [_NONE if everything else _NO_MATCH],
+        notes=[*notes] if rows else [_NONE if everything else _NO_MATCH],
     )

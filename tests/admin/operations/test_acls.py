@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import AdminError, BrokerError
+from kafka_admin_proto.admin.errors import AdminError, BrokerError, InstructionError
 from kafka_admin_proto.admin.operations import acls
 from kafka_admin_proto.admin.operations.acls import (
     AclBinding,
@@ -201,3 +201,18 @@ def test_an_answer_with_too_few_results_is_refused() -> None:
     acl = AclBinding(ResourceType.TOPIC, "t", "User:a", AclOperation.READ)
     with pytest.raises(AdminError, match="0 results for 1 item"):
         asyncio.run(client.create_acls([acl]))
+
+
+@pytest.mark.parametrize("field", ["resource_type", "pattern_type", "operation", "permission"])
+def test_an_acl_that_is_a_filter_is_not_sent(field: str) -> None:
+    kinds = {
+        "resource_type": ResourceType, "pattern_type": PatternType, "operation": AclOperation,
+        "permission": AclPermission,
+    }  # fmt: skip
+    good = AclBinding(ResourceType.TOPIC, "t", "User:a", AclOperation.READ)
+    for word in {"UNKNOWN", "ANY", "MATCH"} & {each.value for each in kinds[field]}:
+        wrong = msgspec.structs.replace(good, **{field: kinds[field](word)})
+        client = Client()
+        with pytest.raises(InstructionError, match=f"{field} {word}, which is for filters"):
+            asyncio.run(client.create_acls([good, wrong]))
+        assert not client.kept
