@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +14,13 @@ from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.options import config_option, topic_option
-from kafka_admin_proto.cli.admin.common.parameters import ENTITY_TYPES, KeyValue, configs_of
+from kafka_admin_proto.cli.admin.common.options import DELETE_CONFIG, config_option, topic_option
+from kafka_admin_proto.cli.admin.common.parameters import (
+    ENTITY_TYPES,
+    AddedConfigs,
+    KeyValue,
+    configs_of,
+)
 from kafka_admin_proto.cli.admin.topic_rows import near_topics
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
@@ -126,9 +132,19 @@ def get(
     "pairs", nargs=-1, type=KeyValue(), metavar="[NAME=VALUE]...",
     shell_complete=completion.configs,
 )  # fmt: skip
-@config_option("A config to set; repeatable.", "--add-config")
+@config_option("A config to set; repeatable.")
+@click.option(
+    "--add-config",
+    type=AddedConfigs(),
+    multiple=True,
+    metavar="K=V,K=[V,V]",
+    shell_complete=completion.configs,
+    help="Configs to set, as kafka-configs.sh takes them.",
+)
 @click.option(
     "--config-file",
+    "--add-config-file",
+    "config_file",
     type=click.Path(dir_okay=False),
     help="A file of NAME=VALUE lines: for passwords, which command lines show.",
 )
@@ -159,6 +175,7 @@ def set_configs(
     live: Live,
     pairs: tuple[tuple[str, str], ...],
     config: tuple[tuple[str, str], ...],
+    add_config: tuple[tuple[tuple[str, str], ...], ...],
     config_file: str | None,
     append: tuple[tuple[str, str], ...],
     subtract: tuple[tuple[str, str], ...],
@@ -173,7 +190,7 @@ def set_configs(
       kap configs set --broker 1 --config-file keystore.properties
       kap configs set --topic orders --append cleanup.policy=compact
     """
-    wanted = configs_of([*pairs, *config])
+    wanted = configs_of([*pairs, *config, *chain(*add_config)])
     if config_file is not None:
         from kafka_admin_proto.admin.settings.properties import read_properties
 
@@ -187,12 +204,7 @@ def set_configs(
 @configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS, waits=True)
 @_resources
 @click.argument("keys", nargs=-1, metavar="[NAME]...", shell_complete=completion.configs)
-@click.option(
-    "--delete-config",
-    multiple=True,
-    shell_complete=completion.configs,
-    help="A config to unset; repeatable.",
-)
+@DELETE_CONFIG
 @click.option(
     "--dry-run",
     "--validate-only",

@@ -14,7 +14,7 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.options import YES
+from kafka_admin_proto.cli.admin.common.options import YES, listed_option
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
@@ -23,7 +23,6 @@ _OPERATIONS = ("groups:GroupOperations",)
 groups = lazy_group("groups", "List, describe and delete groups; remove members.")
 
 _NO_MATCH = "no group is as the options say: kap groups list without options lists all"
-_TYPES = click.Choice(["classic", "consumer", "share", "streams"], case_sensitive=False)
 
 
 def _group_option(help: str) -> Option:
@@ -31,9 +30,9 @@ def _group_option(help: str) -> Option:
 
 
 @groups.command("list", cls=ClusterCommand, items="groups", operations=_OPERATIONS)
-@click.option("--state", multiple=True, help="Stable, Empty, Dead …; repeatable.")
-@click.option("--type", "types", type=_TYPES, multiple=True, help="Repeatable.")
-def list_groups(live: Live, state: tuple[str, ...], types: tuple[str, ...]) -> Answer:
+@listed_option("--state", "STATE,STATE", "Stable, Empty, Dead …; repeatable.")
+@listed_option("--type", "TYPE,TYPE", "classic, consumer, share or streams; repeatable.")
+def list_groups(live: Live, state: tuple[str, ...], type: tuple[str, ...]) -> Answer:
     """List groups, all or those in these states and of these types.
 
     \b
@@ -41,14 +40,14 @@ def list_groups(live: Live, state: tuple[str, ...], types: tuple[str, ...]) -> A
       kap groups list
       kap groups list --state Empty --output tsv
     """
-    found = live.ask(lambda client: client.list_groups(states=state, types=types))
+    found = live.ask(lambda client: client.list_groups(states=state, types=type))
     document: Row = msgspec.to_builtins(found)
     rows, failed = document["groups"], document["failed"]
     return Answer(
         document={"groups": rows},
         tables=[Table(rows=rows)],
         errors=failures.entries("broker", failed, "broker"),
-        notes=[] if rows or failed else [_NO_MATCH if state or types else "no groups"],
+        notes=[] if rows or failed else [_NO_MATCH if state or type else "no groups"],
     )
 
 

@@ -30,7 +30,7 @@ leaders = lazy_group("leaders", "Have leaders of partitions elected.")
 )
 @click.option(
     "--election-type",
-    type=click.Choice(["preferred", "unclean"]),
+    type=click.Choice(["preferred", "unclean"], case_sensitive=False),
     default="preferred",
     show_default=True,
     help="preferred: the first replica; unclean: one out of sync, which loses records.",

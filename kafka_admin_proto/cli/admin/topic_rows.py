@@ -11,6 +11,8 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
+    pattern_of,
+    unmatched,
 )
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -22,11 +24,13 @@ def changed_answer(
     done: str,
     about: Row,
     live: Live | None = None,
+    absent: Sequence[Row] = (),
     notes: Sequence[str] = (),
 ) -> Answer:
-    """The answer of what changes topics: one item for each."""
+    """The answer of what changes topics: one item for each, and errors of those that are absent."""
     errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
     name_by_id(errors, items)
+    errors += absent
     if live is not None:
         near_topics(errors, live)
     fine = [item for item in items if not item["error"] and not item.get("existed")]
@@ -39,19 +43,31 @@ def changed_answer(
     )  # fmt: skip
 
 
-def absent_topics(names: Sequence[str], items: Sequence[Row]) -> list[Row]:
-    """An entry for each name, which is no regular expression, that no topic has."""
+def matched_topics(live: Live, given: Sequence[str]) -> tuple[list[str], list[Row]]:
+    """The names given, and those that the regular expressions among them match, each once.
+
+    Internal topics are never meant by one. With an entry for each that matches none.
+    """
+    patterns = [name for name in given if is_pattern(name)]
+    if not patterns:
+        return list(given), []
+    found = live.ask(
+        lambda client: client.list_topics(pattern=pattern_of(patterns), include_internal=False)
+    )
+    matched = [each.name for each in found]
+    plain = [name for name in given if not is_pattern(name)]
+    return list(dict.fromkeys([*plain, *matched])), absent_topics(patterns, matched)
+
+
+def absent_topics(names: Sequence[str], found: Sequence[str]) -> list[Row]:
+    """An entry for each name that no topic has, and each regular expression that matches none."""
     from kafka_admin_proto.admin.operations.common.failures import error_name, failure
 
-    there = {item["name"] for item in items}
+    error = error_name(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    plain = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)[1]
     return [
-        failures.entry(
-            error_name(codes.UNKNOWN_TOPIC_OR_PARTITION),
-            failure(codes.UNKNOWN_TOPIC_OR_PARTITION)[1],
-            {"topic": name},
-        )
-        for name in names
-        if not is_pattern(name) and name not in there
+        failures.entry(error, said if is_pattern(name) else plain, {"topic": name})
+        for name, said in unmatched(names, found).items()
     ]
 
 

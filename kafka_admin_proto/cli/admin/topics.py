@@ -8,12 +8,13 @@ import click
 import msgspec
 
 import kafka_admin_proto.admin as admin
-from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import (
+    TOPICS,
     YES,
     config_option,
     replica_assignment_option,
@@ -29,6 +30,7 @@ from kafka_admin_proto.cli.admin.topic_rows import (
     absent_topics,
     changed_answer,
     keep_partitions,
+    matched_topics,
     name_by_id,
     near_topics,
     partition_rows,
@@ -39,6 +41,8 @@ from kafka_admin_proto.cli.numbers import WholeNumber
 
 #: What Kafka and KIP-4's draft call the error of a topic that exists.
 _EXISTS = ("TOPIC_ALREADY_EXISTS", "TopicAlreadyExists")
+#: Errors of a topic that does not exist.
+_UNKNOWN = ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
 _NONE_LEFT = "no topic is as the options say: without them all are shown"
 #: What the commands use of the client.
 _DELETE = (
@@ -64,7 +68,7 @@ _TOPIC_ID = click.option(
 
 @topics.command("create", cls=ClusterCommand, items="topics", operations=_CREATE, waits=True)
 @click.argument("names", nargs=-1, metavar="[TOPIC]...")
-@topic_option("A topic to create; repeatable.")
+@click.option("--topic", "-t", multiple=True, help="A topic to create; repeatable.")
 @click.option("--partitions", type=WholeNumber(1), help="The brokers' num.partitions otherwise.")
 @click.option(
     "--replication-factor",
@@ -132,7 +136,7 @@ def create(
     operations=_DELETE,
     waits=True,
 )
-@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@TOPICS
 @topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
@@ -150,7 +154,7 @@ def delete(
     """Delete topics with all their records, and wait until no broker has them.
 
     A TOPIC with a sign that no name has, as in 'test-.*', is a regular expression for the whole
-    name; internal topics are never meant by one.
+    name; internal topics are never meant by one. With commas between them it is several.
 
     \b
     Examples:
@@ -159,19 +163,15 @@ def delete(
       kap topics delete --topic-id AAAAAAAAAAAAAAAAAAAAAQ
     """
     given = all_names(names, topic, "delete", topic_id)
-    plain = [name for name in given if not is_pattern(name)]
-    patterns = [name for name in given if is_pattern(name)]
-    notes: list[str] = []
-    if patterns:
-        found = live.ask(
-            lambda client: client.list_topics(pattern=pattern_of(patterns), include_internal=False)
-        )
-        notes = unmatched(patterns, [each.name for each in found])
-        plain = list(dict.fromkeys([*plain, *(each.name for each in found)]))
+    plain, absent = matched_topics(live, given)
+    unmet = [] if if_exists else absent
+    notes = [each["message"] for each in absent if if_exists]
     if not plain and not topic_id:
-        return Answer(document={"topics": [], "dry_run": dry_run}, tables=(), notes=notes)
+        document = {"topics": [], "dry_run": dry_run}
+        return Answer(document=document, tables=(), errors=unmet, notes=notes)
     if dry_run:
-        return _would_delete(live, plain, topic_id, if_exists, notes)
+        items = _would_delete(live, plain, topic_id, if_exists)
+        return changed_answer(items, "would delete", {"dry_run": True}, live, unmet, notes)
     wanted = [*plain, *topic_id]
     confirm(
         f"Delete {topics_text(wanted)} and all their records?"
@@ -185,31 +185,27 @@ def delete(
             plain, topic_ids=topic_id, if_exists=if_exists, timeout=live.timeout
         )
     )
-    return changed_answer(msgspec.to_builtins(results), "deleted", {"dry_run": False}, live, notes)
+    items = msgspec.to_builtins(results)
+    return changed_answer(items, "deleted", {"dry_run": False}, live, unmet, notes)
 
 
 def _would_delete(
-    live: Live,
-    names: Sequence[str],
-    topic_ids: Sequence[str],
-    if_exists: bool,
-    notes: Sequence[str],
-) -> Answer:
+    live: Live, names: Sequence[str], topic_ids: Sequence[str], if_exists: bool
+) -> list[Row]:
     found = live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
     items = []
     for each in msgspec.to_builtins(found):
-        unknown = each["error"] in ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
         error, message = each["error"], each["message"]
         items.append({
             "name": each["name"], "topic_id": each["topic_id"],
             "partitions": len(each["partitions"]),
-            "error": None if unknown and if_exists else error, "message": message,
+            "error": None if error in _UNKNOWN and if_exists else error, "message": message,
         })  # fmt: skip
-    return changed_answer(items, "would delete", {"dry_run": True}, live, notes)
+    return items
 
 
 @topics.command("list", cls=ClusterCommand, items="topics", operations=_DESCRIBE)
-@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@TOPICS
 @topic_option("A topic, or a regular expression; repeatable.")
 @click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
 def list_topics(
@@ -218,7 +214,7 @@ def list_topics(
     """List topics.
 
     A TOPIC with a sign that no name has, as in 'orders-.*', is a regular expression for the whole
-    name.
+    name; with commas between them it is several.
 
     \b
     Examples:
@@ -247,7 +243,7 @@ def list_topics(
                 ]
             )
         ],
-        notes=unmatched(given, [item["name"] for item in items])
+        notes=[*unmatched(given, [item["name"] for item in items]).values()]
         or ([] if items else ["there are no topics"]),
     )
 
@@ -258,7 +254,7 @@ def list_topics(
     items="topics",
     operations=_DESCRIBE,
 )
-@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@TOPICS
 @topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @_TOPIC_ID
 @click.option("--exclude-internal", is_flag=True, help="Leave out __consumer_offsets and the like.")
@@ -266,6 +262,7 @@ def list_topics(
 @click.option("--under-replicated-partitions", is_flag=True, help="Those alone.")
 @click.option("--unavailable-partitions", is_flag=True, help="Those without a leader alone.")
 @click.option("--topics-with-overrides", is_flag=True, help="Topics with configs of their own.")
+@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
 def describe(
     live: Live,
     names: tuple[str, ...],
@@ -276,11 +273,12 @@ def describe(
     under_replicated_partitions: bool,
     unavailable_partitions: bool,
     topics_with_overrides: bool,
+    if_exists: bool,
 ) -> Answer:
     """Describe topics: partitions, leaders, replicas, in-sync replicas, overridden configs.
 
     A TOPIC with a sign that no name has, as in 'orders-.*', is a regular expression for the whole
-    name.
+    name; with commas between them it is several.
 
     \b
     Examples:
@@ -311,8 +309,9 @@ def describe(
         )
     )
     items: list[Row] = msgspec.to_builtins(found)
-    absent = [] if pattern is None else absent_topics(given, items)
-    notes = unmatched([n for n in given if is_pattern(n)], [item["name"] for item in items])
+    absent = [] if pattern is None else absent_topics(given, [item["name"] for item in items])
+    if if_exists:
+        items, absent = [each for each in items if each["error"] not in _UNKNOWN], []
     if under_replicated_partitions:
         keep_partitions(items, lambda each: len(each["isr"]) < len(each["replicas"]))
     if unavailable_partitions:
@@ -331,9 +330,7 @@ def describe(
         document={"topics": items},
         tables=tables,
         errors=errors,
-        notes=notes
-        if items or errors or notes
-        else [_NONE_LEFT if found else "there are no topics"],
+        notes=[] if items or errors else [_NONE_LEFT if found else "there are no topics"],
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 import kafka_admin_proto.admin as admin
-from kafka_admin_proto.cli.admin.common import completion, failures
+from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import (
+    DELETE_CONFIG,
+    TOPICS,
     YES,
     config_option,
     replica_assignment_option,
@@ -22,7 +25,7 @@ from kafka_admin_proto.cli.admin.common.options import (
 from kafka_admin_proto.cli.admin.common.parameters import (
     configs_of,
 )
-from kafka_admin_proto.cli.admin.topic_rows import near_topics
+from kafka_admin_proto.cli.admin.topic_rows import matched_topics, near_topics
 from kafka_admin_proto.cli.admin.topics import all_names
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.counts import counted
@@ -31,11 +34,12 @@ from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 if TYPE_CHECKING:
     from kafka_admin_proto.admin.alter.planning import DraftReading
 
+_UNKNOWN = "UNKNOWN_TOPIC_OR_PARTITION"
 _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:DescribeTopics")
 
 
 @click.command("alter", cls=ClusterCommand, items="topics", operations=_OPERATIONS, waits=True)
-@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@TOPICS
 @topic_option("A topic to alter; repeatable.")
 @click.option("--partitions", type=WholeNumber(1), help="How many it is to have: more only.")
 @click.option(
@@ -45,12 +49,8 @@ _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:Describ
 )
 @replica_assignment_option("Brokers of each partition; the two above are then ignored.")
 @config_option("A config to set; repeatable.")
-@click.option(
-    "--delete-config",
-    multiple=True,
-    shell_complete=completion.configs,
-    help="A config to unset; repeatable.",
-)
+@DELETE_CONFIG
+@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no failure.")
 @click.option(
     "--reading",
     type=click.Choice(["first", "second"]),
@@ -74,12 +74,15 @@ def alter(
     replica_assignment: dict[int, list[int]] | None,
     config: tuple[tuple[str, str], ...],
     delete_config: tuple[str, ...],
+    if_exists: bool,
     reading: DraftReading | None,
     dry_run: bool,
     yes: bool,
 ) -> Answer:
     """Alter topics: partitions, replication factor, assignment, configs.
 
+    A TOPIC with a sign that no name has, as in 'test-.*', is a regular expression for the whole
+    name; internal topics are never meant by one. With commas between them it is several.
     The plan is shown, and run after a yes. Then the command waits until every broker has it.
 
     \b
@@ -88,7 +91,7 @@ def alter(
       kap topics alter orders --replication-factor 3 --dry-run
       kap topics alter orders --config retention.ms=86400000 --delete-config cleanup.policy
     """
-    wanted = all_names(names, topic, "alter")
+    given = all_names(names, topic, "alter")
     configs = configs_of(config)
     if not (partitions or replication_factor or replica_assignment or configs or delete_config):
         raise click.UsageError(
@@ -96,6 +99,7 @@ def alter(
             "--config or --delete-config"
         )
 
+    wanted, absent = matched_topics(live, given)
     alterations = [
         admin.TopicAlteration(
             name=name,
@@ -108,18 +112,24 @@ def alter(
         for name in wanted
     ]
     plan = live.ask(lambda client: client.plan_alter_topics(alterations, reading=reading))
-    return run_plan(live, plan, dry_run=dry_run, yes=yes)
+    if if_exists:
+        there = [each for each in plan.topics if each.error != _UNKNOWN]
+        plan, absent = msgspec.structs.replace(plan, topics=there), []
+    return _run_plan(live, plan, absent, dry_run=dry_run, yes=yes)
 
 
-def run_plan(live: Live, plan: admin.AlterPlan, *, dry_run: bool, yes: bool) -> Answer:
-    """Show a plan and, after a yes, run it."""
+def _run_plan(
+    live: Live, plan: admin.AlterPlan, absent: Sequence[Row], *, dry_run: bool, yes: bool
+) -> Answer:
+    """Show a plan and, after a yes, run it; ``absent`` are errors of topics that there are not."""
     steps = sum(len(each.steps) for each in plan.topics)
     notes = [note for topic in plan.topics for note in topic.notes]
     if dry_run and live.settings.dialect != "kafka":
         notes.append(f"{live.settings.dialect} validates nothing: the cluster checked none of it")
     if dry_run or not steps:
         items = checked_items(live, plan)
-        errors = failures.entries("topic", items)
+        errors = [*failures.entries("topic", items), *absent]
+        near_topics(errors, live)
         return Answer(
             document={"topics": items, "dry_run": dry_run},
             tables=[Table(rows=step_rows(items))],
@@ -132,7 +142,7 @@ def run_plan(live: Live, plan: admin.AlterPlan, *, dry_run: bool, yes: bool) -> 
     confirm("Do this?", yes=yes)
     results = live.ask(lambda client: client.run_alter_plan(plan, timeout=live.timeout))
     done = planned_items(results)
-    errors = [*failures.entries("topic", done), *failures.incomplete("topic", done)]
+    errors = [*failures.entries("topic", done), *failures.incomplete("topic", done), *absent]
     near_topics(errors, live)
     fine = sum(not item["error"] for item in done)
     return Answer(

@@ -89,11 +89,11 @@ OPTIONS = {
     "topics create": "topic partitions replication-factor replica-assignment config if-not-exists "
     "dry-run",
     "topics alter": "topic partitions replication-factor replica-assignment config delete-config "
-    "reading dry-run yes",
+    "if-exists reading dry-run yes",
     "topics delete": "topic topic-id if-exists dry-run yes",
     "topics list": "topic exclude-internal",
     "topics describe": "topic topic-id exclude-internal lag under-replicated-partitions "
-    "unavailable-partitions topics-with-overrides",
+    "unavailable-partitions topics-with-overrides if-exists",
     "leaders elect": "election-type topic partition topic-partition all-topics path-to-json-file "
     "yes",
     "partitions reassign": "reassignment-json-file throttle replica-alter-log-dirs-throttle "

@@ -58,24 +58,31 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
         """``alter_configs``, with what was set before, and until every broker has those of topics.
 
         With a ``timeout`` (seconds) of 0 or less, and with ``validate_only``, nothing is waited
-        for. Configs of other resources than topics are not waited for. Raises as ``alter_configs``.
+        for. Configs of other resources than topics are not waited for. A change that deletes a
+        config that its resource cannot have is not sent: INVALID_CONFIG, as kafka-configs.sh
+        refuses it. Raises as ``alter_configs``.
         """
         wanted = list(changes)
         timeout, deadline = waiting_time(self, timeout)
-        not_set = await _not_set(self, wanted, deadline.left)
-        altered = await self.alter_configs(
-            wanted, validate_only=validate_only, timeout=deadline.left
-        )
-        results = [
-            ChangedConfigs(
+        there = await _described(self, wanted, deadline.left)
+        refused = {
+            change.resource: found
+            for change in wanted
+            if (found := _refused(change, there.get(change.resource)))
+        }
+        sent = [change for change in wanted if change.resource not in refused]
+        altered = await self.alter_configs(sent, validate_only=validate_only, timeout=deadline.left)
+        done = {
+            change.resource: ChangedConfigs(
                 type=each.type,
                 name=each.name,
-                not_set=not_set.get(change.resource, ()),
+                not_set=_not_set(change, there.get(change.resource)),
                 error=each.error,
                 message=each.message,
             )
-            for change, each in zip(wanted, altered, strict=True)
-        ]
+            for change, each in zip(sent, altered, strict=True)
+        }
+        results = [{**done, **refused}[change.resource] for change in wanted]
         if validate_only or timeout <= 0:
             return results
         values = {
@@ -84,14 +91,14 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
             if change.resource.type == "topic"
         }
         waited = {r.name: r for r in results if r.type == "topic" and r.error is None}
-        done = await wait_for_results(self, waited, in_configs(self, values), deadline)
-        return [done.get(r.name, r) if r.type == "topic" else r for r in results]
+        seen = await wait_for_results(self, waited, in_configs(self, values), deadline)
+        return [seen.get(r.name, r) if r.type == "topic" else r for r in results]
 
 
-async def _not_set(
+async def _described(
     caller: DescribeConfigs, changes: Sequence[ConfigChange], timeout: float
-) -> dict[ConfigResource, list[str]]:
-    """The configs to delete that are not set; none of them where the client may not look."""
+) -> dict[ConfigResource, list[ConfigEntry]]:
+    """The configs to delete as they are now; nothing where the client may not look."""
     asked = {
         each.resource: each.delete
         for each in changes
@@ -105,17 +112,40 @@ async def _not_set(
         described = await caller.describe_configs(asked, keys=sorted(keys), timeout=timeout)
     except KafkaAdminProtoError:
         return {}
-    there = {
-        ConfigResource(each.type, each.name): {
-            entry.name for entry in each.configs if _is_own(entry, each.type, each.name)
-        }
+    return {
+        ConfigResource(each.type, each.name): each.configs
         for each in described
         if each.error is None
     }
-    return {
-        resource: [name for name in asked[resource] if name not in found]
-        for resource, found in there.items()
-    }
+
+
+def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> ChangedConfigs | None:
+    """The result of a change with a config to delete that its resource cannot have, or None.
+
+    Of the defaults of all brokers those alone are described that are set.
+    """
+    resource = change.resource
+    if there is None or (resource.type == "broker" and not resource.name):
+        return None
+    unknown = [name for name in change.delete if all(name != each.name for each in there)]
+    if not unknown:
+        return None
+    kind = resource.type.replace("_", " ")
+    return ChangedConfigs(
+        type=resource.type,
+        name=resource.name,
+        error="INVALID_CONFIG",
+        message=f"{kind} {resource.name} has no config {', '.join(unknown)}; nothing was changed",
+    )
+
+
+def _not_set(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> list[str]:
+    """The configs to delete that are not set; none of them where the client could not look."""
+    if there is None:
+        return []
+    kind, name = change.resource.type, change.resource.name
+    own = {each.name for each in there if _is_own(each, kind, name)}
+    return [key for key in change.delete if key not in own]
 
 
 def _is_own(entry: ConfigEntry, kind: ResourceType, name: str) -> bool:

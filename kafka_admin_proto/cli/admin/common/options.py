@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kafka_admin_proto.cli.admin.common import completion
 from kafka_admin_proto.cli.admin.common.command import Option
 from kafka_admin_proto.cli.admin.common.parameters import (
     KeyValue,
+    Listed,
     ReplicaAssignment,
     TopicPartition,
+    topic_names,
 )
 
 #: For commands that take something away.
 YES: Option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
+#: Topics behind a command.
+TOPICS: Option = click.argument(
+    "names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics, callback=topic_names
+)
+
+
 def topic_option(help: str) -> Option:
-    """``--topic``, repeatable and completed from the cluster."""
-    return click.option("--topic", "-t", multiple=True, shell_complete=completion.topics, help=help)
+    """``--topic``, repeatable and completed from the cluster; ``a,b`` are two."""
+    return click.option(
+        "--topic", "-t", multiple=True, shell_complete=completion.topics, callback=topic_names,
+        help=help,
+    )  # fmt: skip
 
 
 def partition_option(name: str) -> Option:
@@ -36,9 +49,23 @@ def replica_assignment_option(help: str) -> Option:
     )
 
 
-def config_option(help: str, *aliases: str) -> Option:
+def config_option(help: str) -> Option:
     """``--config K=V``, repeatable, with names of topics' configs completed."""
     return click.option(
-        "--config", *aliases, "config", type=KeyValue(), multiple=True, metavar="K=V",
+        "--config", type=KeyValue(), multiple=True, metavar="K=V",
         shell_complete=completion.configs, help=help,
     )  # fmt: skip
+
+
+def listed_option(name: str, metavar: str, help: str, **extra: Any) -> Option:
+    """Names with commas between them, repeatable; the command gets them in one tuple."""
+    return click.option(
+        name, type=Listed(), multiple=True, metavar=metavar, help=help,
+        callback=lambda _, __, given: tuple(name for names in given for name in names), **extra,
+    )  # fmt: skip
+
+
+#: Configs to go back to their defaults.
+DELETE_CONFIG: Option = listed_option(
+    "--delete-config", "K1,K2", "Configs to unset; repeatable.", shell_complete=completion.configs
+)

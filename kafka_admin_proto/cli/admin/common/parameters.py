@@ -23,6 +23,18 @@ ENTITY_TYPES: dict[str, ResourceType] = {
 }
 #: What a topic's name may consist of: anything else in a name is a pattern.
 _NAME = re.compile(r"[a-zA-Z0-9._-]+")
+#: Names with commas between them, as Kafka's scripts take them.
+_NAMES = re.compile(r"[a-zA-Z0-9._-]+(?: *, *[a-zA-Z0-9._-]+)+")
+#: Partitions of a topic, as kafka-consumer-groups.sh takes them: orders:0,1.
+_PARTITIONS = re.compile(r"([a-zA-Z0-9._-]+):([0-9]+(?:,[0-9]+)*)")
+#: A comma of a regular expression that is no part of {1,2} or [a,b]: "or" for Kafka's scripts.
+_OR = re.compile(r" *,(?![^{\[]*[}\]]) *")
+#: What separates configs, and a name from its value, where it is in no [list].
+_OUTSIDE_BRACKETS = r"(?![^\[]*\])"
+_BETWEEN_CONFIGS = re.compile(f",{_OUTSIDE_BRACKETS}")
+_EQUALS = re.compile(f"={_OUTSIDE_BRACKETS}")
+#: Names of configs, and of loggers, whose classes may be within others.
+_CONFIG_NAME = re.compile(r"[$a-zA-Z0-9._-]+")
 
 
 class KeyValue(click.ParamType[tuple[str, str]]):
@@ -42,6 +54,51 @@ class KeyValue(click.ParamType[tuple[str, str]]):
         if not sign or not key.strip():
             self.fail(f"expected NAME=VALUE, as in retention.ms=86400000, not {key!r}")
         return key.strip(), rest
+
+
+class AddedConfigs(click.ParamType[tuple[tuple[str, str], ...]]):
+    """``k1=v1,k2=[v2,v3]``: what ``--add-config`` of kafka-configs.sh takes.
+
+    Brackets hold a value with commas together, and are no part of it.
+    """
+
+    name = "configs"
+
+    def convert(
+        self,
+        value: str | tuple[tuple[str, str], ...],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> tuple[tuple[str, str], ...]:
+        if isinstance(value, tuple):
+            return value
+        pairs = [_EQUALS.split(each) for each in _BETWEEN_CONFIGS.split(value.rstrip(","))]
+        for pair in pairs:
+            if len(pair) != 2 or not _CONFIG_NAME.fullmatch(pair[0].strip()):
+                self.fail(
+                    f"expected NAME=VALUE,NAME=[VALUE,VALUE], not {pair[0].strip()!r}: "
+                    "a value with commas or a sign of equality stands in brackets"
+                )
+        return tuple((name.strip(), re.sub(r"[\[\]]", "", text).strip()) for name, text in pairs)
+
+
+class Listed(click.ParamType[tuple[str, ...]]):
+    """``a,b``, as Kafka's scripts take several names in one value."""
+
+    name = "names"
+
+    def convert(
+        self,
+        value: str | tuple[str, ...],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        found = tuple(each.strip() for each in value.split(","))
+        if "" in found:
+            self.fail(f"expected names with commas between them, not {value!r}")
+        return found
 
 
 class Principal(click.ParamType[str]):
@@ -147,16 +204,40 @@ def is_pattern(name: str) -> bool:
     return _NAME.fullmatch(name) is None
 
 
-def unmatched(names: Sequence[str], found: Iterable[str]) -> list[str]:
+def topic_names(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """A callback for topics: "a,b" are two, and a comma in a regular expression means "or"."""
+    found: list[str] = []
+    for text in given:
+        if _NAMES.fullmatch(text):
+            found += (name.strip() for name in text.split(","))
+        else:
+            found.append(text if _PARTITIONS.fullmatch(text) else _OR.sub("|", text))
+    return tuple(found)
+
+
+def split_partitions(topics: Iterable[str]) -> tuple[list[str], list[tuple[str, int]]]:
+    """The topics that are meant whole, and the partitions of those given as ``orders:0,1``."""
+    whole, partitions = [], []
+    for text in topics:
+        if found := _PARTITIONS.fullmatch(text):
+            partitions += [(found[1], int(number)) for number in found[2].split(",")]
+        else:
+            whole.append(text)
+    return whole, partitions
+
+
+def unmatched(names: Sequence[str], found: Iterable[str]) -> dict[str, str]:
     """A sentence for each name and pattern that none of the names found has or matches."""
     there = list(found)
-    said = []
+    said = {}
     for name in names:
         if not is_pattern(name):
             if name not in there:
-                said.append(f"there is no topic {name}")
+                said[name] = f"there is no topic {name}"
         elif not any(map(re.compile(name).fullmatch, there)):
-            said.append(
+            said[name] = (
                 f"no topic matches '{name}', which is a regular expression for a whole name: "
                 "'orders.*' finds all that begin with orders"
             )

@@ -14,12 +14,12 @@ from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.options import YES, partition_option, topic_option
+from kafka_admin_proto.cli.admin.common.options import TOPICS, YES, partition_option, topic_option
 from kafka_admin_proto.cli.admin.common.parameters import (
     Numbers,
     is_pattern,
     pattern_of,
-    unmatched,
+    split_partitions,
 )
 from kafka_admin_proto.cli.admin.records.offset_arguments import (
     TopicPartition,
@@ -27,7 +27,7 @@ from kafka_admin_proto.cli.admin.records.offset_arguments import (
     partition_offset,
     time_or_end,
 )
-from kafka_admin_proto.cli.admin.topic_rows import near_topics
+from kafka_admin_proto.cli.admin.topic_rows import absent_topics, near_topics
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.cli.times import Instant
 from kafka_admin_proto.counts import counted
@@ -44,7 +44,7 @@ offsets = lazy_group("offsets", "Offsets of logs, and those that groups have com
 
 
 @offsets.command("get", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
-@click.argument("names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics)
+@TOPICS
 @topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @click.option("--partitions", type=Numbers(), metavar="0,1", help="These partitions alone.")
 @click.option(
@@ -81,7 +81,7 @@ def get(
     at = time_or_end(when)
     given = [*names, *topic]
 
-    there, unknown, notes = _partitions(live, given, not exclude_internal_topics)
+    there, unknown = _partitions(live, given, not exclude_internal_topics)
     found_in = [each for each in there.partitions if partitions is None or each[1] in partitions]
     failed = {each["topic"] for each in unknown}
     # Those of a topic that was named are asked for whether they are there or not: the answer says.
@@ -95,13 +95,13 @@ def get(
         document={"offsets": items, "time": when},
         tables=[Table(rows=items, hidden=("error", "message"))],
         errors=[*unknown, *failures.partition_entries(items)],
-        notes=notes or _without_rows(partitions or [], items, unknown),
+        notes=_without_rows(partitions or [], items, unknown),
     )
 
 
 @offsets.command("reset", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
-@topic_option("All partitions of a topic, or of all that a regular expression matches; repeatable.")
+@topic_option("All of a topic, of those a regular expression matches, or TOPIC:0,1; repeatable.")
 @partition_option("--partition")
 @click.option("--all-topics", is_flag=True, help="All that the group has committed.")
 @click.option("--to-earliest", is_flag=True, help="Where the log begins.")
@@ -143,11 +143,11 @@ def reset(
         raise click.UsageError("name --topic or --partition, or give --all-topics")
 
     to: LogEnd | None = "earliest" if to_earliest else "latest" if to_latest else None
-    places = list(partition)
+    whole, numbered = split_partitions(topic)
+    places = [*partition, *numbered]
     unknown: list[Row] = []
-    unmet: list[str] = []
-    if topic:
-        there, unknown, unmet = _partitions(live, topic)
+    if whole:
+        there, unknown = _partitions(live, whole)
         places += there.partitions
     found = live.ask(
         lambda client: client.plan_offset_resets(
@@ -182,13 +182,13 @@ def reset(
         document={"offsets": plan, "dry_run": dry_run},
         tables=[Table(rows=plan, hidden=("error", "message"))],
         errors=[*unknown, *failures.partition_entries(plan)],
-        notes=[*unmet, f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
+        notes=[f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
     )
 
 
 @offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
-@topic_option("All partitions of a topic; repeatable.")
+@topic_option("All partitions of a topic, or TOPIC:0,1; repeatable.")
 @partition_option("--partition")
 @YES
 def delete(
@@ -207,13 +207,15 @@ def delete(
     if not topic and not partition:
         raise click.UsageError("name --topic or --partition")
 
+    whole, numbered = split_partitions(topic)
+    single = [*partition, *numbered]
     found = live.ask(lambda client: client.find_committed(group))
     unknown = failures.entries("group", [msgspec.to_builtins(found)], "group_id")
     committed = [(each.topic, each.partition) for each in found.offsets]
-    places = [each for each in committed if each[0] in topic]
-    wanted = [] if unknown else list(dict.fromkeys([*places, *partition]))
-    idle = [name for name in topic if not any(each[0] == name for each in places)]
-    idle += [f"{name}:{number}" for name, number in partition if (name, number) not in committed]
+    places = [each for each in committed if each[0] in whole]
+    wanted = [] if unknown else list(dict.fromkeys([*places, *single]))
+    idle = [name for name in whole if not any(each[0] == name for each in places)]
+    idle += [f"{name}:{number}" for name, number in single if (name, number) not in committed]
     items: list[Row] = []
     if wanted:
         confirm(
@@ -283,10 +285,10 @@ def delete_records(
 
 def _partitions(
     live: Live, names: Sequence[str], internal: bool = True
-) -> tuple[admin.FoundPartitions, list[Row], list[str]]:
+) -> tuple[admin.FoundPartitions, list[Row]]:
     """The partitions of topics, all or those named and matched.
 
-    With entries for names that no topic has, and sentences for patterns that match none.
+    With entries for names that no topic has, and for patterns that match none.
     """
     patterns = [name for name in names if is_pattern(name)]
     plain = [name for name in names if name not in patterns]
@@ -295,8 +297,9 @@ def _partitions(
         lambda client: client.find_partitions(plain, pattern=pattern, include_internal=internal)
     )
     unknown = failures.entries("topic", msgspec.to_builtins(found.failed))
+    unknown += absent_topics(patterns, [each.name for each in found.matched])
     near_topics(unknown, live)
-    return found, unknown, unmatched(patterns, [each.name for each in found.matched])
+    return found, unknown
 
 
 def _without_rows(partitions: list[int], items: list[Row], unknown: list[Row]) -> list[str]:

@@ -1,0 +1,174 @@
+"""Flags with the names of Kafka's scripts take the values that the scripts take."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto.cli.admin.common.parameters import (
+    AddedConfigs,
+    split_partitions,
+    topic_names,
+)
+from kafka_admin_proto.cli.app import kap
+from tests.cli.admin.conftest import Run
+from tests.cli.admin.scripted_broker import ScriptedBroker
+
+_CONTEXT, _PARAMETER = None, None
+_NAMES = st.from_regex(r"[a-z.$_-]{1,5}", fullmatch=True)
+_VALUES = st.text("ab.:* ,=", max_size=8)
+#: What kafka-configs.sh does with a value of --add-config: split outside of brackets, which go.
+_OUTSIDE = r"(?=[^\]]*(?:\[|$))"
+
+
+def java_pairs(text: str) -> dict[str, str]:
+    pairs = [re.split(rf"\s*=\s*{_OUTSIDE}", each) for each in re.split(f",{_OUTSIDE}", text)]
+    return {name.strip(): re.sub(r"[\[\]]", "", value).strip() for name, value in pairs}
+
+
+@given(st.dictionaries(_NAMES, _VALUES, min_size=1, max_size=4))
+def test_added_configs_are_read_as_by_kafkas_script(wanted: dict[str, str]) -> None:
+    text = ",".join(f"{name}=[{value}]" for name, value in wanted.items())
+    found = AddedConfigs().convert(text, _PARAMETER, _CONTEXT)
+    assert (
+        dict(found) == {name: value.strip() for name, value in wanted.items()} == java_pairs(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("metrics=[a.],interval.ms=15000", {"metrics": "a.", "interval.ms": "15000"}),
+        ("a=1,b=[2,3],c=", {"a": "1", "b": "2,3", "c": ""}),
+        ("a = 1 , b=2,", {"a": "1", "b": "2"}),
+    ],
+)
+def test_added_configs(text: str, found: dict[str, str]) -> None:
+    assert dict(AddedConfigs().convert(text, _PARAMETER, _CONTEXT)) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["cleanup.policy=compact,delete", "a", "a=b=c", "=1", "a=1,,b=2", ""]
+)
+def test_what_kafkas_script_refuses_is_no_config(text: str) -> None:
+    words = ["configs", "set", "--topic", "t", "--add-config", text, "-b", "127.0.0.1:1"]
+    result = CliRunner().invoke(kap, words)
+    assert result.exit_code == 2
+    assert "expected NAME=VALUE,NAME=[VALUE,VALUE]" in result.stderr
+
+
+def test_several_configs_are_set_and_unset_in_one_value(run: Run, broker: ScriptedBroker) -> None:
+    line = "configs set --topic orders --add-config cleanup.policy=[compact,delete],retention.ms=9"
+    assert run(line).exit_code == 0
+    configs = broker.topics["orders"].configs
+    assert configs == {"retention.ms": "9", "cleanup.policy": "compact,delete"}
+    result = run("configs unset --topic orders --delete-config retention.ms,cleanup.policy")
+    assert result.exit_code == 0, result.output
+    assert not broker.topics["orders"].configs
+    broker.topics["orders"].configs |= {"retention.ms": "9", "segment.ms": "8"}
+    line = "topics alter orders --delete-config 'segment.ms, retention.ms' --yes"
+    assert run(line).exit_code == 0
+    assert not broker.topics["orders"].configs
+
+
+@pytest.mark.parametrize("text", ["a,,b", ",a", ""])
+@pytest.mark.parametrize("words", ["configs unset --topic t", "topics alter t"])
+def test_a_name_between_two_commas_is_missing(words: str, text: str) -> None:
+    result = CliRunner().invoke(kap, [*words.split(), "--delete-config", text, "-b", "127.0.0.1:1"])
+    assert result.exit_code == 2
+    assert "expected names with commas between them" in result.stderr
+
+
+def test_a_slip_in_the_name_of_a_config_to_unset_is_said(run: Run, broker: ScriptedBroker) -> None:
+    result = run("configs unset --topic orders retntion.ms retention.ms")
+    assert result.exit_code == 1
+    assert "topic orders has no config retntion.ms; nothing was changed" in result.stderr
+    assert broker.topics["orders"].configs == {"retention.ms": "1000"}
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("a,b", ["a", "b"]),
+        ("a, b ,c", ["a", "b", "c"]),
+        ("a", ["a"]),
+        ("a.*,b", ["a.*|b"]),
+        ("(a,b)x", ["(a|b)x"]),
+        ("a{1,2}", ["a{1,2}"]),
+        ("[a,b]c,d", ["[a,b]c|d"]),
+    ],
+)
+def test_a_comma_between_topics(given: str, names: list[str]) -> None:
+    assert list(topic_names(_CONTEXT, _PARAMETER, (given,))) == names  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("option", ["", "--topic "])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "topics list -o tsv",
+        "topics describe -o json",
+        "offsets get -o json",
+        "topics delete --dry-run",
+    ],
+)
+def test_topics_with_commas_between_them_are_several(run: Run, words: str, option: str) -> None:
+    result = run(f"{words} {option}orders,payments")
+    assert result.exit_code == 0, result.output
+    assert "orders" in result.stdout
+    assert "payments" in result.stdout
+    assert "__consumer" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words", ["delete --yes", "delete --dry-run", "describe", "alter --partitions 9 --yes"]
+)
+@pytest.mark.parametrize("name", ["nosuch", "nosuch.*", "nosuch,nosuch2"])
+def test_no_such_topic_is_a_failure_unless_it_need_not_exist(
+    run: Run, words: str, name: str
+) -> None:
+    result = run(f"topics {words} '{name}'")
+    assert result.exit_code == 1, result.output
+    assert "nosuch" in result.stderr
+    assert run(f"topics {words} '{name}' --if-exists").exit_code == 0
+    assert run(f"topics {words} 'order.*' '{name}' --if-exists").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["offsets get", "offsets reset --group billing --to-earliest --yes"]
+)
+def test_offsets_of_topics_that_no_name_matches_are_a_failure(run: Run, words: str) -> None:
+    assert run(f"{words} --topic 'nosuch.*'").exit_code == 1
+    assert run("topics list 'nosuch.*'").exit_code == 0, "as with kafka-topics.sh"
+
+
+def test_topics_that_match_are_altered(run: Run, broker: ScriptedBroker) -> None:
+    assert run("topics alter --topic 'orders,pay.*' --partitions 5 --yes").exit_code == 0
+    assert {len(each.assignment) for name, each in broker.topics.items() if name[0] != "_"} == {5}
+    assert len(broker.topics["__consumer_offsets"].assignment) == 1
+
+
+def test_partitions_of_a_topic_as_kafkas_groups_script_takes_them(
+    run: Run, broker: ScriptedBroker
+) -> None:
+    assert split_partitions(["a:0,2", "b", "c:x"]) == (["b", "c:x"], [("a", 0), ("a", 2)])
+    line = "offsets reset --group billing --topic orders:1 --to-earliest --yes"
+    assert run(line).exit_code == 0
+    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 0}
+    assert run("offsets delete --group billing --topic orders:0,1 --yes").exit_code == 0
+    assert broker.groups["billing"] == {}
+
+
+def test_states_and_types_of_groups_with_commas(run: Run, broker: ScriptedBroker) -> None:
+    assert run("groups list --state Stable,Empty --type classic,Consumer").exit_code == 0
+    (asked, *_) = broker.asked("ListGroups")
+    assert asked.states_filter == ["Stable", "Empty"]
+    assert asked.types_filter == ["classic", "Consumer"]
+
+
+def test_the_election_type_is_taken_in_capitals(run: Run) -> None:
+    assert run("leaders elect --topic orders --election-type PREFERRED --timeout 0").exit_code == 0
