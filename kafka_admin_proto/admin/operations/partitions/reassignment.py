@@ -147,7 +147,8 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
     ) -> ExecutedReassignment:
         """Begin to move partitions, and replicas into the log dirs that are named.
 
-        ``throttle`` and ``log_dirs_throttle`` are bytes/s on each broker; ``verify_reassignment``
+        ``throttle`` and ``log_dirs_throttle`` are bytes/s on each live broker;
+        ``verify_reassignment``
         removes them when all is done. While something moves, more is begun only with
         ``additional``, which also changes the throttle of what moves. ``timeout`` (seconds) is
         for beginning; replicas that are new to their broker go into a log dir once they are there.
@@ -171,7 +172,8 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         changes = []
         if throttle is not None:
             found = throttles.copies(ongoing, before, wanted)
-            changes += throttles.throttling(found, throttle)
+            live = await live_brokers(self, deadline, refresh=False)
+            changes += throttles.throttling(found, throttle, live)
         if log_dirs_throttle is not None:
             changes += throttles.log_dirs_throttling(
                 (move.broker for move in into), log_dirs_throttle

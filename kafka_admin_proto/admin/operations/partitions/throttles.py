@@ -6,7 +6,7 @@ A broker's rates (bytes/s) hold for the replicas that the topics' configs list a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -42,14 +42,19 @@ def copies(
     return found
 
 
-def throttling(found: Mapping[Partition, Copies], rate: int) -> list[ConfigChange]:
-    """The configs that hold the copies to ``rate`` bytes/s on each broker."""
+def throttling(
+    found: Mapping[Partition, Copies], rate: int, live: Container[int]
+) -> list[ConfigChange]:
+    """The configs that hold the copies to ``rate`` bytes/s on each live broker.
+
+    A broker that is down copies nothing, and nobody else takes its configs.
+    """
     topics: dict[str, tuple[set[str], set[str]]] = {}
     for (topic, number), (sources, targets) in found.items():
         leaders, followers = topics.setdefault(topic, (set(), set()))
         leaders.update(f"{number}:{broker}" for broker in sources)
         followers.update(f"{number}:{broker}" for broker in targets)
-    brokers = {broker for sources, targets in found.values() for broker in (*sources, *targets)}
+    brokers = {broker for ends in found.values() for broker in set.union(*ends) if broker in live}
     return [
         *(
             ConfigChange(

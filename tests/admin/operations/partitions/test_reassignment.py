@@ -93,6 +93,23 @@ def test_a_throttle_holds_what_moves_and_goes_when_all_is_done() -> None:
     asyncio.run(run())
 
 
+def test_a_broker_that_is_down_gets_no_limit() -> None:
+    async def run() -> None:
+        cluster = Cluster({"a": [[1, 9], [9, 2]]}, instantly=False)
+        rows = [PartitionReplicas("a", 0, [1, 3]), PartitionReplicas("a", 1, [2, 3])]
+        found = await cluster.execute_reassignment(rows, throttle=7)
+        assert [each.error for each in found.partitions] == [None, None]
+        assert cluster.configs == {
+            "topic a": {LEADERS: "0:1,0:9,1:2,1:9", FOLLOWERS: "0:3,1:3"},
+            **{f"broker {id_}": dict.fromkeys(RATES, "7") for id_ in (1, 2, 3)},
+        }
+        cluster.arrive()
+        assert (await cluster.verify_reassignment(rows)).throttles_removed
+        assert not any(cluster.configs.values())
+
+    asyncio.run(run())
+
+
 def test_a_reassignment_under_way_is_not_overlooked() -> None:
     async def run() -> None:
         cluster = Cluster(TOPICS, instantly=False)
