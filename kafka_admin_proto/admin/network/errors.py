@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
+from collections.abc import Sequence
 
 from kafka_admin_proto.admin.errors import ConnectionFailedError, TlsError, UnresolvedError
 from kafka_admin_proto.protocol.addresses import Address
@@ -92,6 +93,30 @@ def _certificate_reason(address: Address, error: ssl.SSLCertVerificationError) -
             "issuer into ssl.truststore.location (PEM)"
         )
     return f"the broker's certificate is not accepted ({said})"
+
+
+def advertised(
+    broker: int, error: ConnectionFailedError, bootstrap: Sequence[Address]
+) -> ConnectionFailedError:
+    """The same error for an address that came from the cluster, which says so.
+
+    A bootstrap address led to the cluster, which names its brokers by ``advertised.listeners``.
+    """
+    start = ", ".join(map(str, bootstrap))
+    named = f"broker {broker} advertises {error.address}"
+    if isinstance(error, UnresolvedError):
+        return UnresolvedError(
+            f"{named}, which does not resolve; the bootstrap address {start} did: set "
+            "advertised.listeners of the broker to a name that this machine knows, or add the name "
+            "to its hosts file",
+            address=error.address,
+        )
+    also = " and that its certificate is for" if isinstance(error, TlsError) else ""
+    return type(error)(
+        f"{named}: {error}; the bootstrap address {start} did answer: where the broker runs, set "
+        f"its advertised.listeners to an address that this machine reaches{also}",
+        address=error.address,
+    )
 
 
 def ended_early(address: Address, *, uses_tls: bool) -> ConnectionFailedError:

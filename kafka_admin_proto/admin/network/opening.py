@@ -7,9 +7,14 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_admin_proto.admin.errors import ConnectionFailedError
+from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
-from kafka_admin_proto.admin.network.errors import handshake_failed, unreachable, unresolved
+from kafka_admin_proto.admin.network.errors import (
+    advertised,
+    handshake_failed,
+    unreachable,
+    unresolved,
+)
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.protocol.addresses import Address
@@ -31,11 +36,18 @@ async def open_connection(
         async with asyncio.timeout(config.connect_timeout):
             return await attempt.run(broker, trace)
     except TimeoutError:
-        raise ConnectionFailedError(
+        error = ConnectionFailedError(
             f"no connection to {address} within {config.connect_timeout:g} s: "
             f"{attempt.waiting_for}",
             address=str(address),
-        ) from None
+        )
+    except AuthenticationError:  # the address is right
+        raise
+    except ConnectionFailedError as failed:
+        error = failed
+    if broker is not None and address not in config.addresses:
+        error = advertised(broker, error, config.addresses)
+    raise error from None
 
 
 class _ConnectionAttempt:

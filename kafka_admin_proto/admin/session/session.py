@@ -351,17 +351,9 @@ class Session(Caller):
             kind = ConnectionFailedError if id_ in self._known else NoSuchBrokerError
             raise kind(f"broker {id_} is not among the live brokers: {view.ids}")
         address = Address(broker.host, broker.port)
-        call.waiting = f"a connection to broker {id_} at {address}"
-        try:
-            return await self._pool.get(id_, address)
-        except UnresolvedError as error:
-            start = ", ".join(str(each) for each in self.config.addresses)
-            raise UnresolvedError(
-                f"broker {id_} advertises {address}, which does not resolve; the bootstrap address "
-                f"{start} did: set advertised.listeners of the broker to a name that this machine "
-                "knows, or add the name to its hosts file",
-                address=error.address,
-            ) from None
+        own = "" if address in self.config.addresses else ", the address that it advertises"
+        call.waiting = f"a connection to broker {id_} at {address}{own}"
+        return await self._pool.get(id_, address)
 
     # The view of the cluster.
 

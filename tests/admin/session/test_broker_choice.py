@@ -164,6 +164,47 @@ def test_an_advertised_address_that_does_not_resolve_is_named() -> None:
     run_without_leaks(run())
 
 
+def test_an_advertised_address_that_refuses_or_is_silent_is_named() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2, 3])
+        cluster.on(ListGroupsRequest, answers_its_id)
+        async with cluster:
+            bootstrap = cluster.nodes[1].address
+            cluster.nodes[2].port = 1
+            silent = cluster.nodes[3].address
+
+            usual = cluster.handlers[ApiVersionsRequest]
+
+            def answers(request: Any, broker: ScriptedBroker) -> Any:
+                return SILENCE if broker.id == 3 else usual(request, broker)
+
+            cluster.on(ApiVersionsRequest, answers)
+            async with session(bootstrap, connect_timeout=0.1) as client:
+                found = await client.call_all(ListGroupsRequest(), ListGroupsResponse, timeout=0.4)
+        for broker, said in (
+            (2, f"broker 2 advertises {NOBODY}: cannot connect to {NOBODY}: connection refused"),
+            (3, f"broker 3 advertises {silent}: no connection to {silent} within 0.1 s"),
+        ):
+            assert said in str(found[broker])
+            remedy = f"the bootstrap address {bootstrap} did answer: where the broker runs, set its"
+            assert f"{remedy} advertised.listeners" in str(found[broker])
+
+    run_without_leaks(run())
+
+
+def test_a_bootstrap_address_is_nothing_that_a_broker_only_advertises() -> None:
+    async def run() -> None:
+        async with ScriptedCluster([1, 2]) as cluster, session(cluster.bootstrap) as client:
+            await client.brokers()
+            await cluster.nodes[2].stop()
+            with pytest.raises(RequestTimedOutError) as caught:
+                await list_groups(client, to=2, timeout=0.2)
+        assert "connection refused" in str(caught.value)
+        assert "advertise" not in str(caught.value)
+
+    run_without_leaks(run())
+
+
 def test_a_controller_that_is_out_of_reach_is_asked_through_others() -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1, 2], controller=2)
