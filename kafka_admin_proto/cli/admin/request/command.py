@@ -63,8 +63,9 @@ def request(
     """Send any request and print its response, both as Kafka's own JSON.
 
     The request is JSON on standard input or in a file, with --set on top; fields that are not
-    named are at their defaults. kap schema show API@VERSION lists the fields. Credentials are
-    not for --set: everybody on this machine can read command lines.
+    named are at their defaults, and arrays that may be null at null: all topics, or replicas that
+    the cluster chooses. kap schema show API@VERSION lists the fields. Credentials are not for
+    --set: everybody on this machine can read command lines.
 
     \b
     Examples:
@@ -90,6 +91,7 @@ def request(
 
     async def ask(client: AdminClient) -> Reply[Message]:
         from kafka_admin_proto.admin.caller import Target
+        from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
         from kafka_admin_proto.admin.retry import Deadline
 
         if dialect != "kafka":  # a cluster without the draft takes its TopicMetadata for Metadata
@@ -101,7 +103,8 @@ def request(
         chosen = version
         if chosen is None:
             chosen = _newest(name, await client.versions(to), dialect)
-        filled = with_defaults(name, chosen, given, dialect=dialect)
+        timeout_ms = wire_timeout_ms(client.default_timeout)
+        filled = with_defaults(name, chosen, given, timeout_ms=timeout_ms, dialect=dialect)
         body = codec(name, chosen, dialect=dialect).from_json(filled)
         answer = name.removesuffix("Request") + "Response"
         response = codec(answer, chosen, dialect=dialect).value_class
@@ -114,15 +117,17 @@ def request(
     except (JsonError, EncodeError) as error:
         raise click.UsageError(str(error)) from None
     answered = codec(type(reply.body), reply.version)
+    response = answered.to_json(reply.body, mask=not show_secrets)
+    said = _sentences(response)
     errors = [
         failures.entry(
             error_name(code, dialect=dialect) or str(code),
-            None,
+            sentence,
             {"api": name.removesuffix("Request")},
         )
         for code in error_codes(answered, reply.body)
+        for sentence in said.get(code, [None])
     ]
-    response = answered.to_json(reply.body, mask=not show_secrets)
     return Answer(
         document={
             "api": name.removesuffix("Request"),
@@ -133,6 +138,23 @@ def request(
         tables=[Table(rows=[{"field": p, "value": v} for p, v in _leaves(response, "")])],
         errors=errors,
     )
+
+
+def _sentences(response: Any) -> dict[int, list[str]]:
+    """What the broker says beside each error code, each sentence once."""
+    found: dict[int, dict[str, None]] = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            code, sentence = value.get("errorCode"), value.get("errorMessage")
+            if code and sentence:
+                found.setdefault(code, {})[sentence] = None
+        for each in value.values() if isinstance(value, dict) else value:
+            if isinstance(each, dict | list):
+                look(each)
+
+    look(response)
+    return {code: list(sentences) for code, sentences in found.items()}
 
 
 def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,6 +18,9 @@ from kafka_admin_proto.wire.secrets import is_secret_name
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 #: No list of a request that --set makes is longer.
 _LONGEST = 10_000
+
+#: Arrays that stand for all partitions where they are null, of a request that changes them.
+_ALL_BY_NULL = {"ElectLeadersRequest": ("topicPartitions",)}
 
 #: A name of a field, or an index into a list.
 Step = str | int
@@ -74,8 +77,15 @@ def set_at(value: Any, steps: list[Any], new: Any, path: str) -> Any:
     return {**value, step: set_at(value.get(step), rest, new, path)}
 
 
-def with_defaults(name: str, version: int, given: Any, *, dialect: str = "kafka") -> Any:
-    """The request with each field that was not given at its default, in structs inside too."""
+def with_defaults(
+    name: str, version: int, given: Any, *, timeout_ms: int, dialect: str = "kafka"
+) -> Any:
+    """The request with each field that was not given at its default, in structs inside too.
+
+    An array that may be null is null, which means all of them, or that the cluster chooses; an
+    empty one asks for nothing. A timeout that is 0 by default, which a controller never keeps, is
+    ``timeout_ms``. Raises click.UsageError where null would do something to all partitions.
+    """
     from kafka_admin_proto.codec import codec
     from kafka_admin_proto.schema.catalog import catalog
     from kafka_admin_proto.schema.names import python_name
@@ -96,23 +106,36 @@ def with_defaults(name: str, version: int, given: Any, *, dialect: str = "kafka"
         kind = found.value_class
         return (kind if struct == name else getattr(kind, struct))(**inside)
 
-    filled = found.to_json(example(name, spec.fields))
-    return _filled(given, filled, found.to_json(found.value_class()))
+    fields = [field for struct in (spec.struct, *structs.values()) for field in struct.fields]
+    nulls = {json_name(field.name) for field in fields if version in field.nullable_versions
+             and field.type.is_array}  # fmt: skip
+    default = found.to_json(found.value_class())
+    for each in _ALL_BY_NULL.get(name, ()):
+        if isinstance(given, dict) and each not in given:
+            raise click.UsageError(f"{name}: say {each}, as null would be all that there are")
+    default |= {key: None for key in nulls if key in default}
+    if default.get("timeoutMs") == 0:
+        default["timeoutMs"] = timeout_ms
+    return _filled(given, found.to_json(example(name, spec.fields)), default, nulls)
 
 
-def _filled(given: Any, example: Any, default: Any) -> Any:
+def _filled(given: Any, example: Any, default: Any, nulls: Collection[str]) -> Any:
     """``given`` with what it lacks of ``default``; items of lists are like those of ``example``."""
     if isinstance(given, list) and isinstance(example, list) and example:
         (item,) = example
         if not isinstance(item, dict):
             return given
         bare = {
-            key: [] if isinstance(each, list) and each and isinstance(each[0], dict) else each
+            key: None
+            if key in nulls
+            else []
+            if isinstance(each, list) and each and isinstance(each[0], dict)
+            else each
             for key, each in item.items()
         }
-        return [_filled(each, item, bare) for each in given]
+        return [_filled(each, item, bare, nulls) for each in given]
     if isinstance(given, dict) and isinstance(example, dict) and isinstance(default, dict):
-        parts = {key: _filled(each, example.get(key), default.get(key))
+        parts = {key: _filled(each, example.get(key), default.get(key), nulls)
                  for key, each in given.items()}  # fmt: skip
         return {**default, **parts}
     return given
