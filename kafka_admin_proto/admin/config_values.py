@@ -1,19 +1,21 @@
 """Values of configs: texts, compared as a broker spells them, masked where they may be secrets.
 
 A config that was set to "0.50" is described as "0.5", "TRUE" as "true", "compact, delete" as
-"compact,delete".
+"compact,delete", "0.1234567890123456789" as the nearest double, "0.12345678901234568".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 import msgspec
 
 from kafka_admin_proto.arguments import check_fields
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 class ConfigSetter(msgspec.Struct, frozen=True):
@@ -54,7 +56,8 @@ class ConfigSetter(msgspec.Struct, frozen=True):
 def same_value(one: str | None, other: str | None) -> bool:
     """Whether a broker would read the same number, truth value, list or text out of both.
 
-    None stands for no value, which is none of these.
+    None stands for no value, which is none of these. A broker from 4.x on drops what a list names
+    again, and those before read such a list alike.
     """
     if one is None or other is None or one == other:
         return one == other
@@ -63,7 +66,7 @@ def same_value(one: str | None, other: str | None) -> bool:
 
 
 def _items(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",")]
+    return list(dict.fromkeys(each.strip() for each in text.split(",")))
 
 
 def _same_item(one: str, other: str) -> bool:
@@ -72,6 +75,8 @@ def _same_item(one: str, other: str) -> bool:
     if one.lower() in ("true", "false"):
         return one.lower() == other.lower()
     try:
-        return Decimal(one) == Decimal(other)
-    except InvalidOperation:
+        if _WHOLE.fullmatch(one) and _WHOLE.fullmatch(other):
+            return int(one) == int(other)
+        return float(one.rstrip("dDfF")) == float(other.rstrip("dDfF"))  # as Java reads doubles
+    except ValueError:
         return False

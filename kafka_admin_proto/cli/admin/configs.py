@@ -31,7 +31,7 @@ _OPERATIONS = ("configs.changing:ChangeConfigs", "topics.descriptions:DescribeTo
 
 configs = lazy_group("configs", "Get, set and unset configs.")
 
-_LIST_CONFIGS = "--all without --key lists those that there are"
+_NO_CONFIG = "there is no such config: --all without --key lists those that there are"
 #: Option → type of resource.
 _RESOURCES: dict[str, ResourceType] = {
     "topic": "topic",
@@ -113,11 +113,11 @@ def get(
         for each in item["configs"]
     ]
     errors = _errors(items, live)
-    missing = {*key} - {row["config"] for row in rows}
-    if missing:
-        note = f"no such config: {', '.join(sorted(missing))} ({_LIST_CONFIGS})"
-    else:
-        note = "" if rows else "nothing is set; --all has the defaults too"
+    missing = dict.fromkeys(key) if any(map(_has_all_configs, items)) else {}
+    for row in rows:
+        missing.pop(row["config"], None)
+    errors += [failures.entry("INVALID_CONFIG", _NO_CONFIG, {"config": name}) for name in missing]
+    note = "" if rows else "nothing is set; --all has the defaults too"
     return Answer(
         document={"resources": items},
         tables=[Table(rows=rows, hidden=("type",) if documentation else ("type", "documentation"))],
@@ -300,6 +300,11 @@ def _alter(
             *(f"{_text(item)}: {', '.join(item['not_set'])} was not set" for item in idle),
         ],
     )
+
+
+def _has_all_configs(item: Row) -> bool:
+    """Whether it was answered with all configs: of the brokers' defaults there are those set."""
+    return not item["error"] and (item["type"] != "broker" or bool(item["name"]))
 
 
 def _flat(item: Row) -> Row:

@@ -21,6 +21,7 @@ from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import YES
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
 from kafka_admin_proto.cli.numbers import WholeNumber
+from kafka_admin_proto.cli.output import compact_json
 
 #: What the commands use of the client.
 _QUOTAS = ("quotas:QuotaOperations",)
@@ -30,6 +31,7 @@ users = lazy_group("users", "SCRAM users and their passwords; quotas.")
 
 #: Where a new password may come from, beside a file and the terminal.
 NEW_PASSWORD = "KAP_NEW_PASSWORD"
+_DEFAULT_ENTITY = "<default>"
 _NO_QUOTAS = "no quotas are as the options say: kap users quotas without options lists all"
 _MECHANISMS = click.Choice(["SCRAM-SHA-256", "SCRAM-SHA-512"], case_sensitive=False)
 
@@ -241,11 +243,18 @@ def _done(changes: dict[str, float | None], not_set: Sequence[str], would: str) 
 
 
 def _entity_row(entity: Row) -> Row:
-    """An entity's parts; the default of all users is written as Kafka's script has it."""
+    """An entity's parts as tables and TSV have them; None for a part that it does not have."""
     return {
-        kind.replace("-", "_"): "<default>" if kind in entity and not name else name
-        for kind, name in ((kind, entity.get(kind)) for kind in ("user", "client-id", "ip"))
+        kind.replace("-", "_"): _entity_name(entity[kind]) if kind in entity else None
+        for kind in ("user", "client-id", "ip")
     }
+
+
+def _entity_name(name: str | None) -> str:
+    """A name, or Kafka's word for the default of all users; a name that is that word is quoted."""
+    if not name:
+        return _DEFAULT_ENTITY
+    return compact_json(name) if name == _DEFAULT_ENTITY or name.startswith('"') else name
 
 
 def _altered(results: Any, done: str) -> Answer:

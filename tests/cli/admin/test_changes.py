@@ -42,6 +42,10 @@ def test_a_file_of_topics_is_applied_once(run: Run, broker: ScriptedBroker) -> N
         ("topics: [{name: a, partition: 3}]", "unknown field `partition`"),
         ("topics: [{name: a, partitions: many}]", "Expected `int | null`"),
         ("topics: [{name: a}, {name: a}]", "topic a is there twice"),
+        ("topics:\n- {name: a, configs: {b: 1, b: 2}}", "'b' is there twice"),
+        ("topics:\n- name: a\n  name: b", "'name' is there twice"),
+        ('{"topics": [], "topics": []}', "'topics' is there twice"),
+        ("topics: [{name: a, partitions: 1.5}]", "Expected `int | null`"),
         ("topics: [", "expected"),
         ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
@@ -51,6 +55,19 @@ def test_a_file_that_is_none_is_refused(text: str, said: str, run: Run, tmp_path
     file.write_text(text)
     result = run(f"topics apply -f {file}")
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_whole_numbers_that_became_floats_are_taken(
+    run: Run, broker: ScriptedBroker, tmp_path: Path
+) -> None:
+    file = tmp_path / "topics.yaml"
+    configs = "{retention.ms: 8.64e+07, min.cleanable.dirty.ratio: 0.5, <<: {segment.ms: 1.0}}"
+    file.write_text(f"- {{name: fresh, partitions: 2.0, configs: {configs}}}\n")
+    assert run(f"topics apply -f {file}").exit_code == 0
+    assert len(broker.topics["fresh"].assignment) == 2
+    assert broker.topics["fresh"].configs == {
+        "retention.ms": "86400000", "min.cleanable.dirty.ratio": "0.5", "segment.ms": "1",
+    }  # fmt: skip
 
 
 def test_partial_success_changes_what_it_can(run: Run, broker: ScriptedBroker) -> None:

@@ -109,10 +109,6 @@ def test_what_was_done_to_quotas_is_said(cluster: str) -> None:
          "no group is as the options say: kap groups list without options lists all\n"),
         ("users quotas --user nobody",
          "no quotas are as the options say: kap users quotas without options lists all\n"),
-        ("configs get --topic orders --key retentionms",
-         "no such config: retentionms (--all without --key lists those that there are)\n"),
-        ("configs get --topic orders --key retentionms --key retention.ms",
-         "no such config: retentionms (--all without --key lists those that there are)\n"),
         ("configs get --topic orders --key retention.ms", ""),
         ("groups list", "no groups\n"),
     ],
@@ -122,6 +118,32 @@ def test_what_the_options_leave_out_is_not_called_missing(
 ) -> None:
     result = CliRunner().invoke(kap, [*words.split(), "-b", cluster])
     assert (result.exit_code, result.stderr) == (0, said)
+
+
+@pytest.mark.parametrize("output", ["table", "tsv", "json"])
+def test_a_config_to_get_that_there_is_not_is_an_error(cluster: str, output: str) -> None:
+    words = ["configs", "get", "--topic", "orders", "--key", "retentionms", "--key", "retention.ms"]
+    result = CliRunner().invoke(kap, [*words, "-o", output, "-b", cluster])
+    said = result.stdout if output == "json" else result.stderr
+    assert result.exit_code == 1
+    assert "there is no such config: --all without --key lists those that there are" in said
+    assert "retention.ms" in result.stdout
+    words = ["configs", "get", "--broker-defaults", "--key", "log.retention.hours"]
+    assert CliRunner().invoke(kap, [*words, "-b", cluster]).exit_code == 0, "it is not set"
+
+
+def test_the_default_entity_and_one_of_its_name_are_told_apart(cluster: str) -> None:
+    def quotas(words: str) -> str:
+        base = ["users", "quotas", "-b", cluster, "-o", "tsv"]
+        return CliRunner().invoke(kap, [*base, *shlex.split(words)]).stdout
+
+    for number, name in enumerate(("", "<default>", '"<default>"', "plain"), 1):
+        quotas(f"--user '{name}' --set request_percentage={number}")
+    rows = sorted(line.split("\t") for line in quotas("").splitlines())
+    found = {row[0]: row[-1] for row in rows if row[-2] == "request_percentage"}
+    assert found == {
+        "<default>": "1.0", '"<default>"': "2.0", r'"\\"<default>\\""': "3.0", "plain": "4.0",
+    }  # fmt: skip
 
 
 def test_a_state_that_no_group_can_have_is_refused(cluster: str) -> None:

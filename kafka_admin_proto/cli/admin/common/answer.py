@@ -106,6 +106,24 @@ def yaml() -> Any:
     return found
 
 
+def unique_keys(library: Any) -> Any:
+    """PyYAML's safe loader, but for keys that stand twice in a mapping: the last would count."""
+
+    class Loader(library.SafeLoader):  # type: ignore[misc]
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
+            seen: set[str] = set()
+            for key in (key for key, _ in node.value if isinstance(key.value, str)):
+                if key.value in seen:
+                    raise library.composer.ComposerError(
+                        None, None, f"{key.value!r} is there twice", key.start_mark
+                    )
+                seen.add(key.value)
+            return node
+
+    return Loader
+
+
 def cell(value: Any) -> str:
     """A value of a document as the text of a table's cell."""
     if value is None:
