@@ -67,6 +67,7 @@ def _resources(function: Function) -> Function:
 
 @configs.command("get", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
 @_resources
+@click.option("--all-topics", is_flag=True, help="Those of all topics.")
 @click.option("--key", multiple=True, shell_complete=completion.configs,
               help="This config alone; repeatable.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Those too that nobody has set.")
@@ -74,6 +75,7 @@ def _resources(function: Function) -> Function:
 @click.option("--documentation", is_flag=True, help="What the config is for.")
 def get(
     live: Live,
+    all_topics: bool,
     key: tuple[str, ...],
     everything: bool,
     synonyms: bool,
@@ -82,14 +84,20 @@ def get(
 ) -> Answer:
     """Get configs that are set; with --all those too that are at their default.
 
+    --entity-type without a name means all of that type.
+
     \b
     Examples:
       kap configs get --topic orders
+      kap configs get --all-topics
       kap configs get --broker 1 --all --key log.retention.hours
       kap configs get --broker-defaults
     """
-    resources = _named(named)
-
+    kinds: list[ResourceType] = ["topic"] if all_topics else []
+    if named["entity_type"] and not (named["entity_name"] or named["entity_default"]):
+        kinds.append(ENTITY_TYPES[named.pop("entity_type")])
+    resources = [each for kind in kinds for each in _all_of(live, kind)]
+    resources += _named({"entity_type": None, **named}, needed=not kinds)
     found = live.ask(
         lambda client: client.describe_configs(
             _structs(resources), keys=key or None, synonyms=synonyms, documentation=documentation
@@ -198,13 +206,18 @@ def set_configs(
     more, less = configs_of(append), configs_of(subtract)
     if not (wanted or more or less):
         raise click.UsageError("name what to set: NAME=VALUE, --config-file, --append, --subtract")
-    return _alter(live, _named(named), dry_run, "set", set=wanted, append=more, subtract=less)
+    changes = [
+        admin.ConfigChange(resource=each, set=wanted, append=more, subtract=less)
+        for each in _structs(_named(named))
+    ]
+    return _alter(live, changes, dry_run, "set")
 
 
 @configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS, waits=True)
 @_resources
 @click.argument("keys", nargs=-1, metavar="[NAME]...", shell_complete=completion.configs)
 @DELETE_CONFIG
+@click.option("--all", "everything", is_flag=True, help="All that are set for the resource itself.")
 @click.option(
     "--dry-run",
     "--validate-only",
@@ -213,22 +226,53 @@ def set_configs(
     help="Let the cluster check it, and change nothing.",
 )
 def unset(
-    live: Live, keys: tuple[str, ...], delete_config: tuple[str, ...], dry_run: bool, **named: Any
+    live: Live,
+    keys: tuple[str, ...],
+    delete_config: tuple[str, ...],
+    everything: bool,
+    dry_run: bool,
+    **named: Any,
 ) -> Answer:
     """Unset configs: each is at its default again.
 
     \b
-    Example:
+    Examples:
       kap configs unset --topic orders retention.ms
+      kap configs unset --topic orders --all --dry-run
     """
     wanted = list(dict.fromkeys([*keys, *delete_config]))
-    if not wanted:
-        raise click.UsageError("name what to unset: kap configs unset --topic TOPIC NAME")
-    return _alter(live, _named(named), dry_run, "unset", delete=wanted)
+    if bool(wanted) == everything:
+        raise click.UsageError(
+            "name what to unset: kap configs unset --topic TOPIC NAME, or --all without names"
+        )
+    resources = _structs(_named(named))
+    if not everything:
+        changes = [admin.ConfigChange(resource=each, delete=wanted) for each in resources]
+        return _alter(live, changes, dry_run, "unset")
+
+    from kafka_admin_proto.admin.operations.configs.changing import own_names
+
+    found = live.ask(lambda client: client.describe_configs(resources))
+    changes = [
+        admin.ConfigChange(resource=resource, delete=own_names(resource, each.configs))
+        for resource, each in zip(resources, found, strict=True)
+    ]
+    return _alter(live, changes, dry_run, "unset")
 
 
-def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
-    """Type and name of each resource. Raises click.UsageError where none is named."""
+def _all_of(live: Live, kind: ResourceType) -> list[tuple[ResourceType, str]]:
+    """All resources of a type, as kafka-configs.sh has them; of groups those with configs."""
+    if kind == "topic":
+        return [(kind, each.name) for each in live.ask(lambda client: client.list_topics())]
+    if kind in ("broker", "broker_logger"):
+        ids = [str(each) for each in live.ask(lambda client: client.brokers())]
+        return [(kind, each) for each in (*ids, *[""] * (kind == "broker"))]
+    found = live.ask(lambda client: client.list_config_resources([kind]))
+    return [(each.type, each.name) for each in found]
+
+
+def _named(options: dict[str, Any], *, needed: bool = True) -> list[tuple[ResourceType, str]]:
+    """Type and name of each resource. Raises click.UsageError where none is, and one is needed."""
     found = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
     kind = options["entity_type"]
     if options["entity_default"] and kind != "brokers":
@@ -239,7 +283,7 @@ def _named(options: dict[str, Any]) -> list[tuple[ResourceType, str]]:
         found.append((ENTITY_TYPES[kind], options["entity_name"]))
     if options["broker_defaults"] or options["entity_default"]:
         found.append(("broker", ""))
-    if not found:
+    if needed and not found:
         raise click.UsageError(
             "whose configs? Name --topic, --broker, --broker-defaults, --group, …"
         )
@@ -250,14 +294,7 @@ def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[admin.Config
     return [admin.ConfigResource(type=kind, name=name) for kind, name in resources]
 
 
-def _alter(
-    live: Live,
-    resources: Sequence[tuple[ResourceType, str]],
-    dry_run: bool,
-    done: str,
-    **change: Any,
-) -> Answer:
-    changes = [admin.ConfigChange(resource=each, **change) for each in _structs(resources)]
+def _alter(live: Live, changes: Sequence[admin.ConfigChange], dry_run: bool, done: str) -> Answer:
     items: list[Row] = msgspec.to_builtins(
         live.ask(
             lambda client: client.change_configs(
@@ -265,15 +302,8 @@ def _alter(
             )
         )
     )
-    shown = {
-        how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
-        if isinstance(each, dict)
-        else each
-        for how, each in change.items()
-        if each
-    }
-    for item in items:
-        item["change"] = shown
+    for item, change in zip(items, changes, strict=True):
+        item["change"] = _shown(change)
     rows = [
         {
             **_flat(item),
@@ -283,13 +313,13 @@ def _alter(
         }
         for item in items
         if not item["error"]
-        for how, values in shown.items()
+        for how, values in item["change"].items()
         for name in values
     ]
     errors = _errors(items, live)
     fine = [item for item in items if not item["error"]]
     idle = [item for item in fine if item["not_set"]]
-    count = sum(len(item["not_set"]) < sum(map(len, shown.values())) for item in fine)
+    count = sum(len(item["not_set"]) < sum(map(len, item["change"].values())) for item in fine)
     notes = [f"{'would be ' if dry_run else ''}{done} for {count} of {len(items)}"]
     return Answer(
         document={"resources": items, "dry_run": dry_run},
@@ -298,8 +328,21 @@ def _alter(
         notes=[
             *(notes if count or not idle else []),
             *(f"{_text(item)}: {', '.join(item['not_set'])} was not set" for item in idle),
+            *(f"{_text(item)}: nothing was set" for item in fine if not item["change"]),
         ],
     )
+
+
+def _shown(change: admin.ConfigChange) -> Row:
+    """What a change does, by "set", "delete", "append" and "subtract", with secrets masked."""
+    ways = {how: getattr(change, how) for how in ("set", "delete", "append", "subtract")}
+    return {
+        how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
+        if isinstance(each, dict)
+        else each
+        for how, each in ways.items()
+        if each
+    }
 
 
 def _has_all_configs(item: Row) -> bool:

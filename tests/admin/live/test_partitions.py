@@ -228,7 +228,7 @@ def fill(cluster: Cluster, topic: str) -> None:
 
 def early_throttles(topic: str) -> list[ConfigChange]:
     """Throttles of a move of partition 0 from brokers 1 and 2 to 3, at a rate of their own."""
-    return throttling({(topic, 0): ({1, 2}, {3})}, 999)
+    return throttling({(topic, 0): ({1, 2}, {3})}, 999, {1, 2, 3})
 
 
 def test_throttled_moves_are_listed_and_cancelled(

@@ -172,3 +172,35 @@ def test_states_and_types_of_groups_with_commas(run: Run, broker: ScriptedBroker
 
 def test_the_election_type_is_taken_in_capitals(run: Run) -> None:
     assert run("leaders elect --topic orders --election-type PREFERRED --timeout 0").exit_code == 0
+
+
+@pytest.mark.parametrize("words", ["--all-topics", "--entity-type topics"])
+def test_configs_of_all_topics(run: Run, broker: ScriptedBroker, words: str) -> None:
+    broker.topics["payments"].configs["segment.ms"] = "7"
+    rows = run(f"configs get {words} -o tsv").stdout.splitlines()
+    found = {tuple(row.split("\t")[1:4]) for row in rows}
+    assert found == {("orders", "retention.ms", "1000"), ("payments", "segment.ms", "7")}
+    alone = run(f"configs get {words} --topic nothere -o tsv")
+    assert alone.exit_code == 1
+    assert "retention.ms" in alone.stdout
+
+
+def test_configs_of_all_brokers_and_their_defaults(run: Run, broker: ScriptedBroker) -> None:
+    assert run("configs get --entity-type brokers").exit_code == 0
+    asked = [each.resource_name for r in broker.asked("DescribeConfigs") for each in r.resources]
+    assert {"1", ""} <= {*asked}
+    assert run("configs set --entity-type topics a=1").exit_code == 2
+
+
+def test_all_configs_of_a_topic_are_unset_at_once(run: Run, broker: ScriptedBroker) -> None:
+    broker.topics["orders"].configs["segment.ms"] = "7"
+    line = "configs unset --topic orders --topic payments --all"
+    assert run(f"{line} --dry-run").exit_code == 0
+    assert len(broker.topics["orders"].configs) == 2
+    result = run(line)
+    assert result.exit_code == 0, result.output
+    assert not broker.topics["orders"].configs
+    assert result.stderr == "unset for 1 of 2\ntopic payments: nothing was set\n"
+    assert run("configs unset --topic nothere --all").exit_code == 1
+    assert run("configs unset --topic orders").exit_code == 2
+    assert run("configs unset --topic orders --all retention.ms").exit_code == 2

@@ -143,14 +143,19 @@ def _not_set(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> list[
     """The configs to delete that are not set; none of them where the client could not look."""
     if there is None:
         return []
-    kind, name = change.resource.type, change.resource.name
-    own = {each.name for each in there if _is_own(each, kind, name)}
+    own = own_names(change.resource, there)
     return [key for key in change.delete if key not in own]
 
 
-def _is_own(entry: ConfigEntry, kind: ResourceType, name: str) -> bool:
-    """Whether it was set for the resource itself; the oldest brokers say no source of a value."""
-    if entry.source is None:
-        return not entry.is_default
-    own = _OWN_SOURCE[kind] if name or kind != "broker" else _DEFAULT_BROKER_SOURCE
-    return entry.source == own
+def own_names(resource: ConfigResource, entries: Iterable[ConfigEntry]) -> list[str]:
+    """The configs that were set for the resource itself.
+
+    The oldest brokers say no source of a value, and only whether it is the default.
+    """
+    is_default_broker = resource.type == "broker" and not resource.name
+    own = _DEFAULT_BROKER_SOURCE if is_default_broker else _OWN_SOURCE[resource.type]
+    return [
+        each.name
+        for each in entries
+        if (not each.is_default if each.source is None else each.source == own)
+    ]
