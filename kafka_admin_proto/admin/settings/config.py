@@ -12,6 +12,7 @@ import msgspec
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.settings.properties import read_properties
+from kafka_admin_proto.admin.settings.providers import resolve
 from kafka_admin_proto.admin.settings.security import (
     TLS_PROPERTIES,
     complete_security,
@@ -215,7 +216,7 @@ def client_config(
     checked_arguments(ClientConfig, settings)
     if isinstance(command_config, (str, Path)):
         command_config = read_properties(command_config)
-    properties = {name: value.strip() for name, value in (command_config or {}).items()}
+    properties = {name: text.strip() for name, text in resolve(command_config or {}).items()}
     values = _from_properties(properties)
     values |= settings
     if bootstrap_servers or bootstrap_controllers:  # the command line goes before the file
@@ -240,7 +241,6 @@ def _addresses(text: str | Sequence[str]) -> tuple[Address, ...]:
 
 
 def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
-    _refuse_placeholders(properties)
     values: dict[str, Any] = {"unused": tuple(sorted(properties.keys() - UNDERSTOOD))}
     refuse_unknown(values["unused"])
     for name, attribute in _TIMES.items():
@@ -274,18 +274,6 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
                 "possible with this client"
             )
     return values
-
-
-def _refuse_placeholders(properties: Mapping[str, str]) -> None:
-    """Refuse placeholders of config.providers, which this client does not look up."""
-    if "config.providers" not in properties:
-        return
-    held = sorted(name for name, value in properties.items() if value.startswith("${"))
-    if held:
-        raise ConfigurationError(
-            f"{', '.join(held)}: values of config.providers are not looked up by this client; "
-            "write the values into the file, or give them as settings"
-        )
 
 
 def _milliseconds(properties: Mapping[str, str], name: str, default_s: float = 0.0) -> float:

@@ -26,13 +26,15 @@ def read_properties(path: str | Path) -> dict[str, str]:
     return parse_properties(data, str(path))
 
 
-def parse_properties(data: bytes, file: str = "the properties") -> dict[str, str]:
+def parse_properties(
+    data: bytes, file: str = "the properties", *, encoding: str = "latin-1"
+) -> dict[str, str]:
     r"""The properties in bytes: ISO 8859-1, other characters as ``\uXXXX``.
 
     ``file`` is what errors call them. Values are never in an error: they may be passwords.
     """
     found = {}
-    for line in _logical_lines(data.decode("latin-1")):
+    for line in _logical_lines(data.decode(encoding, "replace")):
         key_end, value_start = _split(line)
         try:
             key = _unescaped(line[:key_end])

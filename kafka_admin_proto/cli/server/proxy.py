@@ -227,10 +227,12 @@ def _of_upstream(
         return _tls(path, of_clients=False), None
     from kafka_admin_proto.admin.settings.config import client_config
     from kafka_admin_proto.admin.settings.properties import read_properties
+    from kafka_admin_proto.admin.settings.providers import resolve
 
+    properties = resolve(read_properties(path))
     others = [
         name
-        for name in read_properties(path)
+        for name in properties
         if name != "security.protocol" and not name.startswith(("sasl.", "ssl."))
     ]
     if others:
@@ -238,7 +240,7 @@ def _of_upstream(
             f"{path}: {', '.join(others)} would have no effect: the proxy takes security.protocol, "
             "sasl.* and ssl.* properties"
         )
-    config = client_config(upstream, command_config=path)
+    config = client_config(upstream, command_config=properties)
     return config.ssl_context, config.credentials()
 
 
@@ -247,9 +249,10 @@ def _tls(path: str | None, *, of_clients: bool) -> ssl.SSLContext | None:
     if path is None:
         return None
     from kafka_admin_proto.admin.settings.properties import read_properties
+    from kafka_admin_proto.admin.settings.providers import resolve
     from kafka_admin_proto.admin.settings.security import TLS_PROPERTIES
 
-    properties = read_properties(path)
+    properties = resolve(read_properties(path))
     client_auth = properties.pop("ssl.client.auth", "none") if of_clients else "none"
     if others := [name for name in properties if name not in TLS_PROPERTIES]:
         raise SettingsError(

@@ -134,8 +134,8 @@ def test_what_cannot_work_is_refused(settings: dict[str, Any], said: str) -> Non
     [
         ({"request.timeout.ms": "soon"}, "request.timeout.ms=soon is not a number of milliseconds"),
         (
-            {"config.providers": "file", "sasl.jaas.config": "${file:/x:y}"},
-            "sasl.jaas.config: values of config.providers are not looked up",
+            {"config.providers": "vault", "sasl.jaas.config": "${vault:/x:y}"},
+            "sasl.jaas.config: the provider vault is not one that this client looks values up with",
         ),
         (
             {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN",

@@ -44,6 +44,20 @@ def test_a_setting_without_effect_is_said(
     assert result.stderr.strip() == said
 
 
+def test_placeholders_of_a_file_are_looked_up(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAGE", "test")
+    file = tmp_path / "client.properties"
+    file.write_text("config.providers=env\nclient.id=app-${env:STAGE}\n")
+    settings = Settings(bootstrap_server="a:1", command_config=str(file))
+    assert client.client_arguments(settings, may_ask=False)["client_id"] == "app-test"
+    file.write_text("config.providers=vault\nclient.id=app-${vault:x:y}\n")
+    result = run(f"topics list --command-config {file}")
+    assert result.exit_code == 2
+    assert "client.id: the provider vault is not one that this client" in result.stderr
+
+
 def test_a_password_in_the_clear_is_said_once(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(LOGIN)

@@ -28,8 +28,9 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
     properties: Mapping[str, str] = {}
     if settings.command_config is not None:
         from kafka_admin_proto.admin.settings.properties import read_properties
+        from kafka_admin_proto.admin.settings.providers import resolve
 
-        properties = read_properties(settings.command_config)
+        properties = resolve(read_properties(settings.command_config))
     login = {}
     if _wants_login(properties):
         login = _login(properties, may_ask)
