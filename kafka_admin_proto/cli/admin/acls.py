@@ -163,8 +163,9 @@ def _filter_options(function: Function) -> Function:
             click.option(
                 "--principal",
                 type=Principal(),
+                multiple=True,
                 metavar="User:NAME",
-                help="Those of this principal.",
+                help="Those of this principal; repeatable.",
             ),
             click.option("--host", help="Those for this host."),
             _operation_option,
@@ -245,7 +246,7 @@ def _chooses_nobody(filter: admin.AclFilter) -> bool:
 
 def _filters(
     *,
-    principal: str | None,
+    principal: tuple[str, ...],
     host: str | None,
     operation: tuple[str, ...],
     permission: str | None,
@@ -272,6 +273,7 @@ def _filters(
         raise click.UsageError(
             "--resource-pattern-type match is about a resource: say which, as with --topic"
         )
+    plain = [((permission or "any").upper(), each, host) for each in principal or (None,)]
     resources: Sequence[tuple[str, str | None]] = found or [("ANY", None)]
     pairs: list[tuple[tuple[str, str | None], str]] = []
     if producer or consumer or idempotent:
@@ -291,7 +293,7 @@ def _filters(
             ),
         )
         for (kind, name), each in pairs
-        for what, whom, where in grants or [((permission or "any").upper(), principal, host)]
+        for what, whom, where in grants or plain
     ]
 
 

@@ -298,6 +298,8 @@ def test_a_cell_is_safe_on_a_terminal(value: object) -> None:
          [(2, "orders", "User:bob", "*", 3, 3), (2, "orders", "User:bob", "*", 8, 3),
           (3, "g", "User:bob", "*", 3, 3)]),
         ("--principal User:bob --permission allow", [(1, None, "User:bob", None, 1, 3)]),
+        ("--principal User:a --principal User:b",
+         [(1, None, "User:a", None, 1, 1), (1, None, "User:b", None, 1, 1)]),
     ],
 )  # fmt: skip
 def test_acls_are_chosen_as_they_are_created(
