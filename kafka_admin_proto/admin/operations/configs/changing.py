@@ -59,8 +59,8 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
 
         With a ``timeout`` (seconds) of 0 or less, and with ``validate_only``, nothing is waited
         for. Configs of other resources than topics are not waited for. A change that deletes a
-        config that its resource cannot have is not sent: INVALID_CONFIG, as kafka-configs.sh
-        refuses it. Raises as ``alter_configs``.
+        config that its resource cannot have is not sent: INVALID_CONFIG, where brokers would take
+        it for done. Raises as ``alter_configs``.
         """
         wanted = list(changes)
         timeout, deadline = waiting_time(self, timeout)
@@ -98,18 +98,17 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
 async def _described(
     caller: DescribeConfigs, changes: Sequence[ConfigChange], timeout: float
 ) -> dict[ConfigResource, list[ConfigEntry]]:
-    """The configs to delete as they are now; nothing where the client may not look."""
-    asked = {
-        each.resource: each.delete
+    """All configs of the resources with some to delete; nothing where the client may not look."""
+    asked = [
+        each.resource
         for each in changes
         # Controllers take configs of brokers that do not live and cannot describe theirs.
         if each.delete and not (caller.asks_controllers and each.resource.type == "broker")
-    }
+    ]
     if not asked:
         return {}
-    keys = {name for names in asked.values() for name in names}
     try:
-        described = await caller.describe_configs(asked, keys=sorted(keys), timeout=timeout)
+        described = await caller.describe_configs(asked, timeout=timeout)
     except KafkaAdminProtoError:
         return {}
     return {
@@ -127,15 +126,18 @@ def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> Chang
     resource = change.resource
     if there is None or (resource.type == "broker" and not resource.name):
         return None
-    unknown = [name for name in change.delete if all(name != each.name for each in there)]
+    names = [each.name for each in there]
+    unknown = [name for name in change.delete if name not in names]
     if not unknown:
         return None
+    import difflib  # only for the complaint
+
     kind = resource.type.replace("_", " ")
+    said = f"{kind} {resource.name} has no config {', '.join(unknown)}; nothing was changed"
+    if close := [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]:
+        said += f"; did you mean {', '.join(close)}?"
     return ChangedConfigs(
-        type=resource.type,
-        name=resource.name,
-        error="INVALID_CONFIG",
-        message=f"{kind} {resource.name} has no config {', '.join(unknown)}; nothing was changed",
+        type=resource.type, name=resource.name, error="INVALID_CONFIG", message=said
     )
 
 
