@@ -29,6 +29,12 @@ _USERS = ("users.scram_credentials:UserOperations",)
 
 users = lazy_group("users", "SCRAM users and their passwords; quotas.")
 
+#: Quotas as brokers know them: a broker takes the removal of any other as done.
+_KEYS = (
+    "producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate",
+    "connection_creation_rate",
+)  # fmt: skip
+_THOSE = f"they are {', '.join(_KEYS)}"
 #: Where a new password may come from, beside a file and the terminal.
 NEW_PASSWORD = "KAP_NEW_PASSWORD"
 _DEFAULT_ENTITY = "<default>"
@@ -221,6 +227,12 @@ def _set_quotas(
         failures.entry(item["error"], item["message"], {"entity": _entity_row(item["entity"])})
         for item in items
         if item["error"]
+    ]
+    errors += [
+        failures.entry("INVALID_CONFIG", f"there is no such quota: {_THOSE}", {"quota": key})
+        for item in items
+        for key in item["not_set"]
+        if key not in _KEYS
     ]
     return Answer(
         document={"quotas": items, "dry_run": dry_run},

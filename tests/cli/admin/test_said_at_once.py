@@ -120,6 +120,15 @@ def test_what_the_options_leave_out_is_not_called_missing(
     assert (result.exit_code, result.stderr) == (0, said)
 
 
+def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(cluster: str) -> None:
+    words = ["users", "quotas", "--user", "bob", "--unset", "prodcer_byte_rate", "-b", cluster]
+    result = CliRunner().invoke(kap, words)
+    assert result.exit_code == 1
+    assert "quota prodcer_byte_rate: INVALID_CONFIG: there is no such quota: they are produ" in (
+        result.stderr
+    )
+
+
 @pytest.mark.parametrize("output", ["table", "tsv", "json"])
 def test_a_config_to_get_that_there_is_not_is_an_error(cluster: str, output: str) -> None:
     words = ["configs", "get", "--topic", "orders", "--key", "retentionms", "--key", "retention.ms"]
