@@ -24,21 +24,29 @@ from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.values import Message, StructValue, equal_bits
 
 
-def load_schemas(path: str | Path, *, dialect: str = "") -> str:
+def load_schemas(
+    path: str | Path,
+    *,
+    dialect: str = "",
+    on_fault: Callable[[SchemaError], object] | None = None,
+) -> str:
     """Take in a folder of definitions at run time; returns the dialect that they are found under.
 
     Files are Kafka's message-definition JSON, unchanged, or grammars (``.kip``), at any depth.
     ``dialect`` is the folder's name unless given; loading it again replaces it. From then on
     ``codec(name, version, dialect=...)`` works, with value classes made on the fly. A field whose
-    name looks like a credential's counts as one, and is masked where Kafka's own are. Raises
-    SchemaError for the first definition that breaks a rule, and then nothing is loaded.
+    name looks like a credential's counts as one, and is masked where Kafka's own are.
+
+    Raises SchemaError for the first file that breaks a rule, and then nothing is loaded. With
+    ``on_fault`` such a file is left out and the function gets its error, which names the file;
+    ``on_fault=faults.append`` lists them all.
     """
-    checked_arguments(load_schemas, {"dialect": dialect})
+    checked_arguments(load_schemas, {"dialect": dialect, "on_fault": on_fault})
     folder = Path(path)
     if not folder.is_dir():
         raise SchemaError("there is no such folder", "name one with definitions", file=str(path))
     dialect = dialect or folder.resolve().name
-    catalog().load(folder, dialect, class_plans)
+    catalog().load(folder, dialect, class_plans, on_fault)
     use_classes(dialect, make_classes)
     return dialect
 

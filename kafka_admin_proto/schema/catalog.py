@@ -169,13 +169,18 @@ class Catalog:
         return dialect in self._dialects and self._dialects[dialect].loaded
 
     def load(
-        self, folder: Path, dialect: str, check: Callable[[MessageSpec], object] | None = None
+        self,
+        folder: Path,
+        dialect: str,
+        check: Callable[[MessageSpec], object],
+        on_fault: Callable[[SchemaError], object] | None = None,
     ) -> None:
         """Take in every definition below a folder; a dialect loaded before is replaced.
 
         Credentials are marked as in the shipped message of the same name, and so is each field
         that looks like one by its name and that the shipped message does not have. ``check`` may
-        refuse a definition, too. Raises SchemaError, and then nothing has changed.
+        refuse a definition, too. A file with a fault is left out where ``on_fault`` takes the
+        fault. Raises SchemaError otherwise, and then nothing has changed.
         """
         if dialect in self._dialects and not self.is_loaded(dialect):
             raise SchemaError(f"dialect {dialect!r} is the package's own", "choose another name")
@@ -184,19 +189,19 @@ class Catalog:
         for file in sorted(folder.rglob("*")):
             if file.suffix not in READERS or not file.is_file():
                 continue
-            spec = read_definition(file, dialect)
-            if check is not None:
+            try:
+                spec = read_definition(file, dialect)
                 check(spec)
-            if spec.name in specs:
-                other = specs[spec.name].file
-                raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=file.name)
+                _check_taken(spec, specs, keys)
+            except SchemaError as error:
+                if on_fault is None:
+                    raise
+                on_fault(error)
+                continue
             overlay = self.overlay(self._shipped_name(spec))
             specs[spec.name] = apply_overlay(spec, overlay, guess=True)
             if spec.type in ("request", "response") and spec.api_key is not None:
-                other = keys.setdefault((spec.api_key, spec.type), spec.name)
-                if other != spec.name:
-                    fault = f"{spec.name} and {other} both have api key {spec.api_key}"
-                    raise SchemaError(fault, "change one", file=file.name)
+                keys[spec.api_key, spec.type] = spec.name
         if not specs:
             wanted = f"name a folder with {' or '.join(READERS)} files"
             raise SchemaError("there are no definitions", wanted, file=str(folder))
@@ -231,6 +236,19 @@ def read_definition(file: Path, dialect: str) -> MessageSpec:
     except UnicodeDecodeError as error:
         raise SchemaError(str(error), "save the file as UTF-8", file=file.name) from None
     return READERS[file.suffix](text, file=file.name, dialect=dialect)
+
+
+def _check_taken(
+    spec: MessageSpec, specs: dict[str, MessageSpec], keys: dict[tuple[int, str], str]
+) -> None:
+    """Raise SchemaError for a name or an api key that another definition of the folder has."""
+    if spec.name in specs:
+        other = specs[spec.name].file
+        raise SchemaError(f"{spec.name} is in {other} too", "remove one", file=spec.file)
+    other = keys.get((spec.api_key, spec.type), "") if spec.api_key is not None else ""
+    if other:
+        fault = f"{spec.name} and {other} both have api key {spec.api_key}"
+        raise SchemaError(fault, "change one", file=spec.file)
 
 
 @cache

@@ -16,6 +16,8 @@ _LONGEST_INTEGER = 40
 #: What Java's ``Uuid.toString`` writes; base64's padding may follow.
 _UUID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _INTEGER = re.compile(r"(?P<decimal>[+-]?[0-9]+)|0x(?P<hex>[0-9A-Fa-f]+)")
+#: Digits that Java reads as an octal number.
+_OCTAL = re.compile(r"[+-]?0[0-9]")
 
 
 def parse_default(element: str, is_array: bool, text: str) -> Any:
@@ -76,10 +78,20 @@ def _integer(scalar: Scalar, text: str) -> int:
     if len(text) <= _LONGEST_INTEGER:
         value = int(match["decimal"]) if match["decimal"] else int(match["hex"], 16)
         if low <= value <= high:
-            return value
+            return _octal(text) if _OCTAL.match(text) else value
     raise SchemaError(
         f"default {text[:_LONGEST_INTEGER]} does not fit {scalar.name}", f"use {low} to {high}"
     )
+
+
+def _octal(text: str) -> int:
+    """The number as Java's compiler reads it: the generator writes the text into its code."""
+    try:
+        return int(text, 8)
+    except ValueError:
+        raise SchemaError(
+            f"default {text} begins with 0, and is no octal number", "remove the zeros in front"
+        ) from None
 
 
 def _uuid(scalar: Scalar, text: str) -> UUID:

@@ -18,7 +18,7 @@ from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from kafka_admin_proto.schema.versions import VersionRange
 
-#: What an ``entityType`` promises about the field's type.
+#: What an ``entityType`` promises about the field's type. Forks of Kafka have others as well.
 ENTITY_TYPES = {
     "transactionalId": "string",
     "producerId": "int64",
@@ -26,7 +26,7 @@ ENTITY_TYPES = {
     "topicName": "string",
     "brokerId": "int32",
 }
-
+_ENTITY_TYPES_FOLDED = {name.casefold(): name for name in ENTITY_TYPES}
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
@@ -127,18 +127,14 @@ class FieldSpec(Struct, frozen=True):
             yield SchemaError(
                 f"type {self.type} cannot be null", "remove nullableVersions or change the type"
             )
-        if self.entity_type:
-            wanted = ENTITY_TYPES.get(self.entity_type)
-            if wanted is None:
-                yield SchemaError(
-                    f"unknown entityType {self.entity_type!r}",
-                    f"use one of {', '.join(ENTITY_TYPES)}",
-                )
-            elif self.type.element != wanted:
-                yield SchemaError(
-                    f"entityType {self.entity_type} is for fields of {wanted}, this is {self.type}",
-                    "change one of the two",
-                )
+        entity = _ENTITY_TYPES_FOLDED.get(self.entity_type.casefold())
+        if entity is not None and entity != self.entity_type:
+            yield SchemaError(f"unknown entityType {self.entity_type!r}", f"write {entity!r}")
+        elif entity is not None and self.type.element != ENTITY_TYPES[entity]:
+            yield SchemaError(
+                f"entityType {entity} is for fields of {ENTITY_TYPES[entity]}, this is {self.type}",
+                "change one of the two",
+            )
         if self.fields is not None:
             if not self.type.is_struct:
                 yield SchemaError(

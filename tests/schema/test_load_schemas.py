@@ -100,6 +100,34 @@ def test_a_fault_loads_nothing_and_says_where(folder: Path) -> None:
     assert catalog().names("kept") == ["PingRequest"]
 
 
+def test_faulty_files_may_be_left_out_and_are_named(folder: Path) -> None:
+    """Those that stand for themselves, and those that meet another file's name or api key."""
+    for name, text in {
+        "Bad.json": "{",
+        "Latin.json": "\xff",
+        "Word.json": PING.replace("PingRequest", "Word").replace('"Token"', '"From"'),
+        "Twice.json": PING,
+        "Taken.json": PING.replace("PingRequest", "TakenRequest"),
+    }.items():
+        (folder / name).write_text(text, "latin-1")
+    faults: list[SchemaError] = []
+    load_schemas(folder, dialect="good", on_fault=faults.append)
+    assert catalog().names("good") == ["PingRequest"]
+    assert {fault.file: fault.fault.partition(" is in")[0] for fault in faults} == {
+        "Bad.json": "line 1 column 2: Expecting property name enclosed in double quotes",
+        "Latin.json": "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        "Word.json": "from is a word of Python",
+        "Twice.json": "PingRequest",
+        "Taken.json": "TakenRequest and PingRequest both have api key 900",
+    }
+    (folder / "PingRequest.json").unlink()
+    (folder / "Twice.json").unlink()
+    (folder / "Taken.json").unlink()
+    with pytest.raises(SchemaError, match="there are no definitions"):
+        load_schemas(folder, dialect="good", on_fault=faults.append)
+    assert catalog().names("good") == ["PingRequest"]
+
+
 def test_what_cannot_be_loaded(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(SchemaError, match="no such folder"):
         load_schemas(tmp_path / "missing")

@@ -135,7 +135,6 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(apiKey="x"), "Sample", '"apiKey" is a string', "whole number"),
     (definition(aboot="x"), "Sample", 'unknown key "aboot"', "about"),
     (definition(field(nullable="0+")), "Some", 'unknown key "nullable"', "nullableVersions"),
-    (definition(fields={"name": "x"}), "Sample", '"fields" is an object', "an array"),
     (definition(mistyped("x")), "", "a field is a string", "JSON object"),
     ("[]", "", "a message is an array", "JSON object"),
     ('{"name": "Sample", "type": "data", "type": "request"}', "", "appears twice", "remove one"),

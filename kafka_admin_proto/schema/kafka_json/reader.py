@@ -1,8 +1,9 @@
 """The strict reader of Kafka's message-definition JSON.
 
-The reader takes upstream files unchanged: ``//`` and ``/* */`` comments, defaults written as
-strings, numbers or booleans, tags as numbers or numeric strings. It refuses a key that it does not
-know, so that a new key of a later release is noticed instead of silently lost.
+The reader takes what Kafka's generator takes (Jackson, as its ``MessageGenerator`` sets it up):
+``//`` and ``/* */`` comments, numbers and booleans for strings, ``"true"`` and numeric strings for
+booleans and numbers, one value for an array of it. It refuses a key that it does not know, so that
+a new key of a later release is noticed instead of silently lost.
 """
 
 from __future__ import annotations
@@ -27,11 +28,19 @@ _MESSAGE_KEYS = (
     "flexibleVersions", "latestVersionUnstable", "fields", "commonStructs",
 )  # fmt: skip
 _WITH_API_KEY = ("request", "response", "coordinator-key", "coordinator-value")
-_STRUCT_KEYS = ("name", "about", "versions", "fields")
+_STRUCT_KEYS = ("name", "about", "versions", "deprecatedVersions", "fields")
 _FIELD_KEYS = (
     "name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "flexibleVersions",
     "default", "ignorable", "mapKey", "entityType", "zeroCopy", "about", "fields",
 )  # fmt: skip
+
+#: Texts that Jackson takes for a boolean, blanks around them left out.
+_FLAGS = {
+    "true": True, "True": True, "TRUE": True,
+    "false": False, "False": False, "FALSE": False, "": False, "null": False,
+}  # fmt: skip
+#: Texts that Jackson takes for a number, or for none.
+_NUMBER = re.compile(r"([+-]?[0-9]{1,9})|null|")
 
 
 def read_message(text: str, *, file: str = "", dialect: str = "kafka") -> MessageSpec:
@@ -108,7 +117,7 @@ class DefinitionReader:
             valid = keys.versions("validVersions", required=True)
             flexible = keys.versions("flexibleVersions")
             # Requests that a release has removed keep their file, without flexible versions.
-            if flexible is None and not valid.empty:
+            if keys.data.get("flexibleVersions") is None and not valid.empty:
                 fault = 'the message has no "flexibleVersions"'
                 self.fault(SchemaError(fault, 'add it; "0+" for a new message'), keys.data)
             type_, api_key = keys.text("type"), keys.number("apiKey")
@@ -152,6 +161,7 @@ class DefinitionReader:
         name = keys.text("name")
         try:
             versions = keys.versions("versions", required=True)
+            keys.versions("deprecatedVersions")  # Kafka reads them there too, and uses them nowhere
             fields = tuple(map(self.field, keys.items("fields") or ()))
             return self.make(StructSpec, keys.data, name=name, versions=versions, fields=fields)
         except SchemaError as error:
@@ -172,7 +182,7 @@ class DefinitionReader:
                 "tagged_versions": tagged,
                 "tag": keys.number("tag"),
                 "flexible_versions": keys.versions("flexibleVersions"),
-                "default": keys.scalar("default"),
+                "default": keys.text("default", ""),
                 "ignorable": keys.flag("ignorable"),
                 "map_key": keys.flag("mapKey"),
                 "entity_type": "" if entity == "unknown" else entity,
@@ -228,19 +238,31 @@ class _Keys:
                 reader.fault(error, data, key)
 
     def text(self, key: str, default: str | None = None) -> str:
-        value: str | None = self._get(key, str, "a string")
-        if value is not None:
+        value = self.data.get(key)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (int, float)):
+            return str(value)
+        if isinstance(value, str):
             return value
-        if default is None:
+        if value is not None:
+            self._wrong(key, "write a string")
+        elif default is None:
             self._missing(key)
         return default or ""
 
     def flag(self, key: str) -> bool:
-        return bool(self._get(key, bool, "true or false"))
+        value = self.data.get(key)
+        if isinstance(value, str):
+            value = _FLAGS.get(value.strip(), value)
+        if value is not None and not isinstance(value, int):
+            self._wrong(key, "write true or false")
+            return False
+        return bool(value)
 
     def items(self, key: str) -> list[Any] | None:
-        value = self._get(key, list, "an array")
-        return None if value is None else list(value)
+        value = self.data.get(key)
+        return value if value is None or isinstance(value, list) else [value]
 
     @overload
     def versions(self, key: str, *, required: Literal[True]) -> VersionRange: ...
@@ -271,31 +293,19 @@ class _Keys:
 
     def number(self, key: str) -> int | None:
         value = self.data.get(key)
-        if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,9}", value):
+        if isinstance(value, str):
+            found = _NUMBER.fullmatch(value.strip())
+            value = (int(found[1]) if found[1] else None) if found else value
+        elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            self._fault(key, f'"{key}" is {_kind(value)}', "write a whole number")
+            self._wrong(key, "write a whole number")
             return None
         return value
 
-    def scalar(self, key: str) -> str:
-        """A default: any JSON scalar as text; a JSON null means none given, as for Kafka."""
-        value = self.data.get(key)
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, (str, int, float)):
-            return str(value)
-        self._fault(key, f'"{key}" is {_kind(value)}', "write a string, a number, true or false")
-        return ""
-
-    def _get(self, key: str, wanted: type, article: str) -> Any:
-        value = self.data.get(key)
-        if value is not None and not isinstance(value, wanted):
-            self._fault(key, f'"{key}" is {_kind(value)}', f"write {article}")
-            return None
-        return value
+    def _wrong(self, key: str, remedy: str) -> None:
+        """The value under the key is of a kind that Kafka does not take there either."""
+        self._fault(key, f'"{key}" is {_kind(self.data[key])}', remedy)
 
     def _missing(self, key: str) -> None:
         self._fault("", f'"{key}" is missing', "add it")

@@ -24,7 +24,7 @@ SEVERAL = """\
   "fields": [
     { "name": "Text", "type": "strin", "versions": "0+" },
     { "name": "Count", "type": "int32", "versions": "0+", "tag": "x",
-      "about": 7 },
+      "about": [7] },
     { "name": "Inner", "type": "[]Inner", "versions": "0+", "fields": [
       { "name": "Id", "type": "int32", "versions": "zero" },
       { "name": "Late", "type": "int32", "versions": "0+", "nullableVersions": "1+" }
@@ -49,7 +49,7 @@ def test_all_slips_of_a_file_with_their_lines() -> None:
         'WishRequest: unknown key "colour"',
         "WishRequest.Text: unknown type 'strin'",
         'WishRequest.Count: "tag" is a string, "x"',
-        'WishRequest.Count: "about" is a number, 7',
+        'WishRequest.Count: "about" is an array, [7]',
         'WishRequest.Inner.Id: "versions": ',
         "WishRequest.Inner.Late: type int32 cannot be null",
         "a field is a number, 7",
