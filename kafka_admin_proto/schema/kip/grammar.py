@@ -109,26 +109,28 @@ LONGEST_NAME = 128
 _LEFT = re.compile(
     rf"(?P<name>[A-Za-z_]\w{{0,{LONGEST_NAME - 1}}}?)\*?"
     r"(?: (?P<kind>Re[a-z]{5,6}|Header))?"
-    r"(?:_V(?P<suffix>\d{1,5})| v(?P<word>\d{1,5})|\s*\(Version:?\s*(?P<version>\d{1,5})\))?"
+    r"(?:(?:_|(?<=Request)|(?<=Response))V(?P<suffix>\d{1,5})"
+    r"| v(?P<word>\d{1,5})|\s*\(Version:?\s*(?P<version>\d{1,5})\))?"
     r"(?:<tag:\s*\d{1,9}>)?"
 )
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+)"
-    r"|(?P<compact>(?P<null>\??)\((?P<inner>[A-Za-z_]\w*)\)(?:<tag:\s*(?P<ctag>\d{1,9})>)?)"
+    r"|(?P<array>(?P<null>\??)(?P<kind>(?i:(?:COMPACT_)?ARRAY))?"
+    r"\((?P<inner>[A-Za-z_]\w*)\)(?:<tag:\s*(?P<ctag>\d{1,9})>)?)"
     r"|(?P<remark>\((?=[^()]*\s)[^()]*\))"
     r"|(?P<word>[A-Za-z_]\w*)\*?(?:<tag:\s*(?P<tag>\d{1,9})>)?"
     r"|(?P<close>\])(?:<tag:\s*(?P<atag>\d{1,9})>)?"
     r"|(?P<mark>[?\[{}])"
 )
 #: How a message's name ends in the old notation, slips of a few letters included.
-_MESSAGE = re.compile(r"[A-Z]\w*?[a-z](Req|Res)[a-z]{4,6}\Z")
+_MESSAGE = re.compile(r"[A-Z]\w*?[a-z](Req|Res)[a-z]{4,6}\Z|Re(quest|sponse)Header\Z")
 
 
 def parse_grammars(text: str, *, strict: bool = False) -> tuple[list[Production], list[Slip]]:
     """The messages of a text, each with its definitions as children, and faults of syntax.
 
-    Lines without ``=>`` are prose; ``strict`` allows none but blank ones and ``#`` comments.
-    Raises SchemaError for what nests too deeply.
+    Lines without ``=>`` are prose; ``strict`` allows none but blank ones and ``#`` comments,
+    and raises SchemaError for what nests too deeply.
     """
     headers: list[Production] = []
     slips: list[Slip] = []
@@ -148,7 +150,11 @@ def parse_grammars(text: str, *, strict: bool = False) -> tuple[list[Production]
         while len(open_) > 1 and open_[-1].indent >= production.indent:
             open_.pop()
         if len(open_) > MAX_DEPTH:
-            raise SchemaError(f"line {number}: nested too deeply", "flatten the grammar")
+            if strict:
+                raise SchemaError(f"line {number}: nested too deeply", "flatten the grammar")
+            slips.append(_slip(production, "unreadable", f"{production.name} is nested too deeply",
+                               "left out; flatten the grammar"))  # fmt: skip
+            continue
         production.parent = open_[-1]
         open_[-1].children.append(production)
         open_[-1].named.setdefault(production.name, production)
@@ -184,6 +190,8 @@ def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Prod
         return None
     versions = [match[part] for part in ("suffix", "word", "version") if match[part]]
     name = match["name"] + (match["kind"] or "")
+    # Texts of before KIP-482 have one request header, the first with a client id.
+    unsaid = 1 if name == "RequestHeader" else 0
     production = Production(
         name=name,
         line=number,
@@ -191,7 +199,7 @@ def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Prod
         indent=indent,
         items=(),
         is_header=bool(versions) or _MESSAGE.match(name) is not None,
-        version=int(versions[0]) if versions else 0,
+        version=int(versions[0]) if versions else unsaid,
     )
     try:
         _read_items(production, line, len(left) + len(arrow))
@@ -222,11 +230,11 @@ def _read_items(production: Production, line: str, position: int) -> None:
             item = Item(match["word"], nullable=nullable, tag=_number(match["tag"]), **place)
             stack[-1].append(item)
             nullable = False
-        elif match["compact"]:
-            production.flexible = True
+        elif match["array"]:
+            compact = (match["kind"] or "COMPACT_ARRAY").upper() != "ARRAY"
             stack[-1].append(
                 Item(match["inner"], is_array=True, nullable=nullable or bool(match["null"]),
-                     compact=True, tag=_number(match["ctag"]), **place)
+                     compact=compact, tag=_number(match["ctag"]), **place)
             )  # fmt: skip
             nullable = False
         elif match["close"]:

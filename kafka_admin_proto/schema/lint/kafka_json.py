@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from kafka_admin_proto.errors import SchemaError
@@ -169,7 +170,7 @@ class _LintReader(DefinitionReader):
         spec: _Spec = _UNCHECKED[what](**parts)
         readable = not self._broken if what is MessageSpec else id(data) not in self._broken
         if readable and isinstance(data, _Object):
-            for error in spec.faults():
+            for error in (*spec.faults(), *_never_there(spec)):
                 place = error.field.place if isinstance(error.field, _Name) else data.place
                 self.slip(place, error)
         return spec
@@ -183,6 +184,29 @@ class _LintReader(DefinitionReader):
         name = data.get("name") if isinstance(data, _Object) else None
         self._place = data.place if isinstance(data, _Object) else self._place
         self._path.append(name[:_SHOWN] if isinstance(name, str) else "(no name)")
+
+
+def _never_there(spec: object) -> Iterator[SchemaError]:
+    """Fields of a message that none of its valid versions has, which Kafka's generator takes.
+
+    A field of a common struct may be missing in one place and there in another.
+    """
+    if not isinstance(spec, MessageSpec) or spec.valid_versions.empty:
+        return
+    fields = [(field, spec.valid_versions) for field in spec.fields]
+    for struct in spec.common_structs:
+        fields += [(field, struct.versions & spec.valid_versions) for field in struct.fields]
+    for field, around in fields:
+        versions = field.versions & around
+        if versions.empty:
+            yield SchemaError(
+                f"no valid version has this field: its versions are {field.versions}, "
+                f"those around it {around}",
+                "widen its versions, or remove it",
+                field=field.name,
+            )
+        else:
+            fields += [(inner, versions) for inner in field.fields or ()]
 
 
 class _Field(FieldSpec, frozen=True):

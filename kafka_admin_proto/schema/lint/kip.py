@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.kip.grammar import Production, parse_grammars
@@ -29,14 +28,11 @@ _MAX_COMPARED = 100_000
 
 def lint_proposal(text: str) -> list[Slip]:
     """All slips of a text in the order of its lines; none for a text without grammars or names."""
-    try:
-        headers, _ = parse_grammars(text)
-        proposal = read_with_shipped(text)
-    except SchemaError as error:
-        return [Slip(1, 1, "unreadable", f"{error.field}: {error.fault}", error.remedy)]
+    headers, _ = parse_grammars(text)
+    proposal = read_with_shipped(text)
     slips = set(proposal.slips)
     taken = {(slip.line, slip.column) for slip in slips if slip.rule == "misspelt"}
-    for slip in (*_misspelt(text, list(proposal.messages)), *_outdated(headers)):
+    for slip in (*_misspelt(text, [*proposal.messages, *proposal.left_out]), *_outdated(headers)):
         if (slip.line, slip.column) not in taken:
             slips.add(slip)
     return sorted(slips)

@@ -76,6 +76,26 @@ def test_rules_between_fields_name_the_second_one() -> None:
     assert "not a subset of the flexible" in found[2].fault
 
 
+def test_fields_that_no_valid_version_has() -> None:
+    """Kafka's generator takes them; a common struct's field may be missing in one of its places."""
+    text = """{
+      "type": "data", "name": "A", "validVersions": "1-2", "flexibleVersions": "none",
+      "fields": [
+        { "name": "Old", "type": "int8", "versions": "0" },
+        { "name": "New", "type": "int8", "versions": "3+" },
+        { "name": "Late", "type": "[]One", "versions": "2+", "fields": [
+          { "name": "Early", "type": "int8", "versions": "0-1" } ] },
+        { "name": "Other", "type": "Shared", "versions": "2+" }
+      ],
+      "commonStructs": [ { "name": "Shared", "versions": "1+", "fields": [
+        { "name": "First", "type": "int8", "versions": "1" },
+        { "name": "Never", "type": "int8", "versions": "0" } ] } ] }"""
+    assert [(slip.line, slip.fault.partition(":")[0]) for slip in lint_definition(text)] == [
+        (4, "A.Old"), (5, "A.New"), (7, "A.Early"), (12, "A.Never"),
+    ]  # fmt: skip
+    read_message(text)
+
+
 def test_json_that_does_not_parse() -> None:
     (slip,) = lint_definition('{\n  "name": "A",\n  "type" "request"\n}')
     assert (slip.line, slip.column, slip.rule) == (3, 10, "json")
