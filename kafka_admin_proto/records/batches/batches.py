@@ -71,9 +71,9 @@ _NUMBERS = {
 
 
 def read_batches(
-    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+    data: Buffer | None, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
 ) -> Iterator[Batch]:
-    """The batches of a ``records`` field or of a piece of a log, one by one.
+    """The batches of a ``records`` field or of a piece of a log, one by one; none for null records.
 
     ``limit`` bounds the decompressed size of each batch: the bytes of its records, and at least 64
     for each record and header. The iteration ends before a last batch that is cut short, because
@@ -83,20 +83,21 @@ def read_batches(
     package is not installed. With ``zero_copy``, keys and values of magic 2 are memoryviews of the
     data, or of the decompressed bytes.
     """
-    for batch in _read(data, limit, each=True, zero_copy=zero_copy):
+    for batch in _read(b"" if data is None else data, limit, each=True, zero_copy=zero_copy):
         if batch.error is not None:
             raise batch.error
         yield batch
 
 
 def read_records(
-    data: Buffer, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
+    data: Buffer | None, *, limit: int = DEFAULT_DECOMPRESSED_LIMIT, zero_copy: bool = False
 ) -> RecordSet:
-    """All batches with their errors; it never raises.
+    """All batches with their errors, none for null records; it never raises.
 
     A batch with a fault has the ``error``, and the records before the fault; reading continues with
     the next batch. ``zero_copy`` is as in ``read_batches``; ``limit`` is for all batches together.
     """
+    data = b"" if data is None else data
     found = RecordSet([])
     position = 0
     try:
@@ -107,6 +108,9 @@ def read_records(
         found.error = error
     else:
         found.partial_bytes = len(data) - position
+        if found.partial_bytes >= LOG_OVERHEAD:
+            length = int.from_bytes(data[position + 8 : position + LOG_OVERHEAD], "big")
+            found.needed_bytes = LOG_OVERHEAD + length
     return found
 
 

@@ -109,12 +109,14 @@ class RecordSet(msgspec.Struct):
     """The batches that could be read of a piece of a log.
 
     ``partial_bytes`` counts the bytes of a last batch that is cut short. That is no fault, since
-    brokers do so in a Fetch response. ``error`` is a fault behind which no batch could be found;
+    brokers do so in a Fetch response; ``needed_bytes`` is the size of that whole batch, 0 where not
+    even its length is there. ``error`` is a fault behind which no batch could be found;
     ``data[error.offset:]`` was not read.
     """
 
     batches: list[Batch]
     partial_bytes: int = 0
+    needed_bytes: int = 0
     error: DecodeError | None = None
 
     def errors(self) -> Iterator[KafkaAdminProtoError]:

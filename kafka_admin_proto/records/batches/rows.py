@@ -21,6 +21,7 @@ from kafka_admin_proto.records.batches.model import COMPRESSIONS, DEFAULT_DECOMP
 from kafka_admin_proto.records.batches.record_fields import RecordFields
 from kafka_admin_proto.records.batches.record_format import limit_bytes
 from kafka_admin_proto.records.batches.record_steps import record_length
+from kafka_admin_proto.records.compression.lz4_frames import has_linked_blocks
 from kafka_admin_proto.render.explain import ExplainedRow, Kind
 from kafka_admin_proto.render.meanings import size, timestamp
 
@@ -234,6 +235,8 @@ class BatchRows:
                 f": {counted(count, 'records')}, offsets {first.offset} to {last.offset}, "
                 f"keys and values {size(sum(map(_payload, read.records)))}"
             )
+        if holds.startswith("lz4") and has_linked_blocks(self.data[at:end]):
+            holds += "; its blocks are linked, which Kafka's Java classes refuse"
         if isinstance(read.error, MissingExtraError):
             return self._fields.row(path, at, end, "BYTES", size(end - at), str(read.error))
         if read.error is not None:

@@ -21,6 +21,7 @@ _DESCRIPTOR = b"\x60\x40"
 _PLAIN = 1 << 31
 _END_MARK = bytes(4)
 
+_INDEPENDENT = 0x20
 _CHECKSUM_OF_BLOCKS, _CONTENT_SIZE, _CHECKSUM_OF_CONTENT, _DICTIONARY = 0x10, 0x08, 0x04, 0x01
 #: Each byte of a block adds at most 255 bytes to a copy.
 _LZ4_MOST = 255
@@ -72,6 +73,14 @@ def measure(data: bytes, *, repair: bool) -> tuple[bytes, int]:
         right = _header_checksum(data[4:checksum_at])
         frame = frame[:checksum_at] + right + frame[checksum_at + 1 :]
     return frame, most
+
+
+def has_linked_blocks(data: bytes) -> bool:
+    """Whether the blocks of a frame copy from those before, which Kafka's Java classes refuse.
+
+    ``Lz4BlockInputStream`` reads independent blocks alone; other clients read both.
+    """
+    return data.startswith(_MAGIC) and len(data) > 4 and not data[4] & _INDEPENDENT
 
 
 def write(data: bytes, compress: Callable[[bytes], bytes], *, faulty: bool) -> bytes:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import cramjam
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,9 @@ from kafka_admin_proto.messages.user_scram_credential_record import UserScramCre
 from kafka_admin_proto.records.batches.batches import Batch, Record, read_records, write_batch
 from kafka_admin_proto.records.batches.control import write_control_record
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
-from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM, write_records_v2
 from kafka_admin_proto.records.batches.rows import BatchRows
+from kafka_admin_proto.records.compression.codecs import compress
 from kafka_admin_proto.records.metadata.records import (
     METADATA_TOPIC,
     read_metadata_value,
@@ -167,6 +169,16 @@ def test_compressed_records_are_one_row(batch: Batch, secret: bool) -> None:
         text += f"offsets {read.records[0].offset} to {read.records[-1].offset}, "
         assert row.meaning.startswith(text)
         assert row.secret == secret
+
+
+def test_linked_blocks_of_lz4_are_said_as_java_refuses_them() -> None:
+    plain = write_records_v2([Record(0, 0, b"key", b"apples and pears, " * 9000)], 0, 0, None)
+    linked = bytes(cramjam.lz4.compress(plain))
+    for packed, said in ((linked, True), (compress("lz4", plain), False)):
+        (row,) = [row for row in rows_of(v2(packed, compression=3)) if "compressed" in row.path]
+        assert row.kind == "field"
+        assert row.meaning.startswith("lz4: 1 record, offsets 0 to 0")
+        assert ("blocks are linked, which Kafka's Java classes refuse" in row.meaning) is said
 
 
 @given(st.lists(batches(), min_size=1, max_size=3), st.randoms(use_true_random=False))
