@@ -10,6 +10,7 @@ from kafka_admin_proto.protocol.payloads import api_name, read_request, read_res
 from kafka_admin_proto.protocol.versions import (
     Api,
     api_versions,
+    cut_versions,
     negotiate,
     negotiate_apis,
     shared_apis,
@@ -26,6 +27,7 @@ __all__ = [
     "VersionRange",
     "api_name",
     "api_versions",
+    "cut_versions",
     "expects_response",
     "frame",
     "negotiate",

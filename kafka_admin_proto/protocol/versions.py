@@ -9,8 +9,9 @@ import msgspec
 
 from kafka_admin_proto.arguments import check_kind, checked_arguments
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_admin_proto.protocol import api_keys, codes
+from kafka_admin_proto.protocol.payload_values import Response
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 
@@ -100,6 +101,45 @@ def shared_apis(theirs: Mapping[int, VersionRange], ours: Iterable[Api] | None =
         for api in (api_versions() if ours is None else ours)
     ]
     return sorted((api for api in shared if not api.versions.empty), key=lambda api: api.api_key)
+
+
+def cut_versions(response: Response, ours: Iterable[Api] | None = None) -> None:
+    """Cut a broker's answer to ApiVersions, in place, to what is here; ``ours`` is all of that.
+
+    A proxy that passes on the result (``response.encode()``) is asked for nothing that it cannot
+    read by clients that keep to it. An answer in a version that is not here becomes that of a
+    broker without the version: version 0, UNSUPPORTED_VERSION and the versions of ApiVersions
+    that are here (KIP-511), with which clients ask again. Raises ValueError for the response of
+    another api and for ``ours`` without ApiVersions, and DecodeError for one that is damaged.
+    """
+    checked_arguments(cut_versions, {"response": response})
+    if response.api_key != api_keys.API_VERSIONS:
+        raise ValueError(f"a {response.api} response names no versions; only ApiVersions does")
+    known = {api.api_key: api for api in (api_versions() if ours is None else ours)}
+    if api_keys.API_VERSIONS not in known:
+        raise ValueError("ours lacks ApiVersions, without which nothing can be negotiated")
+    own = known[api_keys.API_VERSIONS].versions
+    body = response.read_body()
+    if response.api_version not in own:
+        row = ApiVersion(api_keys.API_VERSIONS, own.lowest, own.highest)
+        response.api_version, response.error = 0, None
+        response.body = ApiVersionsResponse(codes.UNSUPPORTED_VERSION, [row])
+    elif isinstance(body, ApiVersionsResponse):
+        body.api_keys = shared_rows(body.api_keys, known)
+    elif response.error is not None:
+        raise response.error
+
+
+def shared_rows(rows: Iterable[ApiVersion], ours: Mapping[int, Api]) -> list[ApiVersion]:
+    """The rows of an ApiVersions response, cut to the versions that are here, by api key."""
+    found = []
+    for row in rows:
+        theirs = VersionRange(row.min_version, row.max_version)
+        api = ours.get(row.api_key)
+        both = VersionRange.NONE if api is None else theirs & api.versions
+        if not both.empty:
+            found.append(ApiVersion(row.api_key, both.lowest, both.highest))
+    return found
 
 
 def version_ranges(response: ApiVersionsResponse) -> dict[int, VersionRange]:

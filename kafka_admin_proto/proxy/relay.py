@@ -24,6 +24,7 @@ from kafka_admin_proto.protocol.frames import cut_frame
 from kafka_admin_proto.protocol.payload_values import Request, expects_response
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request, write_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
+from kafka_admin_proto.protocol.versions import shared_rows
 from kafka_admin_proto.proxy.addresses import rewrite
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.delivery import Delivery
@@ -385,6 +386,6 @@ class Relay:
 
     def _take_versions(self, body: ApiVersionsResponse) -> None:
         """Cut the versions of the broker to those that the proxy has too."""
-        body.api_keys = self._rules.shared(body.api_keys)
+        body.api_keys = shared_rows(body.api_keys, self._rules.apis)
         if not body.error_code:
             self._versions = {each.api_key: each.max_version for each in body.api_keys}

@@ -16,7 +16,6 @@ from kafka_admin_proto.proxy.addresses import ToLocal, has_addresses
 from kafka_admin_proto.proxy.apis import READING
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.filters import Filters, OnRequest, OnResponse
-from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
@@ -95,14 +94,3 @@ class Rules:
     def _knows(self, api_key: int, api_version: int) -> bool:
         api = self.apis.get(api_key)
         return api is not None and api_version in api.versions
-
-    def shared(self, rows: list[ApiVersion]) -> list[ApiVersion]:
-        """The versions that a broker names, cut to those that are known here."""
-        found = []
-        for row in rows:
-            theirs = VersionRange(row.min_version, row.max_version)
-            api = self.apis.get(row.api_key)
-            both = VersionRange.NONE if api is None else theirs & api.versions
-            if not both.empty:
-                found.append(ApiVersion(row.api_key, both.lowest, both.highest))
-        return found

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import (
     ApiVersionsResponse,
+    DecodeError,
     UnknownMessageError,
     UnsupportedVersionError,
     codec,
@@ -19,8 +20,10 @@ from kafka_admin_proto import (
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.protocol import (
     Api,
+    Response,
     VersionRange,
     api_versions,
+    cut_versions,
     negotiate,
     negotiate_apis,
     read_request,
@@ -132,6 +135,47 @@ def test_kip_511() -> None:
     newer = ApiVersionsResponse(error_code=35, api_keys=rows((18, 7, 9)))
     with pytest.raises(UnsupportedVersionError, match="the peer has 7-9"):
         negotiate_apis(newer)
+
+
+OURS = [Api(18, "ApiVersions", VersionRange(0, 4)), Api(19, "CreateTopics", VersionRange(2, 7))]
+
+
+def answer_of(version: int, body: ApiVersionsResponse) -> Response:
+    return read_response(write_response(body, min(version, 4), 7), 18, version)
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_an_answer_is_cut_to_what_is_here(version: int) -> None:
+    body = ApiVersionsResponse(api_keys=rows((18, 0, 9), (19, 0, 8), (3, 0, 13), (9999, 0, 0)))
+    found = answer_of(version, body)
+    cut_versions(found, OURS)
+    again = read_response(found.encode(), 18, version).body
+    assert again == ApiVersionsResponse(api_keys=rows((18, 0, 4), (19, 2, 7)))
+    cut_versions(found)
+    assert found.body == again
+
+
+@pytest.mark.parametrize("broker_has_it", [True, False])
+def test_an_answer_in_a_version_that_is_not_here_sends_clients_back(broker_has_it: bool) -> None:
+    found = answer_of(9, ApiVersionsResponse(api_keys=rows((18, 0, 9), (19, 0, 8))))
+    if not broker_has_it:
+        fallback = ApiVersionsResponse(error_code=35, api_keys=rows((18, 0, 7)))
+        found = read_response(write_response(fallback, 0, 7), 18, 9)
+    cut_versions(found, OURS)
+    again = read_response(found.encode(), 18, 9)
+    assert (again.api_version, again.header and again.header.correlation_id) == (0, 7)
+    assert again.body == ApiVersionsResponse(error_code=35, api_keys=rows((18, 0, 4)))
+
+
+def test_what_cannot_be_cut() -> None:
+    with pytest.raises(DecodeError):
+        cut_versions(read_response(bytes(7), 18, 3))
+    with pytest.raises(ValueError, match="CreateTopics response names no versions"):
+        cut_versions(read_response(bytes(7), 19, 3))
+    with pytest.raises(ValueError, match="ours lacks ApiVersions"):
+        cut_versions(answer_of(3, ApiVersionsResponse()), OURS[1:])
+    with pytest.raises(TypeError, match="cut_versions: response: expected"):
+        cut_versions(mistyped(ApiVersionsResponse()))
 
 
 NEW_REQUEST = """{
