@@ -19,7 +19,6 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
 )
-from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.payload_values import Request, Response
@@ -31,6 +30,8 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 Direction = Literal["request", "response", "data"]
 #: Bytes of the size in front of a frame.
 PREFIX_BYTES = 4
+#: The first request header whose client id clients send once in a connection (KIP-1313).
+CLIENT_ID_ONCE = 3
 #: Added to the problem of a payload from a dump that was read as a request and did not decode: it
 #: may be a response whose request was not captured, or have no header.
 RESPONSE_HINT = (
@@ -299,7 +300,8 @@ def frame_of_payload(
 ) -> DecodedFrame:
     """The frame of a payload that was read from ``header_offset`` on; ``codec`` is its `codec_of`.
 
-    A request has the client id of its header, a response gets ``client_id``. ``error`` replaces the
+    A request has the client id of its header, a response gets ``client_id``, and so does a request
+    with a header of KIP-1313 that leaves it out. ``error`` replaces the
     error of the payload. Nearly all frames of a capture are made here. The fields are therefore
     passed by position: to pass them by name takes four times as long.
     """
@@ -307,8 +309,10 @@ def frame_of_payload(
     api_key = api_version = correlation_id = None
     if header is not None:
         correlation_id = header.correlation_id
-        if isinstance(header, RequestHeader):
-            client_id = header.client_id
+        if type(payload) is Request:
+            own: str | None = getattr(header, "client_id", None)
+            if own is not None or payload.header_version < CLIENT_ID_ONCE:
+                client_id = own
     if header is not None or len(data) - header_offset >= PREFIX_BYTES:
         api_key, api_version = payload.api_key, payload.api_version
     return DecodedFrame(

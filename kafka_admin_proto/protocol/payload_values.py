@@ -21,7 +21,12 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol import api_keys
-from kafka_admin_proto.protocol.headers import message_of
+from kafka_admin_proto.protocol.headers import (
+    fitted_header,
+    header_codec,
+    is_header,
+    message_of,
+)
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import cannot_encode
@@ -121,13 +126,13 @@ class _Payload(msgspec.Struct, Generic[Header]):
 
     def _written_header(self) -> bytes | None:
         """The header's bytes; None where they are those that were read."""
-        if not isinstance(self.header, self.header_class):
-            raise cannot_encode(
-                "header", self.header, f"the header, a {self.header_class.__name__}"
-            )
+        name = self.header_class.message_name
+        if self.header is None or not is_header(self.header, name):
+            raise cannot_encode("header", self.header, f"the header, a {name}")
         self._check_header()
-        found = codec(type(self.header), self.header_version)
-        return _written(found, self.header, self.data[self.offset : self.body_offset])
+        found = header_codec(name, self.header_version, self.dialect)
+        header = fitted_header(self.header, found)
+        return _written(found, header, self.data[self.offset : self.body_offset])
 
     def _written_body(self) -> bytes | None:
         """The same of the body, with the bytes left over behind it."""

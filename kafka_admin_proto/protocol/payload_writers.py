@@ -10,7 +10,13 @@ from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
-from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.protocol.headers import (
+    fitted_header,
+    header_codec,
+    is_header,
+    request_header_version,
+    response_header_version,
+)
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import cannot_encode
@@ -52,7 +58,7 @@ def write_request(
         )
     elif (version, correlation_id, client_id) != (None, None, None):
         raise TypeError("write_request takes a header, or version, correlation_id and client_id")
-    elif not isinstance(header, RequestHeader):
+    elif not is_header(header, "RequestHeader"):
         raise cannot_encode("header", header, "a RequestHeader")
     elif header.request_api_key != api_key:
         raise EncodeError(
@@ -62,7 +68,7 @@ def write_request(
         )
     version = version_number(header.request_api_version)
     found = _request_codecs(catalog().generation, type(body), version)
-    return found[1].encode_behind(found[0], header, body)
+    return found[1].encode_behind(found[0], fitted_header(header, found[0]), body)
 
 
 @overload
@@ -90,29 +96,31 @@ def write_response(
         header = ResponseHeader(correlation_id=correlation_id)
     elif header is None or correlation_id is not None:
         raise TypeError("write_response needs a correlation_id or a header")
-    elif not isinstance(header, ResponseHeader):
+    elif not is_header(header, "ResponseHeader"):
         raise cannot_encode("header", header, "a ResponseHeader")
     version = version_number(version)
     found = _response_codecs(catalog().generation, type(body), version)
-    return found[1].encode_behind(found[0], header, body)
+    return found[1].encode_behind(found[0], fitted_header(header, found[0]), body)
 
 
 @lru_cache(maxsize=1024)
 def _request_codecs(
     generation: int, body: type[Message], version: int
-) -> tuple[Codec[RequestHeader], Codec[Any]]:
+) -> tuple[Codec[Any], Codec[Any]]:
     """The codecs of a request's header and body; ``generation`` is the catalog's."""
     header_version = request_header_version(body.api_key or 0, version, body.dialect)
-    return codec(RequestHeader, header_version), codec(body, version)
+    header = header_codec("RequestHeader", header_version, body.dialect)
+    return header, codec(body, version)
 
 
 @lru_cache(maxsize=1024)
 def _response_codecs(
     generation: int, body: type[Message], version: int
-) -> tuple[Codec[ResponseHeader], Codec[Any]]:
+) -> tuple[Codec[Any], Codec[Any]]:
     """The same of a response."""
     header_version = response_header_version(body.api_key or 0, version, body.dialect)
-    return codec(ResponseHeader, header_version), codec(body, version)
+    header = header_codec("ResponseHeader", header_version, body.dialect)
+    return header, codec(body, version)
 
 
 def api_key_of(body: Any, kind: str) -> int:

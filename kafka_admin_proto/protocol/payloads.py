@@ -27,6 +27,7 @@ from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.headers import (
+    header_codec,
     message_of,
     request_header_version,
     response_header_version,
@@ -134,10 +135,12 @@ class _Plan(NamedTuple, Generic[Header]):
 def _request_plan(
     generation: int, api_key: int, api_version: int, dialect: str
 ) -> _Plan[RequestHeader]:
-    versions = [request_header_version(api_key, api_version, dialect)]
+    newest = request_header_version(api_key, api_version, dialect)
+    versions = [newest]
     if message_of(api_key, api_version, "request", dialect) is None:
-        versions.append(1)  # an unknown api is likely flexible; if it does not read so, it is not
-    headers = tuple(codec(RequestHeader, version) for version in versions)
+        # An unknown api likely has the newest header; if it does not read so, it has not.
+        versions = [*range(newest, 0, -1)]
+    headers = tuple(header_codec("RequestHeader", version, dialect) for version in versions)
     body = _compiled_body(generation, "request", api_key, api_version, dialect)
     return _Plan(api_name(api_key, dialect), headers, body)
 
@@ -150,7 +153,7 @@ def _response_plan(
     versions = [response_header_version(api_key, api_version, dialect)]
     if message_of(api_key, api_version, "response", dialect) is None:
         versions.append(0)
-    headers = tuple(codec(ResponseHeader, version) for version in versions)
+    headers = tuple(header_codec("ResponseHeader", version, dialect) for version in versions)
     body = _compiled_body(generation, "response", api_key, api_version, dialect)
     return _Plan(api_name(api_key, dialect), headers, body)
 

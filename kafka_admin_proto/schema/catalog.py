@@ -15,6 +15,7 @@ from typing import cast
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
+from kafka_admin_proto.schema.header_versions import HeaderVersions, header_version
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import (
@@ -49,6 +50,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     api_key: int | None = None
     unstable_versions: str = "none"
     formerly: tuple[str, ...] = ()
+    header_versions: HeaderVersions = ()
 
     @classmethod
     def of(cls, spec: MessageSpec, overlay: MessageOverlay) -> Entry:
@@ -63,6 +65,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
             api_key=spec.api_key,
             unstable_versions=str(unstable),
             formerly=tuple(overlay.formerly),
+            header_versions=spec.header_versions,
         )
 
     @property
@@ -81,6 +84,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     def is_flexible(self, version: int) -> bool:
         return version in _range(self.flexible_versions)
+
+    def header_version(self, version: int) -> int:
+        """The version of the header in front of a request or response."""
+        return header_version(
+            self.header_versions, self.type, self.api_key, version,
+            flexible=self.is_flexible(version),
+        )  # fmt: skip
 
 
 #: Cached, because each record of a log asks for it, and there are a few dozen distinct texts.
@@ -202,6 +212,11 @@ class Catalog:
             specs[spec.name] = apply_overlay(spec, overlay, guess=True)
             if spec.type in ("request", "response") and spec.api_key is not None:
                 keys[spec.api_key, spec.type] = spec.name
+        for lost in self._lost_headers(specs):
+            if on_fault is None:
+                raise lost
+            on_fault(lost)
+            del specs[lost.field]
         if not specs:
             wanted = f"name a folder with {' or '.join(READERS)} files"
             raise SchemaError("there are no definitions", wanted, file=str(folder))
@@ -212,6 +227,20 @@ class Catalog:
         self._dialects[dialect] = _Dialect(entries, loaded=True)
         self._dialects[dialect].specs = specs
         self.generation += 1
+
+    def _lost_headers(self, specs: dict[str, MessageSpec]) -> list[SchemaError]:
+        """Faults of messages with headers that neither the folder nor Kafka's definitions have."""
+        faults = []
+        for spec in specs.values():
+            name = f"{spec.type.capitalize()}Header"
+            for _, header in spec.header_versions:
+                own = name in specs and header in specs[name].valid_versions
+                if not own and header not in self.entry(name).versions:
+                    fault = f"there is no version {header} of {name}"
+                    remedy = f"add the {name} that has it to the folder"
+                    faults.append(SchemaError(fault, remedy, field=spec.name, file=spec.file))
+                    break
+        return faults
 
     def _shipped_name(self, spec: MessageSpec) -> str:
         """What Kafka's own definitions call that message: by its api, where it has one."""

@@ -41,6 +41,11 @@ def diff(
     if flexible[0] != flexible[1]:
         one, other = ("flexible" if flag else "not flexible" for flag in flexible)
         found.append(Difference("(message)", one, other, ALWAYS))
+    if left.header_versions or right.header_versions:  # else they follow from flexibility
+        headers = [left.header_version(left_version), right.header_version(right_version)]
+        if headers[0] != headers[1]:
+            one, other = (f"header version {each}" for each in headers)
+            found.append(Difference("(header)", one, other, ALWAYS))
     fields = layout(left, left_version), layout(right, right_version)
     return found + list(_fields(*fields, "", ""))
 

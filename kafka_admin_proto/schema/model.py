@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec, struct_faults
+from kafka_admin_proto.schema.header_versions import HeaderVersions, header_faults, header_version
 from kafka_admin_proto.schema.versions import VersionRange
 
 MESSAGE_TYPES = (
@@ -25,7 +26,11 @@ LISTENERS = ("zkBroker", "broker", "controller")
 
 
 class MessageSpec(Struct, frozen=True):
-    """One message over all its versions. ``file`` is where it was read, for complaints."""
+    """One message over all its versions. ``file`` is where it was read, for complaints.
+
+    ``header_versions`` are those that the definition gives, none where they follow from flexible
+    versions.
+    """
 
     name: str
     type: str
@@ -37,6 +42,7 @@ class MessageSpec(Struct, frozen=True):
     deprecated_versions: VersionRange = VersionRange.NONE
     listeners: tuple[str, ...] = ()
     latest_version_unstable: bool = False
+    header_versions: HeaderVersions = ()
     about: str = ""
     dialect: str = "kafka"
     file: str = ""
@@ -48,6 +54,13 @@ class MessageSpec(Struct, frozen=True):
 
     def is_flexible(self, version: int) -> bool:
         return version in self.flexible_versions
+
+    def header_version(self, version: int) -> int:
+        """The version of the header in front of a request or response."""
+        return header_version(
+            self.header_versions, self.type, self.api_key, version,
+            flexible=self.is_flexible(version),
+        )  # fmt: skip
 
     @property
     def struct(self) -> StructSpec:
@@ -122,6 +135,10 @@ class MessageSpec(Struct, frozen=True):
                 yield SchemaError(
                     f"unknown listener {listener!r}", f"use one of {', '.join(LISTENERS)}"
                 )
+        yield from header_faults(
+            self.header_versions, self.type, self.api_key, self.valid_versions,
+            self.flexible_versions,
+        )  # fmt: skip
         yield from struct_faults(self.name, self.fields)
         yield from self._structs_faults()
         for field in self.fields:

@@ -28,6 +28,11 @@ def field(name: str = "Some", type: str = "int32", **more: Any) -> dict[str, Any
     return {k: v for k, v in given.items() if v is not ...}
 
 
+def request(headers: Any, **top: Any) -> str:
+    """A request of versions 0 to 3, flexible from 2 on, with these ``headerVersions``."""
+    return definition(**{"type": "request", "apiKey": 1, "headerVersions": headers, **top})
+
+
 COMMON = [{"name": "Common", "versions": "0+", "fields": [field("Inner")]}]
 
 
@@ -132,6 +137,27 @@ BROKEN: list[tuple[str, str, str, str]] = [
     (definition(latestVersionUnstable=True), "Sample", "for requests only", "remove"),
     (definition(type="request", apiKey=1, listeners=["brokers"]), "Sample", "unknown listener",
      "controller"),
+    # the headers in front of a message
+    (definition(headerVersions={"0+": "1"}), "Sample", "for requests and responses", "remove"),
+    (request({"0+": "1"}, validVersions="none"), "Sample", "that have versions", "remove"),
+    (request("1"), "Sample", '"headerVersions" is a string', '{"0": "1", "1+": "2"}'),
+    (request({}), "Sample", '"headerVersions" is an object, {}', '{"0": "1", "1+": "2"}'),
+    (request({"x": "1"}), "Sample", "'x' is not a version range", '"2-5"'),
+    (request({"none": "1"}), "Sample", 'has "1" for versions "none"', "a header's version"),
+    (request({"0+": None}), "Sample", 'has null for versions "0+"', "a header's version"),
+    (request({"0+": "-1"}), "Sample", 'has "-1" for versions "0+"', "a header's version"),
+    (request({"0+": "32768"}), "Sample", 'has "32768" for versions', "a header's version"),
+    (request({"1+": "2"}), "Sample", "begin at version 1", "at version 0"),
+    (request({"0": "1", "2+": "2"}), "Sample", "0 and 2+ leave a gap", "where the one before"),
+    (request({"0-1": "1", "1+": "2"}), "Sample", "0-1 and 1+ leave a gap, or overlap", "begin"),
+    (request({"0+": "1", "2+": "2"}), "Sample", "0+ and 2+ leave a gap, or overlap", "begin"),
+    (request({"0-1": "1", "2-3": "2"}), "Sample", "2-3, is not open-ended", '"2+"'),
+    (request({"0-3": "2", "4+": "3"}), "Sample", "begin above the highest valid", "remove"),
+    (request({"0-2": "3", "3+": "2"}), "Sample", "go back from 3 to 2 at version 3", "keep"),
+    (request({"0+": "1"}), "Sample", "header version 1 stands in front of the flexible", "2 or"),
+    (request({"0+": "0"}, type="response"), "Sample", "flexible versions 2+", "write 1 or more"),
+    (request({"0-1": "0", "2+": "1"}, type="response", apiKey=18), "Sample",
+     "header version 1 stands in front of an ApiVersions response", "write 0"),
     (definition(apiKey="x"), "Sample", '"apiKey" is a string', "whole number"),
     (definition(aboot="x"), "Sample", 'unknown key "aboot"', "about"),
     (definition(field(nullable="0+")), "Some", 'unknown key "nullable"', "nullableVersions"),

@@ -64,6 +64,7 @@ class Connection:
             sasl=exchange.sasl,
             guard=exchange.guard,
             software=exchange.software,
+            client_id=states.client_bytes(exchange.client_id),
             kafka_seen=exchange.kafka_seen,
             implausible=self._implausible,
             foreign=self.foreign,

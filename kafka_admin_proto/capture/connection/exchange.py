@@ -78,6 +78,8 @@ class Exchange:
         self.guard: TokenGuard = state.guard
         self.sasl: SaslExchange = state.sasl
         self.software: str | None = state.software
+        #: What the client has called itself last.
+        self.client_id: str | None = states.client_text(state.client_id)
         #: A request or a pair has decoded.
         self.kafka_seen: bool = state.kafka_seen
 
@@ -110,8 +112,11 @@ class Exchange:
             self._read_software(request.body)
         frame = frame_of_payload(
             request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            client_id=self.client_id,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
+        if frame.client_id is not None:
+            self.client_id = frame.client_id
         self._expect(frame, ts)
         self._out.append(frame)
         if frame.header is not None and frame.api is not None:
@@ -286,7 +291,7 @@ class Exchange:
         codec = codec_of(request)
         exposure = self.guard.request(request, codec, truncated=True)
         frame = frame_of_payload(
-            request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            request, data, PREFIX_BYTES, codec, self._origin(offset, ts), client_id=self.client_id,
             may_be_token=exposure.may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
         self._expect(frame, ts)

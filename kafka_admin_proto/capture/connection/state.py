@@ -29,7 +29,7 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol.payloads import read_request
 
 #: The version of the schema below; it changes with the fields and with their meaning.
-STATE_VERSION = 2
+STATE_VERSION = 3
 
 
 class StateError(KafkaAdminProtoError):
@@ -87,6 +87,7 @@ class ConnectionState(msgspec.Struct, omit_defaults=True):
     sasl: SaslExchange = msgspec.field(default_factory=SaslExchange)
     guard: TokenGuard = msgspec.field(default_factory=TokenGuard)
     software: str | None = None
+    client_id: bytes | None = None
     kafka_seen: bool = False
     implausible: int = 0
     foreign: ForeignTraffic | None = None
@@ -122,12 +123,12 @@ def restore_pending(
 
 
 def _pending_state(request: PendingRequest) -> PendingState:
-    client_id, inner = request.client_id, request.enclosed
+    inner = request.enclosed
     return PendingState(
         request.api_key,
         request.api_version,
         request.ts,
-        None if client_id is None else client_id.encode("utf-8", "surrogateescape"),
+        client_bytes(request.client_id),
         None if request.frame is None else _kept(request.frame),
         None if inner is None else _pending_state(inner),
     )
@@ -140,25 +141,37 @@ def _kept(frame: DecodedFrame) -> KeptFrame:
 
 
 def _pending(state: PendingState, options: DecodeOptions, names: TopicNameIndex) -> PendingRequest:
-    client_id, inner = state.client_id, state.enclosed
+    client_id, inner = client_text(state.client_id), state.enclosed
     return PendingRequest(
         state.api_key,
         state.api_version,
         state.ts,
-        None if client_id is None else client_id.decode("utf-8", "surrogateescape"),
+        client_id,
         None if inner is None else _pending(inner, options, names),
-        None if state.frame is None else _frame(state.frame, options, names),
+        None if state.frame is None else _frame(state.frame, client_id, options, names),
     )
 
 
-def _frame(kept: KeptFrame, options: DecodeOptions, names: TopicNameIndex) -> DecodedFrame:
+def client_bytes(client_id: str | None) -> bytes | None:
+    """A client id as the state has it: the bytes of the wire, which may be no UTF-8."""
+    return None if client_id is None else client_id.encode("utf-8", "surrogateescape")
+
+
+def client_text(client_id: bytes | None) -> str | None:
+    """The client id again."""
+    return None if client_id is None else client_id.decode("utf-8", "surrogateescape")
+
+
+def _frame(
+    kept: KeptFrame, client_id: str | None, options: DecodeOptions, names: TopicNameIndex
+) -> DecodedFrame:
     request = read_request(kept.data, dialect=options.dialect, offset=kept.header_offset)
     origin = FrameOrigin(
         kept.capture, kept.connection, kept.stream_offset, kept.ts, kept.client, kept.server,
         kept.principal, kept.client_software, names.at(kept.ordinal), kept.forwarded,
     )  # fmt: skip
     return frame_of_payload(
-        request, kept.data, kept.header_offset, codec_of(request), origin,
+        request, kept.data, kept.header_offset, codec_of(request), origin, client_id=client_id,
         may_be_secret=kept.may_be_secret,
     )  # fmt: skip
 

@@ -306,6 +306,9 @@ def _print_spec(spec: MessageSpec, version: int | None) -> None:
     if spec.api_key is not None:
         title += f", api key {spec.api_key}"
     title += f", versions {spec.valid_versions}, flexible {spec.flexible_versions}"
+    if spec.header_versions:
+        headers = (f"{header} ({versions})" for versions, header in spec.header_versions)
+        title += f", header {', '.join(headers)}"
     if not spec.deprecated_versions.empty:
         title += f", deprecated {spec.deprecated_versions}"
     unstable = catalog().entry(spec.name, spec.dialect).unstable_versions

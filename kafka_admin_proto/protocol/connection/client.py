@@ -39,6 +39,7 @@ from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import api_words, error_words
 from kafka_admin_proto.protocol.frames import frame
+from kafka_admin_proto.protocol.headers import is_header
 from kafka_admin_proto.protocol.payload_values import Response, expects_response
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request
 from kafka_admin_proto.protocol.payloads import read_response
@@ -365,7 +366,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
         """The version of a header that is kept, checked as one that was asked for."""
         if version is not None:
             raise TypeError("send takes a version or a header, which has the version")
-        if not isinstance(header, RequestHeader):
+        if not is_header(header, "RequestHeader"):
             raise cannot_encode("header", header, "a RequestHeader")
         return self._checked_version(request, api_key, header.request_api_version)
 

@@ -15,7 +15,6 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
 )
 from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol import api_keys, codes
@@ -32,7 +31,7 @@ from kafka_admin_proto.protocol.connection.events import (
 from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.words import api_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import response_header_version
+from kafka_admin_proto.protocol.headers import header_codec, response_header_version
 from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.protocol.payloads import read_request
@@ -142,7 +141,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         correlation_id = request.header.correlation_id
         if isinstance(response, bytes):
             version = response_header_version(request.api_key, request.api_version, request.dialect)
-            payload = ResponseHeader(correlation_id=correlation_id).encode(version) + response
+            found = header_codec("ResponseHeader", version, request.dialect)
+            payload = found.encode(found.value_class(correlation_id=correlation_id)) + response
         else:
             payload = write_response(response, request.api_version, correlation_id)
             if response.api_key != request.api_key:

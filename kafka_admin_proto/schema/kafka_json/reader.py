@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeVar, overload
 
 from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.fields import FieldSpec, FieldType, StructSpec
+from kafka_admin_proto.schema.header_versions import HeaderVersions
 from kafka_admin_proto.schema.model import MessageSpec
-from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 #: The type of a field whose own type cannot be read, for a reader that goes on.
 _UNREADABLE = FieldType("bytes")
@@ -25,7 +26,7 @@ _Spec = TypeVar("_Spec", FieldSpec, StructSpec, MessageSpec)
 _COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _MESSAGE_KEYS = (
     "apiKey", "type", "listeners", "name", "about", "validVersions", "deprecatedVersions",
-    "flexibleVersions", "latestVersionUnstable", "fields", "commonStructs",
+    "flexibleVersions", "headerVersions", "latestVersionUnstable", "fields", "commonStructs",
 )  # fmt: skip
 _WITH_API_KEY = ("request", "response", "coordinator-key", "coordinator-value")
 _STRUCT_KEYS = ("name", "about", "versions", "deprecatedVersions", "fields")
@@ -138,6 +139,7 @@ class DefinitionReader:
                     self._listener(item, keys.data) for item in keys.items("listeners") or ()
                 ),
                 latest_version_unstable=keys.flag("latestVersionUnstable"),
+                header_versions=keys.header_versions(),
                 about=keys.text("about", ""),
                 dialect=dialect,
                 file=file,
@@ -280,6 +282,30 @@ class _Keys:
         except SchemaError as error:
             self._fault(key, f'"{key}": {error.fault}', error.remedy)
             return VersionRange.NONE if required else None
+
+    def header_versions(self) -> HeaderVersions:
+        """``{"0": "1", "1+": "3"}``: ranges of versions, and the header in front of each."""
+        key = "headerVersions"
+        given = self.data.get(key)
+        if given is None:
+            return ()
+        if not isinstance(given, dict) or not given:
+            self._wrong(key, 'write an object such as {"0": "1", "1+": "2"}')
+            return ()
+        found = []
+        for text, header in given.items():
+            try:
+                versions = VersionRange.parse(text)
+            except SchemaError as error:
+                self._fault(key, f'"{key}": {error.fault}', error.remedy)
+                return ()
+            number = re.fullmatch(r"\+?[0-9]{1,5}", str(header).strip())
+            if versions.empty or number is None or int(number[0]) > MAX_VERSION:
+                fault = f'"{key}" has {json.dumps(header)} for versions "{text}"'
+                self._fault(key, fault, "write the number of a header's version")
+                return ()
+            found.append((versions, int(number[0])))
+        return tuple(sorted(found, key=lambda each: each[0].lowest))
 
     def field_type(self) -> FieldType:
         text = self.text("type")

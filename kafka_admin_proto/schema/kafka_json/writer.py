@@ -25,6 +25,8 @@ def _message_to_dict(spec: MessageSpec) -> dict[str, Any]:
     result["validVersions"] = str(spec.valid_versions)
     _put(result, "deprecatedVersions", str(spec.deprecated_versions), _not_none)
     result["flexibleVersions"] = str(spec.flexible_versions)
+    headers = {str(versions): str(header) for versions, header in spec.header_versions}
+    _put(result, "headerVersions", headers, bool)
     _put(result, "latestVersionUnstable", spec.latest_version_unstable, bool)
     result["fields"] = [_field_to_dict(field) for field in spec.fields]
     _put(

@@ -11,6 +11,7 @@ from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.headers import (
+    header_codec,
     message_of,
     request_header_version,
     response_header_version,
@@ -71,9 +72,9 @@ def _codecs(
 ) -> tuple[Codec[Any], Codec[Any]]:
     """The codecs of header and body."""
     name, found = message_of(api_key, version, kind, dialect) or ("", "")
-    header: Codec[Any]
     if kind == "request":
-        header = codec(RequestHeader, request_header_version(api_key, version, dialect))
+        header, version_of = "RequestHeader", request_header_version
     else:
-        header = codec(ResponseHeader, response_header_version(api_key, version, dialect))
-    return header, codec(name, version, dialect=found)
+        header, version_of = "ResponseHeader", response_header_version
+    front = header_codec(header, version_of(api_key, version, dialect), dialect)
+    return front, codec(name, version, dialect=found)

@@ -106,6 +106,24 @@ def test_one_value_stands_for_an_array_of_it() -> None:
     assert "a field is a string" in refusal(json.dumps(message | {"fields": "x"}))
 
 
+def test_header_versions_are_read_and_written() -> None:
+    message = {
+        "apiKey": 18, "type": "response", "name": "ApiVersionsResponse", "validVersions": "2-5",
+        "flexibleVersions": "3+", "headerVersions": {"4+": 0, " 0-3": " 0 "}, "fields": [],
+    }  # fmt: skip
+    text = json.dumps(message)
+    spec = read_message(text)
+    assert [(str(versions), header) for versions, header in spec.header_versions] == [
+        ("0-3", 0), ("4+", 0),
+    ]  # fmt: skip
+    assert lint_definition(text) == []
+    written = write_message(spec)
+    assert json.loads(written)["headerVersions"] == {"0-3": "0", "4+": "0"}
+    assert read_message(written) == spec
+    (slip,) = lint_definition(text.replace('"4+": 0', '"4+": 1'))
+    assert "in front of an ApiVersions response" in slip.fault
+
+
 def test_a_default_with_a_zero_in_front_is_octal_as_in_java() -> None:
     """The generator looks at the text as a decimal number, and writes it into Java's code."""
     for text, value in {"017": 15, "-017": -15, "+010": 8, "00": 0, "0": 0, "-0": 0}.items():
