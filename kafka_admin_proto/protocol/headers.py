@@ -68,7 +68,7 @@ def message_of(
 def _header_version(api_key: int, api_version: int, type: str, dialect: str) -> int:
     found = _find(catalog().generation, api_key, api_version, type, dialect)
     if found is not None:
-        return found[2].header_version(api_version)
+        return found[2].header_version(found[0], api_version)
     name = f"{type.capitalize()}Header"
     has_own = catalog().is_loaded(dialect) and name in catalog().names(dialect)
     return catalog().entry(name, dialect if has_own else "kafka").versions.highest

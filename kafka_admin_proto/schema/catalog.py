@@ -85,10 +85,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     def is_flexible(self, version: int) -> bool:
         return version in _range(self.flexible_versions)
 
-    def header_version(self, version: int) -> int:
-        """The version of the header in front of a request or response."""
+    def header_version(self, name: str, version: int) -> int:
+        """The version of the header in front of the request or response of that name."""
         return header_version(
-            self.header_versions, self.type, self.api_key, version,
+            self.header_versions, self.type, name, version,
             flexible=self.is_flexible(version),
         )  # fmt: skip
 

@@ -15,15 +15,16 @@ from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 #: Versions of a message → the version of the header in front of them, lowest first.
 HeaderVersions = tuple[tuple[VersionRange, int], ...]
 
-_CONTROLLED_SHUTDOWN, _API_VERSIONS = 7, 18
+#: The messages whose headers do not follow from flexibility alone.
+_CONTROLLED_SHUTDOWN, _API_VERSIONS = "ControlledShutdownRequest", "ApiVersionsResponse"
 #: The first flexible version of each header.
 _FLEXIBLE_HEADER = {"request": 2, "response": 1}
 
 
 def header_version(
-    given: HeaderVersions, type: str, api_key: int | None, version: int, *, flexible: bool
+    given: HeaderVersions, type: str, name: str, version: int, *, flexible: bool
 ) -> int:
-    """The version of the header: as the definition gives it, else as it follows from flexibility.
+    """The version of the header: as the message gives it, else as it follows from flexibility.
 
     Of requests that is 2 in flexible versions, else 1; 0 (without client id) for
     ControlledShutdown v0. Of responses it is 1, else 0; always 0 for ApiVersions, as a client does
@@ -33,16 +34,16 @@ def header_version(
         if version in versions:
             return header
     if type == "request":
-        if (api_key, version) == (_CONTROLLED_SHUTDOWN, 0):
+        if (name, version) == (_CONTROLLED_SHUTDOWN, 0):
             return 0
         return 2 if flexible else 1
-    return 1 if flexible and api_key != _API_VERSIONS else 0
+    return 1 if flexible and name != _API_VERSIONS else 0
 
 
 def header_faults(
     given: HeaderVersions,
     type: str,
-    api_key: int | None,
+    name: str,
     valid: VersionRange,
     flexible: VersionRange,
 ) -> Iterator[SchemaError]:
@@ -82,7 +83,7 @@ def header_faults(
         )
     for versions, header in given:
         both = versions & flexible
-        if type == "response" and api_key == _API_VERSIONS:
+        if name == _API_VERSIONS:
             if header:
                 yield SchemaError(
                     f"header version {header} stands in front of an ApiVersions response",

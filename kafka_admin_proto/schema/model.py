@@ -58,7 +58,7 @@ class MessageSpec(Struct, frozen=True):
     def header_version(self, version: int) -> int:
         """The version of the header in front of a request or response."""
         return header_version(
-            self.header_versions, self.type, self.api_key, version,
+            self.header_versions, self.type, self.name, version,
             flexible=self.is_flexible(version),
         )  # fmt: skip
 
@@ -136,7 +136,7 @@ class MessageSpec(Struct, frozen=True):
                     f"unknown listener {listener!r}", f"use one of {', '.join(LISTENERS)}"
                 )
         yield from header_faults(
-            self.header_versions, self.type, self.api_key, self.valid_versions,
+            self.header_versions, self.type, self.name, self.valid_versions,
             self.flexible_versions,
         )  # fmt: skip
         yield from struct_faults(self.name, self.fields)

@@ -46,7 +46,7 @@ KINDS = [
     (message(FIELD, flexibleVersions="1+"),
      "PingRequest v1: (message): here not flexible, there flexible"),
     (message(headerVersions={"0": "1", "1+": "3"}),
-     "PingRequest v0: (header): here header version 0, there header version 1"),
+     "PingRequest v1: (header): here header version 1, there header version 3"),
     (message(FIELD | {"default": "x"}), "PingRequest v0-1: text default: here '', there 'x'"),
     (message(FIELD | {"entityType": "groupId"}),
      "PingRequest v0-1: text entity type: here '', there 'groupId'"),
