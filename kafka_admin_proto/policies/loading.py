@@ -75,7 +75,8 @@ def _source(
     if policy is None:
         if config not in configs:
             return None
-        return _Source(config, configs[config], named_class(config, configs[config]))
+        name = configs[config].strip()
+        return _Source(config, name, named_class(config, name))
     if config in configs:
         raise SettingsError(f"{argument} and the config {config} both give a policy; leave one out")
     check_policy(argument, policy, f", or its name as module:Class in the config {config}")

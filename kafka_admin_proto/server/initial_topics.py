@@ -28,7 +28,7 @@ from kafka_admin_proto.server.brokers.registration import (
     new_cluster_id,
     register,
 )
-from kafka_admin_proto.server.configs.values import to_text
+from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers.topics.create_topics import (
     PROHIBITED,
@@ -82,7 +82,7 @@ def create_topics(state: State, topics: Sequence[CreatableTopic]) -> None:
         if found is None:
             new.append(_checked(state, topic))
         else:
-            _check_same(found, topic, state.configs(TOPIC_RESOURCE, topic.name))
+            _check_same(found, topic, state)
     for each in new:
         state.append(records_of(state, each))
 
@@ -128,15 +128,23 @@ def _checked(state: State, topic: CreatableTopic) -> NewTopic:
     return created[0]
 
 
-def _check_same(found: Topic, topic: CreatableTopic, configs: Mapping[str, str | None]) -> None:
+def _check_same(found: Topic, topic: CreatableTopic, state: State) -> None:
     """Raise SettingsError unless the topic of a folder is as it is given."""
+    configs = state.configs(TOPIC_RESOURCE, topic.name)
+
+    def value(name: str, text: str | None) -> str | None:
+        return to_text(parse(state.definitions.topics[name], text, state.release))
+
     replicas = {number: each.replicas for number, each in found.partitions.items()}
     assigned = {each.partition_index: each.broker_ids for each in topic.assignments}
     there = {
         "partitions": (len(replicas), topic.num_partitions),
         "replication_factor": (len(replicas[0]), topic.replication_factor),
         "assignment": (replicas, assigned or -1),
-        **{each.name: (configs.get(each.name), each.value) for each in topic.configs},
+        **{
+            each.name: (value(each.name, configs.get(each.name)), value(each.name, each.value))
+            for each in topic.configs
+        },
     }
     for name, (is_now, given) in there.items():
         if given not in (-1, is_now):

@@ -48,8 +48,6 @@ WITHIN_FUNCTIONS = {
         "stored_records": "tests that look at records alone have it",
     },
     "server/java.py": {"ipaddress": "clients of IPv6 alone need it"},
-    "server/network/limits.py": {"values": _CHECKED},
-    "server/partitions/settings.py": {"values": _START},
     "server/parts.py": {
         "files": "clusters with ACLs alone have them",
         "initial_topics": "clusters that start with topics alone have it",

@@ -51,7 +51,7 @@ class Controllers:
             if clean:
                 self._elect()
             else:
-                timeout_ms = int(self._state.broker_value(_FETCH_TIMEOUT) or 0)
+                timeout_ms = self._state.broker_value(_FETCH_TIMEOUT)
                 self._election.later(timeout_ms / 1000, self._elect)
 
     def came(self, node: int) -> None:

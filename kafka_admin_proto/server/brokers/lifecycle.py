@@ -76,13 +76,13 @@ class Lifecycle:
         self._catching_up = False
         self._appended((), 0)
         state.followers.append(self._appended)
-        if state.broker_value("auto.leader.rebalance.enable") == "true":
-            self._repeat(self._number("leader.imbalance.check.interval.seconds"),
+        if state.broker_value("auto.leader.rebalance.enable"):
+            self._repeat(state.broker_value("leader.imbalance.check.interval.seconds"),
                          replicas.elect_preferred)  # fmt: skip
-        self._repeat(self._number("unclean.leader.election.interval.ms") / 1000,
+        self._repeat(state.broker_value("unclean.leader.election.interval.ms") / 1000,
                      replicas.elect_unclean)  # fmt: skip
         # Kafka's leaders look for late replicas twice in the time that these have.
-        self._repeat(max(1, self._number("replica.lag.time.max.ms")) / 2000,
+        self._repeat(max(1, state.broker_value("replica.lag.time.max.ms")) / 2000,
                      lambda state: replicas.shrink(state, self.runs))  # fmt: skip
         state.partitions.changed.append(self._replicated)
 
@@ -233,7 +233,9 @@ class Lifecycle:
                 self._register_starting()
 
         if self._can_fence(node):
-            self._sessions.later(self._number("broker.session.timeout.ms") / 1000, is_over)
+            self._sessions.later(
+                self._state.broker_value("broker.session.timeout.ms") / 1000, is_over
+            )
 
     def _elected(self) -> None:
         """A controller was elected, which gives each broker a new session."""
@@ -296,7 +298,3 @@ class Lifecycle:
             self._timers.later(interval_s, due)
 
         self._timers.later(interval_s, due)
-
-    def _number(self, config: str) -> float:
-        """The number in a config of the brokers."""
-        return float(self._state.broker_value(config) or 0)

@@ -7,7 +7,7 @@ its view is then a replay of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
@@ -24,7 +24,8 @@ from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Broker, Partition, Topic
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
-from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs
+from kafka_admin_proto.server.configs.parsing import parse
+from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs, topic_value
 from kafka_admin_proto.server.topics.names import collision_key
 from kafka_admin_proto.values import Message
 
@@ -169,12 +170,25 @@ class View:
             static=self.static[node_id],
         )
 
-    def broker_value(self, name: str, node_id: int | None = None) -> str | None:
-        """The text of a broker's config, the controller's by default."""
+    def broker_value(self, name: str, node_id: int | None = None) -> Any:
+        """A broker's config as its type, the controller's by default; None where it has none."""
         broker = self.broker_configs(self.controller if node_id is None else node_id)
         config = self.definitions.brokers[name]
         found = broker.find((name,))
-        return config.default if found is None else found[1]
+        return parse(config, config.default if found is None else found[1], self.release)
+
+    def topic_value(self, topic: str, name: str) -> Any:
+        """A topic's config as its type; where the topic has none it is the controller's."""
+        config = self.definitions.topics[name]
+        own, broker = self.configs(TOPIC_RESOURCE, topic), self.broker_configs(self.controller)
+        return parse(config, topic_value(config, own, broker)[0], self.release)
+
+    def group_value(self, group: str, name: str, node_id: int) -> Any:
+        """A group's config as its type; where the group has none it is its broker's."""
+        text = self.configs(GROUP_RESOURCE, group).get(name)
+        if text is None:
+            return self.broker_value(f"group.{name}", node_id)
+        return parse(self.definitions.groups[name], text, self.release)
 
     @property
     def topic_defaults(self) -> TopicDefaults:

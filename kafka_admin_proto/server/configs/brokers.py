@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.configs.definitions import Definitions
+from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
-from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
+from kafka_admin_proto.server.configs.values import check
 from kafka_admin_proto.server.failures import ApiFailure
 
 if TYPE_CHECKING:
@@ -49,22 +51,30 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
                 "Cannot update these configs at default cluster level, broker id must be specified",
                 single,
             )
-    _check_together(state, name, configs, node_id)
-
-
-def _check_together(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
-    """Check a node's whole configuration after the change: KafkaConfig.validateValues."""
     now = state.broker_configs(node_id)
-    broker = BrokerConfigs(
+    after = BrokerConfigs(
         dynamic=configs if name else now.dynamic,
         dynamic_default=now.dynamic_default if name else configs,
         static=now.static,
     )
-    topics = state.definitions.topics
+    check_together(state.definitions, after, state.release)
+    for each in _THREADS:
+        threads = state.definitions.brokers[each]
+        found = after.find((each,))
+        count = parse(threads, threads.default if found is None else found[1], state.release)
+        _check_threads(each, count, state.broker_value(each, node_id))
+
+
+def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> None:
+    """Check a node's configs, which are valid each: KafkaConfig.validateValues.
+
+    Raises ApiFailure for one that contradicts another.
+    """
 
     def value(topic_config: str) -> int:
-        text, _ = topic_value(topics[topic_config], {}, broker)
-        return int(text or 0)
+        config = known.topics[topic_config]
+        number: int = parse(config, topic_value(config, {}, broker)[0], release)
+        return number
 
     if value("segment.ms") < 1:
         raise _requirement("log.roll.ms must be greater than or equal to 1")
@@ -76,11 +86,6 @@ def _check_together(state: State, name: str, configs: Mapping[str, str], node_id
     if least > most:
         text = f"conflict topic config setting min.compaction.lag.ms ({least}) > "
         raise ApiFailure(codes.INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
-    for thread_config in _THREADS:
-        found = broker.find((thread_config,))
-        count = state.definitions.brokers[thread_config].default if found is None else found[1]
-        before = state.broker_value(thread_config, node_id)
-        _check_threads(thread_config, int(count or 0), int(before or 0))
 
 
 def _check_threads(name: str, count: int, before: int) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
+from kafka_admin_proto.server.configs.parsing import ConfigFailure, to_text
 from kafka_admin_proto.server.configs.sources import BrokerConfigs
 from kafka_admin_proto.server.configs.topics import TopicDefaults
-from kafka_admin_proto.server.configs.values import ConfigFailure, parse_checked, to_text
+from kafka_admin_proto.server.configs.values import parse_checked
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW_CONFIG,

@@ -110,11 +110,11 @@ def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> 
     for key, least, most in _BOUNDS:
         if key not in values:
             continue
-        if values[key] < int(state.broker_value(least) or 0):
+        if values[key] < state.broker_value(least):
             raise ApiFailure(
                 codes.INVALID_CONFIG, f"{key} must be greater than or equal to {least}"
             )
-        if values[key] > int(state.broker_value(most) or 0):
+        if values[key] > state.broker_value(most):
             raise ApiFailure(codes.INVALID_CONFIG, f"{key} must be less than or equal to {most}")
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"

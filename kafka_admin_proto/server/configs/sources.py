@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
+from kafka_admin_proto.server.java import parse_integer, trim
 
 #: ``config_source`` in answers.
 DYNAMIC_TOPIC = 1
@@ -66,5 +67,5 @@ def in_milliseconds(name: str, text: str | None) -> str | None:
     unit = {"hours": _HOUR_MS, "minutes": _MINUTE_MS}.get(name.rpartition(".")[2])
     if unit is None or text is None:
         return text
-    number = int(text)
+    number = parse_integer(trim(text), 64)
     return str(-1 if number < 0 and "retention" in name else number * unit)

@@ -7,8 +7,9 @@ from typing import Any
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.definitions import Definitions
+from kafka_admin_proto.server.configs.parsing import ConfigFailure
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
-from kafka_admin_proto.server.configs.values import ConfigFailure, parse_checked
+from kafka_admin_proto.server.configs.values import parse_checked
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order
 

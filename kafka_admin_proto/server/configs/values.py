@@ -1,4 +1,4 @@
-"""A config's text as a value, and back, with the checks of Kafka's ``ConfigDef``.
+"""The checks of a config's value, as those of Kafka's ``ConfigDef``.
 
 The reason for refusing a value is sent to clients, so the texts are Kafka's.
 """
@@ -9,29 +9,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition, Validator
-from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import (
-    double_text,
-    list_text,
-    parse_double,
-    parse_integer,
-    trim,
-)
+from kafka_admin_proto.server.configs.parsing import ConfigFailure, invalid, parse, shown
+from kafka_admin_proto.server.java import list_text
 
-_BITS = {"INT": 32, "SHORT": 16, "LONG": 64}
-#: The blanks that Java's patterns know as ``\s``.
-_BLANKS = " \t\n\x0b\f\r"
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 _DURATION = re.compile(r"by_duration:[-+]?P.+")
-
-
-class ConfigFailure(ApiFailure):
-    """A value that Kafka's ConfigDef refuses: a ConfigException there."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(codes.INVALID_CONFIG, message)
 
 
 def parse_all(
@@ -57,57 +40,10 @@ def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None], rel
     return parse(config, config.default, release)
 
 
-def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
-    """Parse a text as the config's type; None stays None. Raises ConfigFailure."""
-    if text is None:
-        return None
-    kind, name = config.type, config.name
-    trimmed = trim(text)
-    if kind == "BOOLEAN":
-        if trimmed.lower() not in ("true", "false"):
-            raise invalid(name, text, "Expected value to be either true or false")
-        return trimmed.lower() == "true"
-    if kind == "LIST":
-        if not trimmed:
-            return []
-        items = [each.strip(_BLANKS) for each in trimmed.split(",")]
-        return items if release < "4" else list(dict.fromkeys(items))
-    try:
-        if kind in _BITS:
-            return parse_integer(trimmed, _BITS[kind])
-        if kind == "DOUBLE":
-            return parse_double(trimmed)
-    except ValueError:
-        raise invalid(name, text, f"Not a number of type {kind}") from None
-    return trimmed
-
-
-def to_text(value: Any) -> str | None:
-    """A parsed value as Kafka shows it."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return double_text(value)
-    return ",".join(value) if isinstance(value, list) else str(value)
-
-
-def invalid(name: str, value: object, message: str) -> ConfigFailure:
-    """The ConfigFailure for a name, a value and the reason."""
-    return ConfigFailure(f"Invalid value {_shown(value)} for configuration {name}: {message}")
-
-
 def check(config: ConfigDefinition, value: Any) -> None:
     """Validate a parsed value. Raises ConfigFailure."""
     if config.validator is not None:
         _check(config.validator, config.name, value)
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "null"
-    return list_text(value) if isinstance(value, list) else to_text(value) or ""
 
 
 def _check(validator: Validator, name: str, value: Any) -> None:
@@ -116,9 +52,9 @@ def _check(validator: Validator, name: str, value: Any) -> None:
             if value is None:
                 raise invalid(name, None, "Value must be non-null")
             if validator.min is not None and value < validator.min:
-                raise invalid(name, value, f"Value must be at least {_shown(validator.min)}")
+                raise invalid(name, value, f"Value must be at least {shown(validator.min)}")
             if validator.max is not None and value > validator.max:
-                raise invalid(name, value, f"Value must be no more than {_shown(validator.max)}")
+                raise invalid(name, value, f"Value must be no more than {shown(validator.max)}")
         case "ValidString":
             _check_one_of(validator, name, value)
         case "CaseInsensitiveValidString":

@@ -10,7 +10,6 @@ from kafka_admin_proto.messages.partition_change_record import PartitionChangeRe
 from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.messages.topic_record import TopicRecord
-from kafka_admin_proto.server.brokers.view import GROUP_RESOURCE
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads
 from kafka_admin_proto.server.groups.consumer.members import UNREVOKED
@@ -48,7 +47,7 @@ class GroupCoordinators(Coordinators[Shard]):
         return Limits(
             state.release,
             partial(state.broker_value, node_id=node),
-            partial(state.configs, GROUP_RESOURCE),
+            partial(state.group_value, node_id=node),
         )
 
     def end_transaction(self, number: int, producer_id: int, *, commit: bool) -> None:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
 from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
@@ -54,15 +54,16 @@ class Limits:
     def __init__(
         self,
         release: str,
-        config: Callable[[str], str | None],
-        of_group: Callable[[str], Mapping[str, str | None]],
+        config: Callable[[str], Any],
+        of_group: Callable[[str, str], Any],
     ) -> None:
         self.release = release
         self._config = config
         self._of_group = of_group
 
     def _number(self, name: str) -> int:
-        return int(self._config(name) or 0)
+        number: int = self._config(name)
+        return number
 
     @property
     def min_session_ms(self) -> int:
@@ -102,13 +103,13 @@ class Limits:
 
     @property
     def assignors(self) -> list[str]:
-        return [
-            each.strip() for each in (self._config("group.consumer.assignors") or "").split(",")
-        ]
+        names: list[str] = self._config("group.consumer.assignors")
+        return names
 
     @property
     def migration(self) -> str:
-        return (self._config("group.consumer.migration.policy") or "").lower()
+        policy: str = self._config("group.consumer.migration.policy")
+        return policy.lower()
 
     @property
     def regex_refresh_ms(self) -> int:
@@ -116,16 +117,10 @@ class Limits:
 
     def of_group(self, name: str) -> GroupLimits:
         """The configs of a group, of the broker where it has none."""
-        own = self._of_group(name)
         return GroupLimits(
-            *(
-                int(own.get(f"consumer.{each}") or self._number(f"group.consumer.{each}"))
-                for each in (
-                    "session.timeout.ms",
-                    "heartbeat.interval.ms",
-                    "assignment.interval.ms",
-                )
-            )
+            session_ms=self._of_group(name, "consumer.session.timeout.ms"),
+            heartbeat_ms=self._of_group(name, "consumer.heartbeat.interval.ms"),
+            assignment_interval_ms=self._of_group(name, "consumer.assignment.interval.ms"),
         )
 
     @property

@@ -8,7 +8,8 @@ import msgspec
 
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.server.configs.definitions import definitions
-from kafka_admin_proto.server.configs.values import ConfigFailure, check, parse
+from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
+from kafka_admin_proto.server.configs.values import check
 
 _SEGMENT_BYTES = "metadata.log.segment.bytes"
 #: 4.3 has this config for tests, in place of the former, whose lowest value is 8 MiB.

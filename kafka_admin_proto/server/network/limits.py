@@ -19,6 +19,7 @@ from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.protocol.connection.limits import Limits, check_limits
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.parsing import parse
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.client import Client
@@ -74,8 +75,6 @@ def frame_bytes(configs: Mapping[str, str], release: str) -> int | None:
 
 
 def _number(name: str, configs: Mapping[str, str], release: str) -> int:
-    from kafka_admin_proto.server.configs.values import parse
-
     return int(parse(definitions(release).in_properties[name], configs[name], release))
 
 

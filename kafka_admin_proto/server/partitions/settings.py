@@ -8,6 +8,7 @@ import msgspec
 
 from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.parsing import parse
 
 
 class LogSettings(msgspec.Struct, frozen=True):
@@ -49,8 +50,6 @@ class LogSettings(msgspec.Struct, frozen=True):
 
         ``release`` is "4.3" or "3.9".
         """
-        from kafka_admin_proto.server.configs.values import parse  # slow to import
-
         known = definitions(release)
         value = {
             each.name: parse(each, configs.get(each.name, each.default), release)

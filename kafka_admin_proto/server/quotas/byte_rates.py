@@ -128,8 +128,8 @@ def counted_rate(view: View, caller: Caller, quota: str) -> Counted | None:
         return None
     owner, bound = found
     state = view.controller_state
-    count = int(view.broker_value("quota.window.num", caller.node_id) or 1)
-    seconds = int(view.broker_value("quota.window.size.seconds", caller.node_id) or 1)
+    count = view.broker_value("quota.window.num", caller.node_id)
+    seconds = view.broker_value("quota.window.size.seconds", caller.node_id)
     rates = state.byte_rates.setdefault(caller.node_id, {})
     rate = rates.pop((quota, owner), None) or ByteRate(count, seconds * _SECOND_MS)
     rates[quota, owner] = rate

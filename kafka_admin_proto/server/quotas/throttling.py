@@ -102,8 +102,8 @@ def mutation_quota(state: State, caller: Caller, strict_since: int) -> MutationQ
     if found is None:
         return UNLIMITED
     owner, rate = found
-    windows = int(state.broker_value("controller.quota.window.num") or 1)
-    seconds = int(state.broker_value("controller.quota.window.size.seconds") or 1)
+    windows = state.broker_value("controller.quota.window.num")
+    seconds = state.broker_value("controller.quota.window.size.seconds")
     burst = rate * windows * seconds
     buckets = state.token_buckets.setdefault(state.controller, {})
     bucket = buckets.setdefault(owner, TokenBucket(burst, _now_ms(state.clock)))

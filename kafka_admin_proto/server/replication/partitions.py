@@ -109,7 +109,7 @@ class Partitions:
         found = self._sessions.get(node)
         if found is None:
             slots = self._state.broker_value("max.incremental.fetch.session.cache.slots", node)
-            found = self._sessions[node] = FetchSessions(int(slots or 0))
+            found = self._sessions[node] = FetchSessions(slots)
         return found
 
     def left(self, node: int) -> None:
@@ -136,7 +136,7 @@ class Partitions:
 
     def late(self) -> Iterator[tuple[Topic, int, list[int]]]:
         """The partitions with replicas in sync that are late (replica.lag.time.max.ms)."""
-        most_ms = int(self._state.broker_value("replica.lag.time.max.ms") or 0)
+        most_ms = self._state.broker_value("replica.lag.time.max.ms")
         now_ms = self._state.clock.now_ms()
         for topic_id, number, found in self._all():
             topic = self._state.topic_by_id(topic_id)
@@ -174,7 +174,7 @@ class Partitions:
                     work(found.log, now_ms)
             timers.later(interval_s, due)
 
-        interval_s = int(self._state.broker_value(config) or 1) / 1000
+        interval_s = self._state.broker_value(config) / 1000
         timers.later(interval_s, due)
 
     def _write_often(self, timers: Timers, config: str, name: str) -> None:
@@ -184,7 +184,7 @@ class Partitions:
                     self._dir.write(name)
             timers.later(interval_s, due)
 
-        interval_s = int(self._state.broker_value(config) or 1) / 1000
+        interval_s = self._state.broker_value(config) / 1000
         timers.later(interval_s, due)
 
     def _has_changed(self, key: tuple[UUID, int]) -> None:
@@ -201,7 +201,7 @@ class Partitions:
         state = self._state
         defaults = {each: text for each, (text, _) in state.topic_defaults.texts.items()}
         found = LogSettings.of({**defaults, **state.configs(TOPIC_RESOURCE, name)}, state.release)
-        expiration_ms = int(state.broker_value("producer.id.expiration.ms") or 0)
+        expiration_ms = state.broker_value("producer.id.expiration.ms")
         return msgspec.structs.replace(found, producer_id_expiration_ms=expiration_ms)
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server.configs.definitions import definitions
-from kafka_admin_proto.server.configs.values import parse
+from kafka_admin_proto.server.configs.parsing import parse
+from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def client_auth(listener: str, protocol: str, configs: Mapping[str, str]) -> str
     own = configs.get(f"{LISTENER_PREFIX}{listener.lower()}.ssl.client.auth")
     if own is None and protocol == "SSL":
         own = configs.get("ssl.client.auth")
-    return "none" if own is None else own
+    return "none" if own is None else trim(own)
 
 
 class ListenerConfigs:

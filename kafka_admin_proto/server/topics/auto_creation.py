@@ -7,7 +7,7 @@ broker that got the request, and the topics of its coordinators have configs of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,7 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreateTopicsRequest,
 )
 from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.configs.parsing import to_text
 from kafka_admin_proto.server.topics.names import (
     CONSUMER_OFFSETS,
     SHARE_GROUP_STATE,
@@ -89,15 +90,15 @@ def created_topics(view: View, names: Iterable[str], caller: Caller) -> list[Mes
 def creatable_topic(view: View, name: str, node_id: int) -> CreatableTopic:
     """The topic that the broker asks the controller to create."""
 
-    def count(config: str) -> int:
-        return int(view.broker_value(config, node_id) or 0)
+    def value(config: str) -> Any:
+        return view.broker_value(config, node_id)
 
     prefix, configs = _COORDINATORS.get(name, ("", {}))
     if not prefix or (prefix == _SHARE and view.release < "4"):
-        return CreatableTopic(name, count("num.partitions"), count("default.replication.factor"))
+        return CreatableTopic(name, value("num.partitions"), value("default.replication.factor"))
     rows = []
     for config, text in configs.items():
-        value = view.broker_value(prefix + text, node_id) if text.startswith(".") else text
-        rows.append(CreatableTopicConfig(config, value))
-    partitions, factor = count(f"{prefix}.num.partitions"), count(f"{prefix}.replication.factor")
+        found = to_text(value(prefix + text)) if text.startswith(".") else text
+        rows.append(CreatableTopicConfig(config, found))
+    partitions, factor = value(f"{prefix}.num.partitions"), value(f"{prefix}.replication.factor")
     return CreatableTopic(name, partitions, factor, configs=rows)

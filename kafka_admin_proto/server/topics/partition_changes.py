@@ -11,7 +11,7 @@ from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import directory_of
 
 NO_LEADER = -1
@@ -98,7 +98,8 @@ def change_partition(
 
 def unclean_allowed(state: State, topic: str) -> bool:
     """Whether a replica that is not in sync may lead a topic's partitions."""
-    return _topic_value(state, topic, "unclean.leader.election.enable") == "true"
+    allowed: bool = state.topic_value(topic, "unclean.leader.election.enable")
+    return allowed
 
 
 def eligible_replicas(state: State) -> bool:
@@ -108,14 +109,9 @@ def eligible_replicas(state: State) -> bool:
 
 def min_in_sync(state: State, topic: Topic) -> int:
     """``min.insync.replicas`` of a topic, at most its number of replicas."""
-    wanted = int(_topic_value(state, topic.name, "min.insync.replicas") or 1)
+    wanted: int = state.topic_value(topic.name, "min.insync.replicas")
     first = next(iter(topic.partitions.values()))
     return min(wanted, len(first.replicas))
-
-
-def _topic_value(state: State, topic: str, name: str) -> str | None:
-    """A config with the same name for topics and brokers: the topic's, or else the broker's."""
-    return state.configs(TOPIC_RESOURCE, topic).get(name) or state.broker_value(name)
 
 
 class _Target:

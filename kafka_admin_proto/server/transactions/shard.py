@@ -52,7 +52,8 @@ class TransactionShard(CoordinatorShard):
 
     def config(self, name: str) -> int:
         """A config of the broker."""
-        return int(self.state.broker_value(name, self.leads.node) or 0)
+        value: int = self.state.broker_value(name, self.leads.node)
+        return value
 
     def found(self, transactional_id: str) -> Transaction:
         """The transaction of an id. Raises ApiFailure."""

@@ -37,7 +37,7 @@ def verify(
 ) -> None:
     """Raises ApiFailure unless a partition belongs to a producer's transaction, or does now."""
     state = view.controller_state
-    enabled = view.broker_value("transaction.partition.verification.enable") == "true"
+    enabled = view.broker_value("transaction.partition.verification.enable")
     if not enabled or log.has_ongoing_transaction(*producer):
         return
     done: list[int] = []

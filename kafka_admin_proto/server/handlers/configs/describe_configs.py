@@ -30,6 +30,7 @@ from kafka_admin_proto.server.brokers.view import (
     View,
 )
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
+from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.configs.sources import (
     CLIENT_METRICS,
     DEFAULT,
@@ -39,7 +40,6 @@ from kafka_admin_proto.server.configs.sources import (
     BrokerConfigs,
     topic_value,
 )
-from kafka_admin_proto.server.configs.values import parse, to_text
 from kafka_admin_proto.server.failures import MALFORMED, NOT_AUTHORIZED, ApiFailure
 from kafka_admin_proto.server.java import parse_integer
 from kafka_admin_proto.server.repeats import Repeats

@@ -14,7 +14,7 @@ def deleted(state: State, names: Iterable[str]) -> tuple[dict[str, int], list[Me
     """The error code of each topic, and the records that remove the existing ones."""
     records: list[Message] = []
     found = {}
-    enabled = state.broker_value("delete.topic.enable") != "false"
+    enabled = state.broker_value("delete.topic.enable")
     for name in names:
         topic = state.topic(name)
         if not enabled:

@@ -50,11 +50,11 @@ def handle(state: View, request: ConsumerGroupHeartbeatRequest, caller: Caller) 
 
 def check_protocol(state: View, caller: Caller) -> None:
     """Raises ApiFailure where the cluster has no groups of the consumer protocol."""
-    protocols = state.broker_value("group.coordinator.rebalance.protocols", caller.node_id) or ""
+    protocols = state.broker_value("group.coordinator.rebalance.protocols", caller.node_id)
     if (
         state.release < "4"
         or not state.cluster.features.get("group.version", 0)
-        or "consumer" not in {trim(each) for each in protocols.split(",")}
+        or "consumer" not in protocols
     ):
         raise ApiFailure(codes.UNSUPPORTED_VERSION)
 

@@ -116,7 +116,7 @@ class _Reading:
         self._request = request
         self._caller = caller
         self._replica = replica
-        limit = int(state.broker_value("fetch.max.bytes", caller.node_id) or 0)
+        limit: int = state.broker_value("fetch.max.bytes", caller.node_id)
         quota = None if replica >= 0 else client_bytes(state, caller, "consumer_byte_rate")
         most = limit if quota is None else min(limit, quota.most_bytes)
         self._max_bytes = min(request.max_bytes, most)

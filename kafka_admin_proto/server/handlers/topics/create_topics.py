@@ -182,7 +182,8 @@ def _partitions_asked(state: State, topic: CreatableTopic) -> int:
 
 
 def _default_partitions(state: State) -> int:
-    return int(state.broker_value("num.partitions") or 1)
+    partitions: int = state.broker_value("num.partitions")
+    return partitions
 
 
 def check_one(state: State, topic: CreatableTopic) -> NewTopic:
@@ -298,7 +299,7 @@ def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:
     if partitions == -1:
         partitions = _default_partitions(state)
     if factor == -1:
-        factor = int(state.broker_value("default.replication.factor") or 1)
+        factor = state.broker_value("default.replication.factor")
     if partitions > MOST_RECORDS:
         raise ApiFailure(codes.POLICY_VIOLATION, TOO_MANY_RECORDS)
     try:

@@ -52,7 +52,7 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
         else:
             text = "Neither topic name nor id were specified."
             add(None, ZERO_TOPIC_ID, codes.INVALID_REQUEST, text)
-    if state.broker_value("delete.topic.enable", caller.node_id) == "false":
+    if not state.broker_value("delete.topic.enable", caller.node_id):
         return _refused(request, caller)
     describable, deletable = _allowed(state, caller, names, ids)
     unauthorized = (

@@ -40,7 +40,7 @@ def handle(state: View, request: DescribeTopicPartitionsRequest, caller: Caller)
         cursor.partition_index < 0 or (request.topics and start not in names)
     ):
         raise ApiFailure(codes.INVALID_REQUEST)
-    limit = int(state.broker_value("max.request.partition.size.limit", caller.node_id) or 1)
+    limit = state.broker_value("max.request.partition.size.limit", caller.node_id)
     left = max(1, min(limit, request.response_partition_limit))
     response = DescribeTopicPartitionsResponse()
     allowed = allowed_topics(state, caller, DESCRIBE, names)

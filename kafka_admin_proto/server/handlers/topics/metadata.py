@@ -158,4 +158,5 @@ def _unknown_id(topic_id: UUID) -> MetadataResponseTopic:
 
 
 def _creates_topics(state: View, caller: Caller) -> bool:
-    return state.broker_value("auto.create.topics.enable", caller.node_id) != "false"
+    enabled: bool = state.broker_value("auto.create.topics.enable", caller.node_id)
+    return enabled

@@ -30,7 +30,7 @@ def handle(state: View, request: AddOffsetsToTxnRequest, caller: Caller) -> Answ
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
     topic = state.topic(CONSUMER_OFFSETS)
-    count = int(state.broker_value("offsets.topic.num.partitions", caller.node_id) or 1)
+    count = state.broker_value("offsets.topic.num.partitions", caller.node_id)
     if topic is not None:
         count = len(topic.partitions)
     place = CONSUMER_OFFSETS, partition_of(request.group_id, count)

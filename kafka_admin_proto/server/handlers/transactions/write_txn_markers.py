@@ -83,7 +83,7 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
         pending.decide(keys, lambda each: is_decided(each, view, is_over=is_over))
         return not pending
 
-    timeout_ms = int(state.broker_value("request.timeout.ms", caller.node_id) or 0)
+    timeout_ms = state.broker_value("request.timeout.ms", caller.node_id)
     return Answer(response, wait=Wait(timeout_ms, pending.keys, complete))
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.metadata.entities import Acl
+from kafka_admin_proto.server.java import trim
 
 CLASS_CONFIG = "authorizer.class.name"
 SUPER_USERS_CONFIG = "super.users"
@@ -57,7 +58,7 @@ def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None
     Raises SettingsError for an authorizer of another class, and for a super user whose type
     is missing.
     """
-    name = configs.get(CLASS_CONFIG, "")
+    name = trim(configs.get(CLASS_CONFIG, ""))
     if not name:
         return None
     if name != STANDARD_AUTHORIZER:
