@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Sequence
 
 import msgspec
@@ -10,6 +12,10 @@ from kafka_admin_proto.errors import SettingsError
 
 #: The highest port of TCP.
 HIGHEST_PORT = 65535
+#: A host's name or address of IPv4; names with an underscore are in use.
+_NAME = re.compile(r"[\w.-]+")
+#: The addresses that stand for all of a machine, in bytes: 0.0.0.0, ::, and ::ffff:0.0.0.0.
+_UNSPECIFIED = (bytes(4), bytes(16), bytes(10) + b"\xff\xff" + bytes(4))
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -43,12 +49,35 @@ def listen_address(text: str, setting: str) -> Address:
     return Address(host.strip("[]"), int(port))
 
 
+def without_brackets(host: str) -> str:
+    """A host without the brackets that an address of IPv6 has in front of a port."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def is_host(text: str) -> bool:
+    """Whether a text may be a host's name, or is an address of IPv4 or IPv6."""
+    return _packed(text) is not None if ":" in text else _NAME.fullmatch(text) is not None
+
+
+def is_unspecified(host: str) -> bool:
+    """Whether a host is an address that stands for all of a machine, however it is written."""
+    return _packed(host) in _UNSPECIFIED
+
+
+def _packed(host: str) -> bytes | None:
+    """The bytes of an IP address; None for a name."""
+    try:
+        if ":" in host:
+            return socket.inet_pton(socket.AF_INET6, host.partition("%")[0])
+        return socket.inet_aton(host)  # which takes "0" too, as the resolver does
+    except (OSError, ValueError):  # ValueError: characters that no address has
+        return None
+
+
 def _address(text: str) -> Address:
     # Kafka takes PLAINTEXT://host:port too, and does not look at what is in front.
     host, colon, port = text.rpartition("://")[2].rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
+    if ":" in host and host == without_brackets(host):
         raise SettingsError(
             f"{text!r} is not an address: write an IPv6 address in brackets, [::1]:9092"
         )
@@ -56,4 +85,4 @@ def _address(text: str) -> Address:
         raise SettingsError(f"{text!r} is not an address: write host:port, kafka-1:9092")
     if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) <= HIGHEST_PORT):
         raise SettingsError(f"{text!r} is not an address: a port is a number from 1 to 65535")
-    return Address(host, int(port))
+    return Address(without_brackets(host), int(port))

@@ -14,6 +14,7 @@ from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.gc_tuning import release_transport
 from kafka_admin_proto.loggers import PROXY
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.proxy.observation import Observed, ObservedConnection
 from kafka_admin_proto.proxy.relay import Relay
 from kafka_admin_proto.proxy.rules import Rules
@@ -78,7 +79,7 @@ class Link:
         self.transports[end] = transport
         if end is End.CLIENT:
             host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
-            self._relay = Relay(self._rules, f"{host}:{port}", self._node_id)
+            self._relay = Relay(self._rules, str(Address(host, port)), self._node_id)
             if host:  # else the client has gone already
                 own_host, own_port = transport.get_extra_info("sockname")[:2]
                 self._observation = self._observed.connection(((host, port), (own_host, own_port)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.errors import MissingExtraError, SettingsError
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.releases import releases, removed_versions
 from kafka_admin_proto.proxy.observation import Ends
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
@@ -72,7 +73,7 @@ class Metrics:
             server, _ = start_http_server(port, addr=host, registry=self.registry)
         except OSError as error:
             raise SettingsError(
-                f"cannot serve metrics on {host}:{port}: {error.strerror or error}"
+                f"cannot serve metrics on {Address(host, port)}: {error.strerror or error}"
             ) from None
         return int(server.server_port)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import ipaddress
-import re
 import socket
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +14,8 @@ from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError, 
 from kafka_admin_proto.protocol.addresses import (
     HIGHEST_PORT,
     Address,
+    is_host,
+    is_unspecified,
     listen_address,
     parse_addresses,
 )
@@ -33,8 +33,6 @@ from kafka_admin_proto.schema.versions import VersionRange
 if TYPE_CHECKING:
     from kafka_admin_proto.proxy.faults import ProxyFaults
 
-#: A host's name or address of IPv4; names with an underscore are in use.
-_NAME = re.compile(r"[\w.-]+")
 #: So many brokers get a socket: an answer that names more is no cluster's.
 MOST_BROKERS = 1000
 _BACKLOG = 1024
@@ -96,13 +94,13 @@ class Proxy:
         self._listen = listen_address(listen, "listen")
         if advertised_host == "":
             raise SettingsError("advertised_host is empty; leave it out for the host of listen")
-        if advertised_host is not None and not _is_host(advertised_host):
+        if advertised_host is not None and not is_host(advertised_host):
             raise SettingsError(
                 f"advertised_host is {advertised_host!r}; expected a name or an IP address, "
                 "without a port: those of the proxy's sockets are behind it"
             )
         self._advertised_host = advertised_host or self._listen.host
-        if _is_unspecified(self._advertised_host):
+        if is_unspecified(self._advertised_host):
             raise SettingsError(
                 f"clients cannot connect to {self._advertised_host}, which is all addresses of "
                 "this machine; give advertised_host, the name or address by which they know it"
@@ -308,25 +306,6 @@ def _allowed(denied: Mapping[str, int]) -> list[Api]:
             )
         known[name] = Api(api.api_key, name, VersionRange(first, api.versions.highest))
     return list(known.values())
-
-
-def _is_unspecified(host: str) -> bool:
-    """Whether a host is an address that stands for all of a machine."""
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _is_host(text: str) -> bool:
-    """Whether a text may be a host's name, or is an address of IPv4 or IPv6."""
-    if ":" not in text:
-        return _NAME.fullmatch(text) is not None
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -50,11 +50,14 @@ class Cluster:
     """A reference cluster of ``brokers`` nodes, each broker and controller.
 
     ``port`` is the first node's, the others have the next ones, and each further listener those
-    behind them; 0 takes free ones. ``listeners`` are the security protocols of the listeners by
-    name, and ``users`` the passwords of users who log in by SASL. ``acls`` say who may do what, by
-    the names of Kafka's constants (``server/security/authorizer/files.py``). ``configs``
-    are configs of every broker, as in its properties file, by their names in Kafka; a value is a
-    text, a number or a bool. With a policy names that Kafka does not define are for the policy.
+    behind them; 0 takes free ones. Clients get addresses with ``advertised_host``, or ``host``, and
+    of each listener in ``advertised_listeners`` those that it has there: host:port of each node, or
+    of the first, from whose port the others count on (``{"OUTSIDE": "kafka.example:9094"}``).
+    ``listeners`` are the security protocols of the listeners by name, and ``users`` the passwords
+    of users who log in by SASL. ``acls`` say who may do what, by the names of Kafka's constants
+    (``server/security/authorizer/files.py``). ``configs`` are configs of every broker, as in its
+    properties file, by their names in Kafka; a value is a text, a number or a bool. Names that
+    Kafka does not define are kept, and logged unless there is a policy that they may be for.
     ``racks`` are those of the nodes in their order. New replicas of a partition are in sync
     after ``sync_delay_s`` seconds. Each broker answers from its own view of the metadata log, which
     is ``propagation_delay_s`` behind.
@@ -84,6 +87,7 @@ class Cluster:
         release: str = "4.3",
         host: str = "127.0.0.1",
         advertised_host: str | None = None,
+        advertised_listeners: Mapping[str, str | Sequence[str]] | None = None,
         port: int = 0,
         listeners: Mapping[str, str] = LISTENERS,
         users: Mapping[str, str] | None = None,
@@ -129,7 +133,7 @@ class Cluster:
             raise ValueError(f"no listener {listener!r}; there are {', '.join(self.listeners)}")
         _made(self._parts.lifecycle)
         found = [node.listeners[listener] for node in self._parts.nodes.values()]
-        return ",".join(f"{each.advertised_host}:{each.port}" for each in found)
+        return ",".join(str(each.advertised) for each in found)
 
     @property
     def state(self) -> State:

@@ -10,7 +10,13 @@ from uuid import UUID
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import Policies
+from kafka_admin_proto.protocol.addresses import without_brackets
 from kafka_admin_proto.protocol.connection import Limits
+from kafka_admin_proto.server.advertised import (
+    advertised_addresses,
+    advertised_host,
+    check_reachable,
+)
 from kafka_admin_proto.server.apis import DIALECTS, served_apis
 from kafka_admin_proto.server.brokers.registration import Registration
 from kafka_admin_proto.server.configs.properties import properties_of_nodes
@@ -46,8 +52,7 @@ class Settings:
         check_settings(given)
         self.brokers: int = given["brokers"]
         self.release: str = given["release"]
-        self.host: str = given["host"]
-        self.advertised_host: str = given["advertised_host"] or self.host
+        self.host: str = without_brackets(given["host"])
         self.port: int = given["port"]
         #: The racks by node; none where none are given.
         self.racks: dict[int, str] = dict(enumerate(given["racks"], 1))
@@ -75,6 +80,12 @@ class Settings:
             from kafka_admin_proto.server.security.listeners import checked_listeners
 
             self.listeners = checked_listeners(given["listeners"])
+        self._advertised_host = advertised_host(self.host, given["advertised_host"])
+        self._advertised = advertised_addresses(
+            given["advertised_listeners"] or {}, self.listeners, self.brokers
+        )
+        if len(self._advertised) < len(self.listeners):
+            check_reachable(self._advertised_host)
         policies = given["create_topic_policy"], given["alter_config_policy"]
         self.configs: Mapping[str, str] = {}
         if configs:
@@ -135,4 +146,8 @@ class Settings:
         """The first listener has the first ports, one for each node; others have those behind."""
         for number, (name, protocol) in enumerate(self.listeners.items()):
             port = self.port + number * self.brokers + node_id - 1 if self.port else 0
-            yield Listener(name, self.host, self.advertised_host, port, protocol)
+            found = Listener(name, self.host, self._advertised_host, port, protocol)
+            if name in self._advertised:
+                address = self._advertised[name][node_id - 1]
+                found.advertised_host, found.advertised_port = address.host, address.port
+            yield found

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from kafka_admin_proto.arguments import integer_check, is_async, is_time
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.addresses import HIGHEST_PORT, is_host, without_brackets
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.network.limits import NetworkLimits
@@ -19,7 +20,6 @@ from kafka_admin_proto.wire.types.base import shown
 Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 RULES: tuple[str, ...] = get_args(Rules)
 MOST_BROKERS = 1000
-_LAST_PORT = 65535
 
 _Check = Callable[[Any], bool]
 
@@ -45,6 +45,19 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def is_utf8(text: str) -> bool:
+    """Whether clients can be sent a text: it has no halves of surrogate pairs."""
+    return text.encode(errors="replace").decode() == text
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != "" and is_utf8(value)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and all(map(_is_any_text, value))
+
+
 def _is_any_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -67,10 +80,17 @@ _CHECKS: dict[str, _Rule] = {
     ),
     "release": (lambda value: value in RELEASES, f"one of {', '.join(RELEASES)}, as text"),
     "host": (_is_text, "the name or address to listen on, as text"),
-    "advertised_host": (_or_none(_is_text), "the host that clients get, as text, or None"),
+    "advertised_host": (
+        _or_none(lambda value: _is_name(value) and is_host(without_brackets(value))),
+        "the host that clients get, a name or address without a port, as text, or None",
+    ),
+    "advertised_listeners": (
+        _or_none(_is_by_name),
+        'addresses by listener: {"PLAINTEXT": "kafka.example:9092"}, or None',
+    ),
     "port": (
-        lambda value: is_integer(value) and 0 <= value <= _LAST_PORT,
-        f"the first node's port, a whole number from 0 (any free one) to {_LAST_PORT}",
+        lambda value: is_integer(value) and 0 <= value <= HIGHEST_PORT,
+        f"the first node's port, a whole number from 0 (any free one) to {HIGHEST_PORT}",
     ),
     "listeners": (_is_by_name, 'security protocols by listener: {"PLAINTEXT": "PLAINTEXT"}'),
     "users": (_or_none(_is_by_name), "passwords by user, both as text, or None"),
@@ -103,6 +123,10 @@ _CHECKS: dict[str, _Rule] = {
 #: Argument that is a collection → (the check of an item, what is expected of it).
 _ITEM_CHECKS: dict[str, _Rule] = {
     "listeners": (_is_any_text, "a security protocol, as text"),
+    "advertised_listeners": (
+        lambda value: _is_any_text(value) or (not isinstance(value, bytes) and _are_texts(value)),
+        "host:port, or a list with that of each node",
+    ),
     "users": (_is_any_text, "a password, as text"),
     "acls": (
         lambda row: isinstance(row, Mapping),
@@ -112,7 +136,7 @@ _ITEM_CHECKS: dict[str, _Rule] = {
         lambda value: isinstance(value, str | int | float),
         "a text, a number or a bool; leave it out for the broker's default",
     ),
-    "racks": (_is_text, "a rack, as text"),
+    "racks": (_is_name, "a rack, as text"),
     "api_versions": (_is_any_text, 'versions as text, such as "0-9"'),
     "topics": (
         lambda value: is_integer(value) or isinstance(value, Mapping),
@@ -159,9 +183,9 @@ def _check_racks(racks: Sequence[str], brokers: int) -> None:
 
 
 def _check_ports(port: int, count: int) -> None:
-    if port and port + count - 1 > _LAST_PORT:
+    if port and port + count - 1 > HIGHEST_PORT:
         raise SettingsError(
             f"port is {port}, and the last of {counted(count, 'ports')} from there on is beyond "
-            f"{_LAST_PORT}; give a lower "
+            f"{HIGHEST_PORT}; give a lower "
             "one, or 0 for any free ones"
         )

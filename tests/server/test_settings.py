@@ -22,6 +22,7 @@ from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.resolved_settings import LISTENERS
 from kafka_admin_proto.server.settings import _ITEM_CHECKS
 
 ARGUMENTS = [name for name in inspect.signature(Cluster.__init__).parameters if name != "self"]
@@ -162,16 +163,25 @@ def test_each_config_is_held_to_its_definition(release: str) -> None:
         ({"num.partitions": True}, "Invalid value true for configuration num.partitions"),
         ({"auto.create.topics.enable": 1}, "Expected value to be either true or false"),
         ({"log.cleanup.policy": "shred"}, "String must be one of"),
-        ({"num.partition": "3"}, "have no config num.partition; did you mean num.partitions"),
-        ({"nothing.like.it": "3"}, "have no config nothing.like.it, and it would have no effect"),
-        ({"retention.ms": "3"}, "one of topics; all topics' default is log.retention.ms"),
         ({"leader.replication.throttled.rate": 5}, "set it on the running cluster"),
         ({"node.id": 4}, "the cluster sets the config node.id itself: give brokers instead"),
         ({"broker.rack": "a"}, "give racks instead"),
         ({"listener.name.b.ssl.client.auth": "none"}, "of no listener of the cluster; there are"),
-        ({"listener.name.plaintext.no": "x"}, "have no config listener.name.plaintext.no"),
+        ({"num.partitions": "3.0"}, "Invalid value 3.0 for configuration num.partitions: Not a"),
+        ({"num.partitions": 3.0}, "Invalid value 3.0 for configuration num.partitions: Not a"),
+        ({"message.max.bytes": "1.000000012e+09"}, "configuration message.max.bytes: Not a"),
+        ({"log.retention.ms": "soon"}, "configuration log.retention.ms: Not a number of type LONG"),
+        ({"log.retention.ms": "0"}, "log.retention.ms must be unlimited (-1) or, greater than or"),
+        ({"log.retention.hours": "0"}, "log.retention.ms must be unlimited (-1) or, greater than"),
+        ({"auto.create.topics.enable": "maybe"}, "Expected value to be either true or false"),
+        ({"advertised.listeners": "A://h:1"}, "give advertised_host or advertised_listeners ins"),
+        *[
+            ({name: "1"}, f"the cluster sets the config {name} itself: give ")
+            for name in ("broker.id", "listeners", "process.roles", "log.dirs", "log.dir")
+        ],
         ({"super.users": "User:a"}, "super.users has no effect without authorizer.class.name"),
         ({"authorizer.class.name": "mine"}, "authorizer.class.name can only be"),
+        ({"authorizer.class.name": " "}, "authorizer.class.name is empty; leave it out"),
         ({"log.roll.hours": "0"}, "log.roll.hours"),
         (
             {"log.cleaner.min.compaction.lag.ms": 6, "log.cleaner.max.compaction.lag.ms": 5},
@@ -188,6 +198,26 @@ def test_configs_without_an_effect_are_refused(configs: dict[str, Any], said: st
         ended = CliRunner().invoke(kap, ["serve", "--config", f"{name}={value}"])
         assert (ended.exit_code, ended.stdout) == (2, "")
         assert said in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("num.partition", "have no config num.partition, so it has no effect; did you mean num."),
+        ("nothing.like.it", "have no config nothing.like.it, so it has no effect"),
+        ("retention.ms", "is one of topics, and has no effect on brokers; all topics' default is"),
+        ("listener.name.plaintext.no", "have no config listener.name.plaintext.no, so it has no"),
+    ],
+)
+def test_names_that_kafka_does_not_know_are_kept(
+    name: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Kafka takes them; a line of the log says that they do nothing. A policy may read them."""
+    assert checked_configs({name: "3"}, "4.3", LISTENERS, has_policy=False) == {name: "3"}
+    (line,) = caplog.messages
+    assert said in line
+    checked_configs({name: "3"}, "4.3", LISTENERS, has_policy=True)
+    assert len(caplog.messages) == 1
 
 
 def test_numbers_and_bools_are_values_of_configs() -> None:
@@ -238,6 +268,12 @@ def test_each_option_of_kap_serve_is_checked(
         ("--port", "65536", "expected a whole number, 0 to 65535, not '65536'"),
         ("--data", "", "data is ''"),
         ("--listener", "A:TLS", "security protocol 'TLS'"),
+        ("--host", "0.0.0.0", "clients cannot connect to 0.0.0.0, which is all addresses of this"),
+        ("--host", "::", "clients cannot connect to ::, which is all addresses of this machine"),
+        ("--advertised-host", "a:9", "advertised_host is 'a:9'; expected the host that clients"),
+        ("--advertised-listener", "a:9", "takes NAME://HOST:PORT, not 'a:9'"),
+        ("--advertised-listener", "B://a:9", "'B'] is of no listener, or of one twice; there are"),
+        ("--rack", "", "racks[0] is ''; expected a rack, as text"),
         ("--api-versions", "StopReplica=0-1", "there is no api 'StopReplica'"),
     ],
 )

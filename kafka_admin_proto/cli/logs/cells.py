@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_admin_proto.cli.output import compact_json
+from kafka_admin_proto.protocol.addresses import Address
 
 
 def state_cell(value: Any) -> str:
@@ -23,7 +24,7 @@ def state_cell(value: Any) -> str:
     if "port" in value:
         protocol = value.get("securityProtocol")
         protocol = f"({protocol})" if protocol not in (None, value["name"]) else ""
-        return f"{value['name']}://{value['host']}:{value['port']}{protocol}"
+        return f"{value['name']}://{Address(value['host'], value['port'])}{protocol}"
     return pairs_text(value.items())
 
 

@@ -24,6 +24,7 @@ from kafka_admin_proto.policies.loading import (
     ALTER_CONFIG_CONFIG,
     CREATE_TOPIC_CONFIG,
 )
+from kafka_admin_proto.protocol.addresses import Address, without_brackets
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.settings import MOST_BROKERS, RULES, Rules
@@ -42,10 +43,14 @@ if TYPE_CHECKING:
 @click.option(
     "--advertised-host", help="The host in the addresses that clients get; --host if left out."
 )
+@click.option("--advertised-listener", "advertised", multiple=True, metavar="NAME://HOST:PORT",
+              help="The address of a listener that clients get: one for each node, or the first "
+              "node's, from whose port the others count on.")  # fmt: skip
 @click.option("--port", type=WholeNumber(0, 65535), default=0, show_default=True,
               help="The first node's port, the others have the next; 0: any.")  # fmt: skip
 @click.option("--listener", "listeners", multiple=True, metavar="NAME:PROTOCOL",
               help="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; may be repeated.")  # fmt: skip
+@click.option("--rack", "racks", multiple=True, help="The rack of a node; one for each node.")
 @click.option("--users", type=click.Path(dir_okay=False), metavar="FILE",
               help="Users who log in by SASL: lines NAME:PASSWORD.")  # fmt: skip
 @click.option("--acls", type=click.Path(dir_okay=False), metavar="FILE",
@@ -80,8 +85,10 @@ def serve(
     brokers: int,
     host: str,
     advertised_host: str | None,
+    advertised: tuple[str, ...],
     port: int,
     listeners: tuple[str, ...],
+    racks: tuple[str, ...],
     users: str | None,
     acls: str | None,
     release: str,
@@ -110,34 +117,36 @@ def serve(
     pairs = _pairs("--config", configs, "NAME=VALUE")
     protocols = _pairs("--listener", listeners, "NAME:PROTOCOL")
     try:
-        cluster = Cluster(
-            brokers,
-            release=release,
-            host=host,
-            advertised_host=advertised_host,
-            port=port,
-            listeners=protocols or {"PLAINTEXT": "PLAINTEXT"},
-            users=_users(users),
-            acls=_acls(acls),
-            configs=_with_policies(pairs, policy, alter_config_policy),
-            data=data,
-            topics=_topics(topics),
-            propagation_delay_s=propagation_delay,
-            rules=rules,
-            api_versions=_pairs("--api-versions", versions, "API=VERSIONS"),
-            trace=_log if log else None,
-        )
-        added = [cluster.faults.add_text(each) for each in faults]
-        allow_open_files()
-        tune_for_server()
         with logged_to_stderr():
+            cluster = Cluster(
+                brokers,
+                release=release,
+                host=host,
+                advertised_host=advertised_host,
+                advertised_listeners=_advertised(advertised),
+                racks=racks,
+                port=port,
+                listeners=protocols or {"PLAINTEXT": "PLAINTEXT"},
+                users=_users(users),
+                acls=_acls(acls),
+                configs=_with_policies(pairs, policy, alter_config_policy),
+                data=data,
+                topics=_topics(topics),
+                propagation_delay_s=propagation_delay,
+                rules=rules,
+                api_versions=_pairs("--api-versions", versions, "API=VERSIONS"),
+                trace=_log if log else None,
+            )
+            added = [cluster.faults.add_text(each) for each in faults]
+            allow_open_files()
+            tune_for_server()
             asyncio.run(_serve(cluster, control))
         for fault in added:
             print(f"fault {fault.text}: fired {counted(fault.fired, 'times')}", file=sys.stderr)
     except OSError as error:
         if error.filename is not None:  # a file below --data, which has nothing to do with a port
             raise click.UsageError(f"{error.filename}: {error.strerror}") from None
-        where = f"{host}:{port}" if port else host
+        where = Address(without_brackets(host), port) if port else host
         raise click.UsageError(f"cannot serve on {where}: {error.strerror or error}") from None
     except KafkaAdminProtoError as error:
         raise click.UsageError(str(error)) from None
@@ -154,6 +163,17 @@ def _pairs(option: str, texts: tuple[str, ...], form: str) -> dict[str, str]:
         if name in found:
             raise click.UsageError(f"{option} names {name} twice; leave one out")
         found[name] = value
+    return found
+
+
+def _advertised(texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """The addresses of each listener; one text may have several, as Kafka's config has them."""
+    found: dict[str, list[str]] = {}
+    for text in (each.strip() for listed in texts for each in listed.split(",")):
+        name, sign, address = text.partition("://")
+        if not (name and sign and address):
+            raise click.UsageError(f"--advertised-listener takes NAME://HOST:PORT, not {text!r}")
+        found.setdefault(name.upper(), []).append(address)
     return found
 
 

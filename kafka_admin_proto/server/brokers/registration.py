@@ -83,7 +83,8 @@ def controller_record(state: State, node: Registration) -> Message:
         controller_id=node.id,
         incarnation_id=uuid4(),
         end_points=[
-            ControllerEndpoint("CONTROLLER", each.host, each.port) for each in node.listeners[:1]
+            ControllerEndpoint("CONTROLLER", each.advertised.host, each.advertised.port)
+            for each in node.listeners[:1]
         ],
         features=[
             ControllerFeature(each.name, each.min, each.max) for each in state.definitions.features
@@ -100,8 +101,8 @@ def broker_record(state: State, node: Registration, epoch: int) -> Message:
         end_points=[
             BrokerEndpoint(
                 each.name,
-                each.advertised_host,
-                each.port,
+                each.advertised.host,
+                each.advertised.port,
                 SECURITY_PROTOCOLS.index(each.protocol),
             )
             for each in node.listeners

@@ -1,7 +1,7 @@
 """The configs that a cluster is given for its brokers, held to Kafka's definitions before a start.
 
-A broker of Kafka does not start with a value that it cannot read, and ignores a name that it does
-not know. Here neither is let pass.
+As in Kafka a value that cannot be read is refused, and a name that Kafka does not know is kept,
+for plugins may read it. Here a line of the log says so, since most of these are mistyped.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import difflib
 from collections.abc import Mapping
 
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
+from kafka_admin_proto.server.configs.brokers import check_together
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, to_text
 from kafka_admin_proto.server.configs.sources import BrokerConfigs
@@ -24,6 +26,7 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     authorizer_settings,
 )
 from kafka_admin_proto.server.security.listeners import LISTENER_PREFIX, check_read
+from kafka_admin_proto.server.settings import is_utf8
 
 #: Configs whose values the cluster makes by itself → the arguments that they follow from.
 _OWN = {
@@ -33,7 +36,7 @@ _OWN = {
     "controller.quorum.voters": "brokers",
     "controller.listener.names": "brokers",
     "listeners": "listeners, host and port",
-    "advertised.listeners": "listeners and advertised_host",
+    "advertised.listeners": "advertised_host or advertised_listeners",
     "listener.security.protocol.map": "listeners",
     "inter.broker.listener.name": "listeners",
     "security.inter.broker.protocol": "listeners",
@@ -54,14 +57,19 @@ def checked_configs(
 ) -> dict[str, str]:
     """The configs as texts. ``listeners`` are the security protocols by listener.
 
-    With a policy, which ``has_policy`` or a config says, names are accepted that Kafka does not
-    define, since policies get all configs.
-    Raises SettingsError for a name without an effect, and for a value that Kafka refuses.
+    A name that Kafka does not define is logged, but with a policy, which ``has_policy`` or a
+    config says: policies get all configs.
+    Raises SettingsError for a value that Kafka refuses, and for a config of Kafka's that the
+    cluster sets itself or that would have no effect.
     """
     known = definitions(release)
     texts = {name: to_text(value) or "" for name, value in configs.items()}
     has_policy = has_policy or CREATE_TOPIC_CONFIG in texts or ALTER_CONFIG_CONFIG in texts
-    for name in texts:
+    for name, text in texts.items():
+        if not is_utf8(name + text):
+            raise SettingsError(
+                f"the config {name!r} is no text of UTF-8; clients could not read it"
+            )
         if name in _OWN:
             raise SettingsError(
                 f"the cluster sets the config {name} itself: give {_OWN[name]} instead"
@@ -71,13 +79,20 @@ def checked_configs(
             listener, own = _of_listener(name, listeners)
             read_by = {listener: listeners[listener]}
         if own in known.in_properties:
-            _check(known, own, texts[name], name, release)
+            _check(known, own, text, name, release)
             check_read(name, own, read_by, texts)
         elif name not in _OF_AUTHORIZER and not has_policy:
-            raise SettingsError(_unknown(known, name, release))
+            if name in known.brokers:
+                raise SettingsError(
+                    f"the config {name} is not of a properties file: set it on the running "
+                    "cluster, with kap configs set or IncrementalAlterConfigs"
+                )
+            SERVER.warning("%s", _unknown(known, name, release))
     _check_authorizer(texts)
+    broker = BrokerConfigs({}, {}, texts)
     try:
-        TopicDefaults(release, known, BrokerConfigs({}, {}, texts)).check({})
+        TopicDefaults(release, known, broker).check({})
+        check_together(known, broker, release)
     except ApiFailure as failure:
         raise SettingsError(f"the configs leave no topic possible: {failure.message}") from None
     return texts
@@ -106,23 +121,21 @@ def _check(known: Definitions, own: str, text: str, name: str, release: str) -> 
 
 
 def _unknown(known: Definitions, name: str, release: str) -> str:
-    """Why a name is refused, and which one is meant."""
-    if name in known.brokers:
-        return (
-            f"the config {name} is not of a properties file: set it on the running cluster, with "
-            "kap configs set or IncrementalAlterConfigs"
-        )
+    """That a name has no effect, and which one is meant."""
     topic = known.topics.get(name)
     if topic is not None and topic.synonyms:
-        return f"the config {name} is one of topics; all topics' default is {topic.synonyms[0]}"
+        return (
+            f"the config {name} is one of topics, and has no effect on brokers; all topics' "
+            f"default is {topic.synonyms[0]}"
+        )
     close = difflib.get_close_matches(name, known.in_properties, n=3, cutoff=0.75)
-    hint = f"; did you mean {', '.join(close)}?" if close else ", and it would have no effect"
-    return f"brokers of Kafka {release} have no config {name}{hint}"
+    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    return f"brokers of Kafka {release} have no config {name}, so it has no effect{hint}"
 
 
 def _check_authorizer(texts: Mapping[str, str]) -> None:
     """Check the settings of the authorizer, and that there is one if there are any."""
-    if texts.get(CLASS_CONFIG) == "":
+    if texts.get(CLASS_CONFIG, "-").strip() == "":
         raise SettingsError(f"{CLASS_CONFIG} is empty; leave it out, and any ACLs")
     if authorizer_settings(texts) is not None:
         allow = texts.get(ALLOW_CONFIG, "false")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_admin_proto.protocol.addresses import Address
+
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.node import Listener
 
@@ -23,9 +25,7 @@ def properties_of_nodes(
     ``folders`` are the nodes' ``log.dirs``, ``racks`` are those of nodes that have one, and
     ``configs`` those that the user gave for all nodes.
     """
-    voters = ",".join(
-        f"{node_id}@{found[0].host}:{found[0].port}" for node_id, found in listeners.items()
-    )
+    voters = ",".join(f"{node_id}@{found[0].advertised}" for node_id, found in listeners.items())
     return {
         node_id: {
             "node.id": str(node_id),
@@ -60,14 +60,14 @@ def _of_small_clusters(nodes: int) -> dict[str, str]:
 
 
 def _listener_properties(listeners: Sequence[Listener]) -> dict[str, str]:
-    bound = [f"{each.name}://{each.host}:{each.port}" for each in listeners]
+    bound = [f"{each.name}://{each.address}" for each in listeners]
     protocols = [*((each.name, each.protocol) for each in listeners), ("CONTROLLER", "PLAINTEXT")]
     found = {
-        "listeners": ",".join([*bound, f"CONTROLLER://{listeners[0].host}:0"]),
+        "listeners": ",".join([*bound, f"CONTROLLER://{Address(listeners[0].host, 0)}"]),
         "listener.security.protocol.map": ",".join(map(":".join, protocols)),
         "inter.broker.listener.name": listeners[0].name,
     }
-    advertised = [f"{each.name}://{each.advertised_host}:{each.port}" for each in listeners]
+    advertised = [f"{each.name}://{each.advertised}" for each in listeners]
     if advertised != bound:
         found["advertised.listeners"] = ",".join(advertised)
     return found

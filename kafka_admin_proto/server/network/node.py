@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.addresses import Address
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.client import Client
@@ -29,7 +30,7 @@ class Listener:
     """One of a node's listeners, by its name in Kafka's configs.
 
     A ``port`` of 0 stands for any free one until the listener is bound. ``protocol`` is Kafka's
-    security protocol.
+    security protocol. Clients get ``advertised_port``, or ``port`` where that is 0.
     """
 
     name: str
@@ -37,6 +38,17 @@ class Listener:
     advertised_host: str
     port: int
     protocol: str = "PLAINTEXT"
+    advertised_port: int = 0
+
+    @property
+    def address(self) -> Address:
+        """Where it listens."""
+        return Address(self.host, self.port)
+
+    @property
+    def advertised(self) -> Address:
+        """Where clients connect."""
+        return Address(self.advertised_host, self.advertised_port or self.port)
 
 
 class Node:

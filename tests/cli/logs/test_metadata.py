@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.logs.cells import state_cell
 from tests.records.make_metadata_log import FOLDER
 
 
@@ -179,3 +180,8 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "holds no segments (*.log) and no snapshots (*.checkpoint)" in result.stderr
     assert run(str(tmp_path / "nowhere")).exit_code == 2
+
+
+def test_an_endpoint_of_ipv6_has_brackets() -> None:
+    assert state_cell({"name": "A", "host": "::1", "port": 9092}) == "A://[::1]:9092"
+    assert state_cell({"name": "A", "host": "k", "port": 9092}) == "A://k:9092"

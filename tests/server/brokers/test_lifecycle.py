@@ -98,7 +98,7 @@ def quorum(nodes: Nodes, node: int) -> tuple[int, int]:
 def refuses(nodes: Nodes, node: int) -> bool:
     host, port = nodes.addresses[node]
     try:
-        socket.create_connection((host, int(port)), _SECONDS).close()
+        socket.create_connection((host, port), _SECONDS).close()
     except ConnectionRefusedError:
         return True
     return False
@@ -227,7 +227,7 @@ def test_what_ended_ends_once_and_what_runs_starts_once(cluster: SyncCluster) ->
 def test_a_port_that_is_taken_meanwhile(cluster: SyncCluster, nodes: Nodes) -> None:
     cluster.stop_broker(2)
     host, port = nodes.addresses[1]
-    with socket.create_server((host, int(port))), pytest.raises(OSError, match="in use"):
+    with socket.create_server((host, port)), pytest.raises(OSError, match="in use"):
         cluster.start_broker(2)
     cluster.start_broker(2)
     assert cluster.broker_states[2] == "running"

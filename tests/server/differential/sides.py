@@ -27,6 +27,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 from tests.server.differential.access import ACCESS_QUESTIONS, reset_access
@@ -133,7 +134,7 @@ class Sides:
     def address(self, side: int, user: str = "") -> str:
         """The bootstrap addresses of a cluster; where a user logs in, or nobody does."""
         nodes = self._users[user][side] if user else self.clusters[side]
-        return ",".join(map(":".join, nodes.addresses))
+        return ",".join(str(Address(*each)) for each in nodes.addresses)
 
     def close(self) -> None:
         """End the connections."""

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka_admin_proto.messages import SaslAuthenticateRequest, SaslHandshakeRequest
+from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.payload_writers import write_request
 from kafka_admin_proto.protocol.payloads import read_response
@@ -29,7 +30,7 @@ class Nodes:
     def __init__(
         self, bootstrap: str, login: tuple[str, str] | None = None, user: str = ""
     ) -> None:
-        self.addresses = [each.rpartition(":")[::2] for each in bootstrap.split(",")]
+        self.addresses = [(each.host, each.port) for each in parse_addresses(bootstrap)]
         self._login = login
         self._sockets: dict[int, socket.socket] = {}
         self._sent = 0
@@ -76,7 +77,7 @@ class Nodes:
             found = self._sockets.get(node)
             if found is None:
                 host, port = self.addresses[node]
-                found = socket.create_connection((host, int(port)), PATIENCE_S)
+                found = socket.create_connection((host, port), PATIENCE_S)
                 self._sockets[node] = found
                 if self._login is not None:
                     self._log_in(node, found, *self._login)

@@ -29,8 +29,8 @@ _INTRODUCTION = f"""\
 [`kap serve`](../server.md) and `Cluster` know the configs below, which are set, altered and
 described by Kafka's rules. Names, types, defaults and checks are those of Kafka's own classes in
 {NEWER}; what differs in {OLDER}, which `--release {OLDER}` plays, is noted. [A cluster for
-tests](../server.md) and [Records](../server-records.md) say which of them change what it does; one
-of a broker that would have no effect is refused where it is given."""
+tests](../server.md) and [Records](../server-records.md) say which of them change what it does, and
+which are refused where they are given."""
 _ON_PURPOSE = """\
 These differences from real clusters are on purpose. The tests that compare the two allow them and
 no others. A difference is a pattern of lines in the comparison, or a command of Kafka's own tools.

@@ -20,6 +20,7 @@ from kafka_admin_proto.messages.streams_group_describe_response import (
     TopicInfo,
     Topology,
 )
+from kafka_admin_proto.protocol.addresses import Address
 
 
 def read_member(member: Member) -> GroupMember:
@@ -35,7 +36,7 @@ def read_member(member: Member) -> GroupMember:
         streams=StreamsMember(
             member.topology_epoch,
             member.process_id,
-            None if endpoint is None else f"{endpoint.host}:{endpoint.port}",
+            None if endpoint is None else str(Address(endpoint.host, endpoint.port)),
             {tag.key: tag.value for tag in member.client_tags},
             _tasks(member.assignment),
             _tasks(member.target_assignment),

@@ -198,7 +198,9 @@ def _describing(kinds: Mapping[str, str]) -> dict[type[Message], Handler]:
                     group_state="Stable",
                     topology=topology,
                     members=[
-                        module.Member("m", user_endpoint=module.Endpoint("h", 1), assignment=tasks)
+                        module.Member(
+                            "m", user_endpoint=module.Endpoint("::1", 1), assignment=tasks
+                        )
                     ],
                 )
                 if kinds.get(id_) == "streams"
@@ -276,7 +278,7 @@ def test_members_of_each_type() -> None:
         ("0", [2]),
         ("1", [0, 1]),
     ]
-    assert member.streams.user_endpoint == "h:1"
+    assert member.streams.user_endpoint == "[::1]:1"
     assert streams.topology is not None
     assert streams.topology.subtopologies is not None
     assert streams.topology.subtopologies[0].source_topics == ["t"]

@@ -1,0 +1,67 @@
+"""The addresses that clients get of listeners, where these are not those of the sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.addresses import (
+    HIGHEST_PORT,
+    Address,
+    is_unspecified,
+    parse_addresses,
+    without_brackets,
+)
+
+_LISTENERS = "advertised_listeners"
+
+
+def advertised_host(host: str, given: str | None) -> str:
+    """The host in the addresses that clients get: the given one, or that of the sockets."""
+    return without_brackets(host if given is None else given)
+
+
+def advertised_addresses(
+    given: Mapping[str, str | Sequence[str]], listeners: Iterable[str], brokers: int
+) -> dict[str, list[Address]]:
+    """The addresses of every node, in their order, by listener.
+
+    One address of several nodes is that of the first, and the others have the next ports. Raises
+    SettingsError, which names the listener, for what cannot be an address of the cluster's.
+    """
+    found: dict[str, list[Address]] = {}
+    there = list(listeners)
+    for name, text in given.items():
+        place = f"{_LISTENERS}[{name!r}]"
+        if name.upper() not in there or name.upper() in found:
+            raise SettingsError(
+                f"{place} is of no listener, or of one twice; there are {', '.join(there)}"
+            )
+        try:
+            texts = text.split(",") if isinstance(text, str) else text
+            addresses = [address for each in texts for address in parse_addresses(each)]
+        except SettingsError as error:
+            raise SettingsError(f"{place}: {error}") from None
+        if len(addresses) == 1:
+            host, port = addresses[0].host, addresses[0].port
+            addresses = [Address(host, port + index) for index in range(brokers)]
+        if len(addresses) != brokers or addresses[-1].port > HIGHEST_PORT:
+            raise SettingsError(
+                f"{place} has {counted(len(addresses), 'addresses')} for "
+                f"{counted(brokers, 'brokers')}, with ports up to {HIGHEST_PORT}; give one for "
+                "each, or that of the first, whose port the others count on from"
+            )
+        for each in addresses:
+            check_reachable(each.host)
+        found[name.upper()] = addresses
+    return found
+
+
+def check_reachable(host: str) -> None:
+    """Raise SettingsError for an address to listen on that no client can connect to."""
+    if is_unspecified(host):
+        raise SettingsError(
+            f"clients cannot connect to {host}, which is all addresses of this machine; give "
+            "advertised_host, the name or address by which they know it"
+        )
