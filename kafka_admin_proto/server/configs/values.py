@@ -14,7 +14,14 @@ from kafka_admin_proto.server.configs.parsing import ConfigFailure, invalid, par
 from kafka_admin_proto.server.java import list_text
 
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
-_DURATION = re.compile(r"by_duration:[-+]?P.+")
+#: Java's Duration.parse: sign, days, "T" with what follows, hours, minutes, seconds, fraction.
+_DURATION = re.compile(
+    r"([-+]?)P(?:([-+]?[0-9]+)D)?"
+    r"(T(?:([-+]?[0-9]+)H)?(?:([-+]?[0-9]+)M)?(?:([-+]?[0-9]+)(?:[.,]([0-9]{0,9}))?S)?)?",
+    re.IGNORECASE | re.ASCII,
+)
+_BY_DURATION = "by_duration:"
+_UNITS_S = (86_400, 3_600, 60, 1)
 
 
 def parse_all(
@@ -86,13 +93,30 @@ def _check(validator: Validator, name: str, value: Any) -> None:
                     f"format: {validator.text}",
                 )
         case "Validator" if name == "share.auto.offset.reset":
-            if value not in ("latest", "earliest") and not _DURATION.fullmatch(value or ""):
+            if value not in ("latest", "earliest") and not _is_by_duration(value or ""):
                 raise invalid(
                     name,
                     value,
                     f"Invalid value `{value}` for configuration {name}. The value must be either "
                     "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
                 )
+
+
+def _is_by_duration(value: str) -> bool:
+    """Whether a value is a duration that Java parses, and that is not negative."""
+    found = _DURATION.fullmatch(value.removeprefix(_BY_DURATION))
+    if found is None or not value.startswith(_BY_DURATION):
+        return False
+    sign, days, time, hours, minutes, seconds, fraction = found.groups()
+    counts = [days, hours, minutes, seconds]
+    if not any(counts) or time in ("T", "t"):
+        return False
+    parts_s = [int(count or 0) * unit for count, unit in zip(counts, _UNITS_S, strict=True)]
+    nanos = int((fraction or "").ljust(9, "0")) * (-1 if (seconds or "").startswith("-") else 1)
+    total = sum(parts_s) * 1_000_000_000 + nanos
+    if max(map(abs, parts_s)) >= 1 << 63:
+        return False
+    return total <= 0 if sign == "-" else total >= 0
 
 
 def _is_metadata_version(value: str, known: str) -> bool:

@@ -18,7 +18,7 @@ from kafka_admin_proto.server import SyncCluster
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
-TOPIC, BROKER, LOGGERS, CLIENT_METRICS = 2, 4, 8, 16
+TOPIC, BROKER, LOGGERS, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
 
 def set_config(served: Served, kind: int, resource: str, name: str, value: str) -> tuple[int, str]:
@@ -190,3 +190,26 @@ def test_a_release_whose_configs_alone_are_known_is_not_played() -> None:
     refused = pytest.raises(SettingsError, match=r"release is '4\.4'; expected one of 4\.3, 3\.9")
     with refused, SyncCluster(release="4.4"):
         raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("taken", "texts"),
+    [
+        (True, "PT1H pt1h P1D PT0S PT1.5S PT1,5S PT1.S P-1DT25H -PT-1S +P1D P1DT1M"),
+        (False, "P PT -PT1H PT-1H PxT P1Y PT1.5H P1DT PT1M1H P99999999999999999D PT.5S PT-0.1S"),
+        (False, "PT0.1234567891S H P\u0661D"),
+    ],
+)
+def test_durations_are_those_of_java(taken: bool, texts: str) -> None:
+    """ShareGroupAutoOffsetResetStrategy.fromString of 4.3.1, which parses by Duration.parse."""
+    served = Served("4.3")
+    for text in ("", *texts.split()) if not taken else texts.split():
+        value = f"by_duration:{text}"
+        code, _ = set_config(served, GROUP, "g", "share.auto.offset.reset", value)
+        assert (code == 0) is taken, value
+
+
+@pytest.mark.parametrize("value", ["BY_DURATION:PT1H", "by_duration", "none", "EARLIEST", "PT1H"])
+def test_other_places_to_begin_at_are_refused(value: str) -> None:
+    code, said = set_config(Served("4.3"), GROUP, "g", "share.auto.offset.reset", value)
+    assert (code, said.partition(" for")[0]) == (40, f"Invalid value {value}")
