@@ -20,12 +20,18 @@ _THREADS = (
     "background.threads", "num.network.threads",
 )  # fmt: skip
 _PER_BROKER = "per-broker"
+#: Kafka adds and removes listeners while a broker runs; here they are those of the start.
+_OF_START = ("listeners", "advertised.listeners", "listener.security.protocol.map")
 
 
 def check_broker_configs(state: State, name: str, configs: Mapping[str, str], node_id: int) -> None:
     """Raises ApiFailure unless the broker of that name, or all of them for "", can have these."""
     in_files = state.definitions.in_properties
-    fixed = [each for each in configs if each in in_files and in_files[each].update is None]
+    fixed = [
+        each
+        for each in configs
+        if each in _OF_START or (each in in_files and in_files[each].update is None)
+    ]
     if fixed:
         raise _refused(state, "Cannot update these configs dynamically", fixed)
     secured = [each for each in configs if each.startswith("ssl.") and known_as_single(state, each)]

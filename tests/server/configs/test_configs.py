@@ -213,3 +213,13 @@ def test_durations_are_those_of_java(taken: bool, texts: str) -> None:
 def test_other_places_to_begin_at_are_refused(value: str) -> None:
     code, said = set_config(Served("4.3"), GROUP, "g", "share.auto.offset.reset", value)
     assert (code, said.partition(" for")[0]) == (40, f"Invalid value {value}")
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize(
+    "name", ["listeners", "advertised.listeners", "listener.security.protocol.map", "broker.rack"]
+)
+def test_what_the_start_decides_is_not_changed(release: str, name: str) -> None:
+    """It would be described, and clients would get the addresses of the start nevertheless."""
+    code, said = set_config(Served(release), BROKER, "1", name, "PLAINTEXT://other:9092")
+    assert (code, said.partition(":")[0]) == (42, "Cannot update these configs dynamically")
