@@ -23,21 +23,24 @@ step() {
   steps_running=
 }
 
-# beside NAME COMMAND -- NAME COMMAND: two at a time; each prints in one piece when it ends.
+# beside NAME COMMAND -- NAME COMMAND...: two at a time, in this order; each prints in one piece when
+# it ends. Behind one that failed no other starts.
 beside() {
-  local names=() name arguments code=0
-  steps_pids=()
+  local names=() name arguments code=0 ended found  # names by process, so in the order of starts
   mkdir -p "$steps_folder"
-  while [ $# -gt 0 ]; do
-    name=$1 arguments=(); shift
-    while [ $# -gt 0 ] && [ "$1" != -- ]; do arguments+=("$1"); shift; done
-    [ $# = 0 ] || shift
-    _in_one_piece "$name" "${arguments[@]}" &
-    steps_pids+=($!) names+=("$name")
-  done
-  steps_running=${names[*]}
-  for index in "${!steps_pids[@]}"; do
-    wait "${steps_pids[$index]}" || { code=$?; steps_failed=${steps_failed:-${names[$index]}}; }
+  while [ $# -gt 0 ] && [ "$code" = 0 ] || [ ${#names[@]} -gt 0 ]; do
+    while [ $# -gt 0 ] && [ "$code" = 0 ] && [ ${#names[@]} -lt 2 ]; do
+      name=$1 arguments=(); shift
+      while [ $# -gt 0 ] && [ "$1" != -- ]; do arguments+=("$1"); shift; done
+      [ $# = 0 ] || shift
+      _in_one_piece "$name" "${arguments[@]}" &
+      names[$!]=$name
+    done
+    steps_pids=("${!names[@]}") steps_running=${names[*]}
+    wait -n -p ended "${steps_pids[@]}"; found=$?
+    [ "$found" = 0 ] || steps_failed=${steps_failed:-${names[$ended]}}
+    [ "$code" != 0 ] || code=$found
+    unset "names[$ended]"
   done
   [ "$code" = 0 ] || exit "$code"
   steps_running=

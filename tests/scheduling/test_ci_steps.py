@@ -53,6 +53,18 @@ def test_the_last_lines_are_those_of_the_step_that_failed(steps: str, tmp_path: 
     assert any("bad: FAILED (exit code 3) after 0:0" in line for line in lines)
 
 
+def test_two_run_at_a_time_and_none_behind_a_failure(tmp_path: Path) -> None:
+    meets = "sh -c 'touch {0}; until [ -e {1} ]; do sleep 0.02; done; touch {0}.done'"
+    steps = f"a {meets.format('a', 'b')} -- b {meets.format('b', 'a')} -- c ls -- d ls"
+    code, lines = run(f"beside {steps}", tmp_path)
+    assert code == 0
+    assert {"a.done", "b.done"} & {*lines[lines.index("== c") :]}
+    code, lines = run("beside bad false -- b sleep 0.2 -- c ls", tmp_path)
+    assert code == 1
+    assert "== b" in lines
+    assert "== c" not in lines
+
+
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     code, lines = run("step bad no-such-program", tmp_path)
     assert code == 127
