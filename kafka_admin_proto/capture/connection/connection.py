@@ -9,6 +9,7 @@ byte is there; a response waits a moment for its request, as captures may have t
 from __future__ import annotations
 
 from kafka_admin_proto.capture.connection import state as states
+from kafka_admin_proto.capture.connection.client_end import is_client
 from kafka_admin_proto.capture.connection.endpoints import Endpoints
 from kafka_admin_proto.capture.connection.exchange import Exchange
 from kafka_admin_proto.capture.connection.resync import find_boundary
@@ -163,7 +164,10 @@ class Connection:
         if found is None:
             return False
         if self.endpoints.client is None:
-            self.endpoints.set_client(stream.end if found.from_client else 1 - stream.end)
+            from_client = found.from_client
+            if from_client is None:
+                from_client = self._is_client(stream)
+            self.endpoints.set_client(stream.end if from_client else 1 - stream.end)
         stream.synced_at(found.at, ts)
         return True
 
@@ -171,6 +175,12 @@ class Connection:
         """Whether the stream is the client's, None as long as that is not known."""
         client = self.endpoints.client
         return None if client is None else stream.end == client
+
+    def _is_client(self, stream: StreamDecoder) -> bool:
+        """Whether the end of a stream is the client, going by what neither stream has read yet."""
+        own, other = stream.framer, self.streams[1 - stream.end].framer
+        own_end, other_end = self.endpoints.ends[stream.end], self.endpoints.ends[1 - stream.end]
+        return is_client(bytes(own.buffer), bytes(other.buffer), own_end, other_end)
 
     def _client_has_gap(self) -> bool:
         client = self.endpoints.client

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from kafka_admin_proto.capture.connection.client_end import are_requests
 from kafka_admin_proto.capture.connection.pairing import PendingRequest, RequestTable
 from kafka_admin_proto.capture.connection.token_guard import is_plausible_client
 from kafka_admin_proto.capture.frames import forgive_padding
@@ -36,10 +37,13 @@ _ENOUGH_FRAMES = 3
 
 
 class Boundary(NamedTuple):
-    """A frame boundary at byte ``at`` of the buffer; ``from_client`` if the frame is a request."""
+    """A frame boundary at byte ``at`` of the buffer; ``from_client`` if the frame is a request.
+
+    ``from_client`` is None where sizes alone were found, of frames of either end.
+    """
 
     at: int
-    from_client: bool
+    from_client: bool | None
 
 
 def find_boundary(
@@ -55,7 +59,8 @@ def find_boundary(
 
     ``from_client`` None: it is not known who is the client. ``complete``: the stream has ended, so
     that the last frame ends with the buffer. ``full``: the buffer is about to be discarded. In
-    these two cases sizes that fit end to end are enough, for responses without requests.
+    these two cases sizes that fit end to end are enough, for responses without requests, and for
+    requests that no definition reads but whose headers look like requests.
     """
     expects_request = from_client is not False
     if expects_request:
@@ -64,9 +69,12 @@ def find_boundary(
         at = find_response(buffer, pending, options)
     if at is None:
         # Perhaps nothing can be paired: the other side, or its part before this, was not captured.
-        may_be_responses = from_client is not True and (complete or full)
-        if may_be_responses and end_to_end(buffer, options.limit, complete=complete):
-            return Boundary(0, from_client=False)
+        if (
+            (complete or full)
+            and end_to_end(buffer, options.limit, complete=complete)
+            and (from_client is not True or are_requests(bytes(buffer)))
+        ):
+            return Boundary(0, from_client)
         return None
     if at and end_to_end(buffer[:at], options.limit, complete=True):
         at = 0  # the bytes before it are frames too, of apis that are not known

@@ -55,6 +55,7 @@ def test_sizes_alone_are_enough_at_the_end_of_what_may_be_responses() -> None:
     unpaired = b"\0\0\0\4\0\0\0\x63" * 3
     assert search(unpaired, False) is None
     assert search(unpaired, False, complete=True) == (0, False)
+    assert search(unpaired, None, complete=True) == (0, None)
     assert search(unpaired, True, complete=True) is None
     assert search(unpaired[:-1], False, complete=True) is None
     assert end_to_end(bytearray(unpaired), 100, complete=True)
