@@ -32,8 +32,10 @@ MAX_LINE_BYTES = 256 * 1024 * 1024
 #: The same for lines of compressed logs: little of a file may not take much memory.
 _MAX_UNPACKED_BYTES = 16 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
-#: The layout of Kafka's own log4j files: a log that has no request at its start is one by this.
+#: The layout of Kafka's own log4j files, perhaps as Docker, CRI or Compose frame lines: a log that
+#: has no request at its start is one by this.
 _KAFKAS = re.compile(
+    rb'(?:\{"log":"|\d{4}-\d\d-\d\dT[\d:.+Z-]{9,26} std(?:out|err) [PF] |[\w.-]{1,64} +\| )?'
     rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
 )
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF]) ")

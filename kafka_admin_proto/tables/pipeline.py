@@ -50,6 +50,7 @@ def run_batch(
     unreadable: Collection[str] = (),
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
+    input_format: str = "auto",
     step: Callable[[str], None] = no_progress,
     after_jobs: Callable[[], None] = keep_running,
 ) -> Unopened:
@@ -58,15 +59,15 @@ def run_batch(
     All of them replace those in ``sink`` at once. Returns the inputs that tasks could not open,
     whole or in part; the table ``problems`` has them as well. Raises UnopenedError, and leaves the
     tables as they are, where nothing was opened but inputs that are known to be ``unreadable``.
-    ``step`` is called with the name of each step. ``after_jobs`` is called when ``runner`` is
-    needed no more, while the last tables are still to be written: to stop Spark takes a second, in
-    which it does nothing.
+    ``input_format`` is what all captures are, one of `INPUT_FORMATS`. ``step`` is called with the
+    name of each step. ``after_jobs`` is called when ``runner`` is needed no more, while the last
+    tables are still to be written: to stop Spark takes a second, in which it does nothing.
     """
     captures, segments = listed(captures, "captures"), listed(segments, "segments")
     decoded = sink.workspace.staging / "decoded"
     segments = list(map(absolute, segments))
     step("reading captures")
-    parts = plan(list_files(captures), split_size)
+    parts = plan(list_files(captures), split_size, input_format)
     staged = Staged([], {}, [])
     if captures:
         chunks = sink.workspace.staging / "chunks"

@@ -364,3 +364,15 @@ def test_requests_that_come_late() -> None:
     (frame,) = read(quiet * 1000)
     assert frame.problem == "a log without requests: kafka.request.logger writes them at DEBUG"
     assert not matches(b"[2026-01-31] a text that begins alike\n")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '{"log":"', "2026-01-31T12:00:00.123456789Z stdout F ",
+        "2026-01-31T12:00:00.123456789+01:00 stderr P ", "kafka-1  | ", "broker-1.cluster | ",
+    ],
+)  # fmt: skip
+def test_requests_that_come_late_in_logs_of_containers(before: str) -> None:
+    line = f"{before}[2026-01-31 11:00:00,000] INFO [KafkaServer id=1] started"
+    assert matches((f"{line}\n" * 1000)[:65_536].encode())

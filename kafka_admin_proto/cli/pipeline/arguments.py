@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import click
 
-from kafka_admin_proto.cli.logs.segments import is_segment
+from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.records.segments.segments import topic_of
 
@@ -140,9 +140,14 @@ def _is_inside(out: str, name: str) -> bool:
     return "://" not in name and Path(out).resolve().is_relative_to(Path(name).resolve())
 
 
-def segments_of(names: Sequence[str]) -> list[str]:
+def segments_of(names: Sequence[str], input_format: str) -> list[str]:
     """The inputs that are segments. Raises click.UsageError for one of another topic."""
-    found = [name for name in names if is_segment(name)]
+    if input_format == SEGMENT:
+        found = [name for name in names if not _BESIDE_SEGMENTS.search(name)]
+    elif input_format == "auto":
+        found = [name for name in names if is_segment(name)]
+    else:
+        return []
     for name in found:
         topic = topic_of(name)
         if topic not in (None, METADATA_TOPIC):

@@ -25,11 +25,13 @@ def name_inputs(problems: Sequence[str], what: str) -> None:
         click.echo(f"{len(problems) - _NAMED_INPUTS} more could not be {what}", err=True)
 
 
-def name_unreadable(captures: Sequence[str], segments: Sequence[str], out: str) -> Collection[str]:
+def name_unreadable(
+    captures: Sequence[str], segments: Sequence[str], input_format: str, out: str
+) -> Collection[str]:
     """Name the inputs that cannot be read. Ends the command where that is all of them."""
     from kafka_admin_proto.tables.ingest.unreadable import unreadable
 
-    found = unreadable(captures, segments)
+    found = unreadable(captures, segments, input_format)
     name_inputs([f"{name} could not be read: {reason}" for name, reason in found.items()], "read")
     if len(found) == len(captures) + len(segments):
         raise click.ClickException(f"no input could be read; {out} is as it was before")

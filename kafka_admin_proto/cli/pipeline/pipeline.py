@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kafka_admin_proto.capture.sources import PCAP, REQUEST_LOG
 from kafka_admin_proto.cli.interrupted import INTERRUPTED
+from kafka_admin_proto.cli.logs.segments import SEGMENT
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.cli.output import print_table, printable
 from kafka_admin_proto.cli.pipeline.arguments import (
@@ -98,6 +100,13 @@ _NOT_IN_TABLES = (
     type=Days(),
     help="With --streaming: forget rows older than this, as in 30d, every 8 batches.",
 )
+@click.option(
+    "--input-format",
+    type=click.Choice(["auto", PCAP, REQUEST_LOG, SEGMENT]),
+    default="auto",
+    show_default=True,
+    help="What all of CAPTURES are written in.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the tables of other captures.")
 @click.option(
     "--split-size",
@@ -124,6 +133,7 @@ def pipeline(
     every: int,
     end: bool,
     retain: timedelta | None,
+    input_format: str,
     overwrite: bool,
     split_size: int,
     settings: tuple[tuple[str, str], ...],
@@ -169,6 +179,8 @@ def pipeline(
         raise click.UsageError("--end goes with --streaming --every 0")
     if overwrite and streaming:
         raise click.UsageError("--overwrite does not go with --streaming: name another folder")
+    if streaming and input_format == SEGMENT:
+        raise click.UsageError(f"--input-format {SEGMENT} does not go with --streaming")
     from kafka_admin_proto.tables.ingest.unopened import UnopenedError
 
     start = time.monotonic()
@@ -177,15 +189,16 @@ def pipeline(
     with for_people(), ExitStack() as opened:
         check_out(captures, out, table_format, work, streaming)
         names = inputs_of(captures, streaming)
-        segments = segments_of(names)
+        segments = segments_of(names, input_format)
         if streaming:
             refuse_logs([*captures, *segments])
         packets = without(names, segments)
+        of_packets = "auto" if input_format == SEGMENT else input_format
         unreadable: Collection[str] = ()
         if not streaming:
             if not (packets or segments):
                 raise click.UsageError(f"there are no files in {', '.join(captures)}")
-            unreadable = name_unreadable(packets, segments, out)
+            unreadable = name_unreadable(packets, segments, of_packets, out)
         unopened = UnopenedInputs(unreadable)
 
         def make_tables() -> Mapping[str, int]:
@@ -196,8 +209,8 @@ def pipeline(
                     interrupt.started()
                     progress.watch(SparkRunner(spark.sparkContext).tasks)
                     _stream(
-                        spark, captures, sink, every, end, split_size, retain, unopened, progress,
-                        interrupt,
+                        spark, captures, sink, every, end, split_size, of_packets, retain, unopened,
+                        progress, interrupt,
                     )  # fmt: skip
                     progress.step("counting")
                     return sink.count_rows()
@@ -206,8 +219,8 @@ def pipeline(
                 interrupt.started(started.cancel)
                 progress.watch(started.tasks)
                 found = _batch(
-                    started, packets, segments, unreadable, sink, split_size, progress, interrupt,
-                    stop,
+                    started, packets, segments, unreadable, sink, split_size, of_packets,
+                    progress, interrupt, stop,
                 )  # fmt: skip
                 unopened.take(found)
                 progress.step("counting")
@@ -237,8 +250,8 @@ def pipeline(
 
 def _batch(
     runner: Runner, packets: Sequence[str], segments: Sequence[str],
-    unreadable: Collection[str], sink: TableSink, split_size: int, progress: JobProgress,
-    interrupt: Interrupt, stop: Callable[[], None],
+    unreadable: Collection[str], sink: TableSink, split_size: int,
+    input_format: str, progress: JobProgress, interrupt: Interrupt, stop: Callable[[], None],
 ) -> Unopened:  # fmt: skip
     from kafka_admin_proto.tables.pipeline import run_batch
 
@@ -248,14 +261,14 @@ def _batch(
 
     return run_batch(
         runner, packets, sink, segments=segments, unreadable=unreadable, split_size=split_size,
-        step=step, after_jobs=stop,
+        input_format=input_format, step=step, after_jobs=stop,
     )  # fmt: skip
 
 
 def _stream(
     spark: SparkSession, captures: Sequence[str], sink: TableSink, every: int, end: bool,
-    split_size: int, retain: timedelta | None, unopened: UnopenedInputs, progress: JobProgress,
-    interrupt: Interrupt,
+    split_size: int, input_format: str, retain: timedelta | None, unopened: UnopenedInputs,
+    progress: JobProgress, interrupt: Interrupt,
 ) -> None:  # fmt: skip
     """Run the stream. Raises Stopped where Ctrl-C came before it had read what it was to read."""
     from kafka_admin_proto.spark.stream.tables import run_stream
@@ -263,7 +276,7 @@ def _stream(
     pause = with_commas(every, "seconds") if every else None
     whole = run_stream(
         spark, captures, sink, every=pause, end=end, step=progress.step, split_size=split_size,
-        retain=retain, unopened=unopened.take, stop=interrupt.event,
+        input_format=input_format, retain=retain, unopened=unopened.take, stop=interrupt.event,
     )  # fmt: skip
     if not every and not whole:
         raise Stopped

@@ -3,11 +3,12 @@
     spark.read.format("kafka_capture").load("captures/")
 
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
-option ``splitSize`` is the number of bytes of a large file that one task reads. With the option
-``rows`` set to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor
-rows are left out. A file that a task cannot open fails the task. A schema given by the user must be
-a subset of the whole one; the other columns are not built. A filter on ``ts`` is applied while
-files are read. For streams see `stream_reader`.
+option ``splitSize`` is the number of bytes of a large file that one task reads, ``inputFormat``
+what all files are where their first bytes do not say it (`INPUT_FORMATS`). With the option ``rows``
+to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor rows are left
+out. A file that a task cannot open fails the task. A schema given by the user must be a subset of
+the whole one; the other columns are not built. A filter on ``ts`` is applied while files are read.
+For streams see `stream_reader`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,13 @@ from kafka_admin_proto.spark.ingest.stream_reader import (
     StreamReader,
 )
 from kafka_admin_proto.tables.ingest.chunks import CHUNKS, pack
-from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE, list_files, plan, require_open
+from kafka_admin_proto.tables.ingest.files import (
+    SPLIT_SIZE,
+    kind_of_format,
+    list_files,
+    plan,
+    require_open,
+)
 from kafka_admin_proto.tables.ingest.packets import PACKETS, Times, packet_rows, read_part
 
 _FILTERING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
@@ -65,7 +72,13 @@ class KafkaCapture(DataSource):
         # By default a session pushes no filters, and Spark then refuses a reader with pushFilters.
         # A session that does push filters asks for the reader from this worker module.
         reader = _FilteringReader if _FILTERING_WORKER in sys.modules else _Reader
-        return reader(columns, _paths(self.options), _split_size(self.options), layout is CHUNKS)
+        return reader(
+            columns,
+            _paths(self.options),
+            _split_size(self.options),
+            _input_format(self.options),
+            layout is CHUNKS,
+        )
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         layout = _layout(self.options)
@@ -73,6 +86,7 @@ class KafkaCapture(DataSource):
             _columns(schema, layout),
             _paths(self.options),
             _split_size(self.options),
+            input_format=_input_format(self.options),
             max_files=_number(self.options, "maxFilesPerTrigger", MAX_FILES_PER_BATCH),
             min_file_age_s=_number(self.options, "minFileAge", MIN_FILE_AGE_S),
             log=FileLog(_log_folder(self.options)),
@@ -109,6 +123,15 @@ def _split_size(options: Any) -> int:
     return max(1, _number(options, "splitSize", SPLIT_SIZE))
 
 
+def _input_format(options: Any) -> str:
+    input_format = options.get("inputFormat", "auto")
+    try:
+        kind_of_format(input_format)
+    except ValueError as error:
+        raise ValueError(f"kafka_capture: {error}") from None
+    return str(input_format)
+
+
 def _layout(options: Any) -> pa.Schema:
     rows = options.get("rows", "packets")
     if rows not in _LAYOUTS:
@@ -138,16 +161,23 @@ def _columns(schema: StructType, layout: pa.Schema) -> list[str]:
 
 class _Reader(DataSourceReader):
     def __init__(
-        self, columns: list[str], paths: list[str], split_size: int, as_chunks: bool
+        self,
+        columns: list[str],
+        paths: list[str],
+        split_size: int,
+        input_format: str,
+        as_chunks: bool,
     ) -> None:
         self._columns = columns
         self._as_chunks = as_chunks
         self._paths = paths
         self._split_size = split_size
+        self._input_format = input_format
         self._times = Times()
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [FileTask(part) for part in plan(list_files(self._paths), self._split_size)]
+        names = list_files(self._paths)
+        return [FileTask(part) for part in plan(names, self._split_size, self._input_format)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)

@@ -72,6 +72,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         paths: list[str],
         split_size: int,
         *,
+        input_format: str = "auto",
         max_files: int,
         min_file_age_s: int,
         log: FileLog,
@@ -81,6 +82,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._columns = columns
         self._paths = paths
         self._split_size = split_size
+        self._input_format = input_format
         self._max_files = max_files
         self._min_file_age_us = min_file_age_s * 1_000_000
         self._log = log
@@ -152,7 +154,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         listed = {each.name: each for each in group}
         probes, files = [], {}
-        for probe in probe_files(list(listed), self._split_size):
+        for probe in probe_files(list(listed), self._split_size, self._input_format):
             each, name = listed[probe.name], probe.name
             if probe.fingerprint is not None and probe.fingerprint.size != each.size:
                 continue

@@ -58,6 +58,7 @@ def run_stream(
     end: bool = False,
     decode_options: DecodeOptions = DEFAULT_OPTIONS,
     split_size: int = SPLIT_SIZE,
+    input_format: str = "auto",
     min_file_age_s: int = MIN_FILE_AGE_S,
     retain: timedelta | None = None,
     step: Callable[[str], None] = no_progress,
@@ -67,12 +68,13 @@ def run_stream(
     """Take the files that appear below ``paths`` into the tables, until the query is stopped.
 
     ``every`` is the time between batches; without it, the stream stops when all files that exist
-    now are read. ``end`` says that no more files will come, and takes the last frames of open
-    connections. The stream's progress is kept in the sink's workspace. A file is read when it has
-    not changed for ``min_file_age_s`` seconds. Rows older than ``retain`` are deleted. ``step`` is
-    called with the name of each step, and with "" when the stream begins to wait. ``unopened`` is
-    that of `stream_frames`. When ``stop`` is set, the query is stopped when the batch that is being
-    made is whole, and the result is False.
+    now are read. ``input_format`` is what all files are, one of `INPUT_FORMATS`. ``end`` says that
+    no more files will come, and takes the last frames of open connections. The stream's progress is
+    kept in the sink's workspace. A file is read when it has not changed for ``min_file_age_s``
+    seconds. Rows older than ``retain`` are deleted. ``step`` is called with the name of each step,
+    and with "" when the stream begins to wait. ``unopened`` is that of `stream_frames`. When
+    ``stop`` is set, the query is stopped when the batch that is being made is whole, and the result
+    is False.
     """
     paths = listed(paths, "paths")
     tables = StreamTables(sink, retain, step)
@@ -85,7 +87,7 @@ def run_stream(
         query = stream_frames(
             spark, *paths, checkpoint=checkpoint, sink=take, begin=tables.begin_batch,
             decode_options=decode_options, every=every, splitSize=str(split_size),
-            minFileAge=str(min_file_age_s), unopened=unopened,
+            inputFormat=input_format, minFileAge=str(min_file_age_s), unopened=unopened,
         )  # fmt: skip
         try:
             while not query.awaitTermination(_PAUSE_S):

@@ -10,7 +10,7 @@ import glob
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from kafka_admin_proto.capture.captures import first_packet
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.files.splits import split_points, splittable
+from kafka_admin_proto.capture.sources import PCAP, REQUEST_LOG
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.tables.ingest.unopened import unopened_problem
 
@@ -44,6 +45,8 @@ MOST_RANKS = 1 << (63 - POSITION_BITS)
 _URI_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
 
 Kind = Literal["pcap", "log"]
+#: The formats of inputs, and the kinds of their files; "auto" tells them by their first bytes.
+INPUT_FORMATS: Mapping[str, Kind | None] = {"auto": None, PCAP: "pcap", REQUEST_LOG: "log"}
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
@@ -278,19 +281,37 @@ class FileProbe(msgspec.Struct, frozen=True, order=True):
         return 1 if self.numbered else 1 + (self.parts[-1][1] >> POSITION_BITS)
 
 
-def plan(names: Sequence[str], split_size: int = SPLIT_SIZE) -> list[Part]:
+def plan(
+    names: Sequence[str], split_size: int = SPLIT_SIZE, input_format: str = "auto"
+) -> list[Part]:
     """The parts of all files, in the order of the files' first packets.
 
-    A file that cannot be opened is a part with a ``problem``.
+    A file that cannot be opened is a part with a ``problem``. Raises ValueError for a format that
+    is none of `INPUT_FORMATS`.
     """
-    parts = parts_of(probe_files(names, split_size))
+    parts = parts_of(probe_files(names, split_size, input_format))
     return [msgspec.structs.replace(part, as_planned=None) for part in parts]
 
 
-def probe_files(names: Sequence[str], split_size: int) -> list[FileProbe]:
-    """Probe all files; the result is in the order of their first packets."""
+def probe_files(
+    names: Sequence[str], split_size: int, input_format: str = "auto"
+) -> list[FileProbe]:
+    """Probe all files; the result is in the order of their first packets.
+
+    Raises ValueError for a format that is none of `INPUT_FORMATS`.
+    """
+    probe = partial(_probe, split_size=split_size, kind=kind_of_format(input_format))
     with ThreadPoolExecutor(PARALLEL_PROBES) as pool:
-        return sorted(pool.map(partial(_probe, split_size=split_size), names))
+        return sorted(pool.map(probe, names))
+
+
+def kind_of_format(input_format: str) -> Kind | None:
+    """The kind of all files of a format. Raises ValueError for one that there is not."""
+    if input_format not in INPUT_FORMATS:
+        raise ValueError(
+            f"there is no input format {input_format!r}; there are {', '.join(INPUT_FORMATS)}"
+        )
+    return INPUT_FORMATS[input_format]
 
 
 def parts_of(probes: Iterable[FileProbe], first_rank: int = 0) -> list[Part]:
@@ -323,7 +344,7 @@ def starts_as(name: str, before: Fingerprint) -> bool:
         return False
 
 
-def _probe(name: str, split_size: int) -> FileProbe:
+def _probe(name: str, split_size: int, kind: Kind | None) -> FileProbe:
     try:
         with OpenFile(name) as file:
             size = file.size
@@ -331,7 +352,10 @@ def _probe(name: str, split_size: int) -> FileProbe:
     except OSError as error:
         return FileProbe(0, name, problem=unopened_problem(name, error))
     fingerprint = Fingerprint.of(head, size)
-    if not is_capture(head) and request_log_lines.matches(head):
+    if kind is None:
+        is_log = not is_capture(head) and request_log_lines.matches(head)
+        kind = "log" if is_log else "pcap"
+    if kind == "log":
         return FileProbe(0, name, "log", ((0, size),), fingerprint=fingerprint)
     first = first_packet(head)
     return FileProbe(

@@ -9,20 +9,24 @@ from kafka_admin_proto.capture import request_log_lines
 from kafka_admin_proto.capture.dumps.readers import READERS
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES, encoding_of, sample_of
 from kafka_admin_proto.capture.files.opening import is_capture
-from kafka_admin_proto.tables.ingest.files import PARALLEL_PROBES, OpenFile
+from kafka_admin_proto.tables.ingest.files import INPUT_FORMATS, PARALLEL_PROBES, OpenFile
 from kafka_admin_proto.tables.ingest.unopened import open_reason
 
 _WHAT_IS_READ = "it is neither a packet capture nor a broker's request log"
 
 
-def unreadable(captures: Sequence[str], segments: Sequence[str] = ()) -> dict[str, str]:
+def unreadable(
+    captures: Sequence[str], segments: Sequence[str] = (), input_format: str = "auto"
+) -> dict[str, str]:
     """The inputs that cannot be read, with the reasons.
 
     A segment is one by its name, and a broker's newest may be empty, so that it only has to open.
+    So does a capture whose ``input_format``, one of `INPUT_FORMATS`, is named.
     """
+    fault = _capture_fault if INPUT_FORMATS[input_format] is None else _opening_fault
     with ThreadPoolExecutor(PARALLEL_PROBES) as pool:
         names = [*captures, *segments]
-        reasons = [*pool.map(_capture_fault, captures), *pool.map(_opening_fault, segments)]
+        reasons = [*pool.map(fault, captures), *pool.map(_opening_fault, segments)]
     return {name: reason for name, reason in zip(names, reasons, strict=True) if reason is not None}
 
 
@@ -38,7 +42,7 @@ def _capture_fault(name: str) -> str | None:
         return None
     if _is_dump(head):
         return f"{_WHAT_IS_READ}, but looks like a dump of bytes as text, which kap decode reads"
-    return _WHAT_IS_READ
+    return f"{_WHAT_IS_READ}; if it is one, name it with --input-format"
 
 
 def _opening_fault(name: str) -> str | None:

@@ -21,9 +21,9 @@ def answer(correlation_id: int, size: int = 12) -> Turn:
     return False, struct.pack(f">ii{size}x", 4 + size, correlation_id)
 
 
-def calls(first: int, count: int, **keywords: str) -> list[Turn]:
+def calls(first: int, count: int, client_id: str = "me") -> list[Turn]:
     ids = range(first, first + count)
-    return [turn for id_ in ids for turn in (newer(id_, **keywords), answer(id_))]
+    return [turn for id_ in ids for turn in (newer(id_, client_id), answer(id_))]
 
 
 def found(tmp_path: Path, packets: list[Packet]) -> set[tuple[str, str | None, str | None]]:

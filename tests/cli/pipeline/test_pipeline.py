@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 from unittest.mock import patch
@@ -22,9 +23,11 @@ from click.testing import CliRunner, Result
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.pipeline.failures import of_workers, short_reason
 from kafka_admin_proto.tables.ingest.files import OpenFile
+from tests.capture.test_request_log import entry, log4j
 from tests.helpers.confined import confined
 from tests.helpers.profile import sample
 from tests.spark.needs import require
+from tests.tables.test_pipeline import InThisProcess
 
 require("pyspark")
 SAMPLE = Path(__file__).parents[3] / "samples" / "admin42.pcap.gz"
@@ -103,15 +106,30 @@ def test_inputs_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     neither = "could not be read: it is neither a packet capture nor a broker's request log"
     assert result.stderr.splitlines() == [
         f"{inputs}/a-empty.pcap could not be read: it is empty",
-        f"{inputs}/b-notes.txt {neither}",
+        f"{inputs}/b-notes.txt {neither}; if it is one, name it with --input-format",
         f"{inputs}/c.hex {neither}, but looks like a dump of bytes as text, which kap decode reads",
-        f"{inputs}/d.pcap.gz {neither}",
+        f"{inputs}/d.pcap.gz {neither}; if it is one, name it with --input-format",
         f"{inputs}/e-secret.pcap could not be read: Permission denied",
         f"Error: no input could be read; {out} is as it was before",
     ]
     assert result.exit_code == 1
     assert [each.name for each in out.iterdir()] == ["_pipeline.json"]
     assert (out / "_pipeline.json").read_text() == before
+
+
+def test_the_format_of_a_log_that_nothing_tells(tmp_path: Path) -> None:
+    """Its layout is its own, and its first request comes after what is looked at."""
+    log, out = tmp_path / "broker.txt", tmp_path / "out"
+    log.write_text("a line that says nothing of requests, in a layout of its own\n" * 2000)
+    arguments = (log, "--out", out, "--runner", "processes")
+    assert "name it with --input-format" in run(*arguments).stderr
+    with log.open("a") as file:
+        file.write(log4j(entry()))
+    runner = nullcontext((InThisProcess(), lambda: None))
+    with patch("kafka_admin_proto.cli.pipeline.pipeline._processes", return_value=runner):
+        result = run(*arguments, "--input-format", "request-log")
+    assert result.exit_code == 0, result.output
+    assert f"{out}: 2 frames" in result.output
 
 
 def test_ctrl_c_before_spark_is_started(tmp_path: Path) -> None:
@@ -177,6 +195,8 @@ def test_a_stream_of_a_folder_that_is_not_there(tmp_path: Path) -> None:
         (["--split-size", "0"], "'0' is no size"),
         (["--end"], "--end goes with --streaming --every 0"),
         (["--streaming", "--overwrite"], "--overwrite does not go with --streaming"),
+        (["--streaming", "--input-format", "log-segment"], "does not go with --streaming"),
+        (["--input-format", "hex"], "'hex' is not one of 'auto', 'pcap', 'request-log'"),
     ],
 )
 def test_options(tmp_path: Path, arguments: list[str], said: str) -> None:

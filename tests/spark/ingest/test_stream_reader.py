@@ -16,7 +16,8 @@ from pyspark.sql.streaming.datasource import ReadMaxFiles
 
 from kafka_admin_proto.spark.ingest import file_log
 from kafka_admin_proto.spark.ingest.file_log import FileLog
-from kafka_admin_proto.spark.ingest.stream_reader import StreamReader
+from kafka_admin_proto.spark.ingest.source import KafkaCapture
+from kafka_admin_proto.spark.ingest.stream_reader import FileTask, StreamReader
 from kafka_admin_proto.tables.ingest import files
 from kafka_admin_proto.tables.ingest.packets import PACKETS
 from kafka_admin_proto.tables.ingest.unopened import Unopened, unopened_problem
@@ -335,3 +336,22 @@ def test_a_folder_that_is_not_there(source: Source) -> None:
     source.path = str(source.files / "captures")
     with pytest.raises(FileNotFoundError, match="there is no"):
         source.step()
+
+
+def test_the_format_of_all_files(tmp_path: Path) -> None:
+    """As the data source passes it on, in streams and without."""
+    file = tmp_path / "broker.txt"
+    file.write_text("no request yet\n")
+    options = {"path": str(tmp_path), "fileLog": str(tmp_path.with_name("log")), "minFileAge": "0"}
+
+    def kinds(**said: str) -> list[str]:
+        source = KafkaCapture(options | said)
+        reader, stream = source.reader(source.schema()), source.streamReader(source.schema())
+        start = stream.initialOffset()
+        end = stream.latestOffset(start, ReadMaxFiles(2))
+        tasks = [*reader.partitions(), *stream.partitions(start, end)]
+        return [task.part.kind for task in tasks if isinstance(task, FileTask)]
+
+    assert kinds(inputFormat="request-log") == ["log", "log"]
+    with pytest.raises(ValueError, match=r"kafka_capture: there is no input format 'hex'"):
+        kinds(inputFormat="hex")

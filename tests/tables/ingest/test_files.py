@@ -114,6 +114,22 @@ def test_many_files(tmp_path: Path) -> None:
         parts_of(probes, files.MOST_RANKS)
 
 
+def test_a_format_that_is_named(tmp_path: Path) -> None:
+    log, capture = tmp_path / "a.txt", tmp_path / "b.pcap"
+    log.write_text("no request yet\n")
+    capture.write_bytes(pcap(conversation(USUAL)))
+    names = [str(log), str(capture)]
+    kinds = {
+        given: [part.kind for part in plan(names, input_format=given)]
+        for given in ("auto", "pcap", "request-log")
+    }
+    assert kinds == {
+        "auto": ["pcap", "pcap"], "pcap": ["pcap", "pcap"], "request-log": ["log", "log"],
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=r"no input format 'hex'; there are auto, pcap, request-l"):
+        plan(names, input_format="hex")
+
+
 def test_a_uri_with_options() -> None:
     """As `pyarrow.fs.FileSystem.from_uri` has them, which talks to nobody once it has a region."""
     where = "region=eu-west-3&endpoint_override=localhost:9000&scheme=http"
