@@ -30,7 +30,11 @@ _HOW = (
 )
 
 
-class NoJavaError(KafkaAdminProtoError):
+class NoSparkError(KafkaAdminProtoError):
+    """Spark cannot be started here; the message says what it lacks."""
+
+
+class NoJavaError(NoSparkError):
     """No suitable Java was found; the message says what was found and how to get another."""
 
 
@@ -45,8 +49,8 @@ def spark_session(
     ``master`` is this machine's cores unless given. Under spark-submit, the master and settings
     given there hold. ``settings`` are Spark's own and come last. What the environment or they say
     of the workers' Python stays; otherwise it is the one that runs this. Raises NoJavaError,
-    ClusterError where no master answers, and MissingExtraError without pyspark. A session that runs
-    already is used as it is.
+    NoSparkError for a SPARK_HOME that is not there, ClusterError where no master answers, and
+    MissingExtraError without pyspark. A session that runs already is used as it is.
     """
     with _missing_extra():
         from pyspark.sql import SparkSession
@@ -100,6 +104,7 @@ def _wanted(master: str | None, app: str, settings: dict[str, str] | None) -> di
     """The settings of a Spark that is started now, after checks of its Java and its master."""
     require_master(master or "")
     check_java()
+    check_spark_home()
     wanted = dict(settings or {})
     if not _is_submitted():
         master = master or "local[*]"
@@ -155,6 +160,16 @@ def check_java() -> None:
     version = int(said[1]) if said[1] != "1" else int(said[2] or 0)
     if version < OLDEST_JAVA:
         raise NoJavaError(f"{java} is Java {version}. {_HOW}")
+
+
+def check_spark_home() -> None:
+    """Raise NoSparkError where the environment names a Spark that is not there."""
+    home = os.environ.get("SPARK_HOME")
+    if home and not Path(home, "bin").is_dir():
+        raise NoSparkError(
+            f"SPARK_HOME is {home}, where there is no Spark (its folder bin): let it name one, or "
+            "unset it, for the Spark that the package pyspark has"
+        )
 
 
 #: As `java -version` prints it, and as it is in the file `release` of a JDK or JRE.

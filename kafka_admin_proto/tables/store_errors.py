@@ -8,6 +8,9 @@ _CODE = re.compile(r"<Code>([^<]*)</Code>")
 _MESSAGE = re.compile(r"<Message>([^<]*)</Message>")
 #: Stands before each cause of an error, the innermost last.
 _CAUSE = "↳"
+#: Stands before a list of what the cause in front of it is about, each with causes of its own.
+_TRIED = " Attempted:"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def store_reason(text: str) -> str:
@@ -19,5 +22,7 @@ def store_reason(text: str) -> str:
     code, message = _CODE.search(text), _MESSAGE.search(text)
     if code or message:
         return ": ".join(found[1].strip() for found in (code, message) if found)
-    innermost = text.rpartition(_CAUSE)[2].strip()
-    return innermost.partition("\n")[0].strip()
+    text = _COLOUR.sub("", text)
+    # What was tried, one after the other, is no cause of one another.
+    causes = text.partition(_TRIED)[0].split(_CAUSE)
+    return causes[-1].strip().partition("\n")[0].strip()

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafka_admin_proto.spark.session import NoJavaError, check_java, spark_context
+from kafka_admin_proto.spark.session import (
+    NoJavaError,
+    NoSparkError,
+    check_java,
+    check_spark_home,
+    spark_context,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,6 +60,17 @@ def test_what_is_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.15"\n')
     with pytest.raises(NoJavaError, match="does not start"):
         check_java()
+
+
+def test_a_spark_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java would be asked for it, and say of a script that it is no file."""
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    with pytest.raises(NoSparkError, match=r"^SPARK_HOME is .*/spark, where there is no Spark"):
+        check_spark_home()
+    (tmp_path / "spark" / "bin").mkdir(parents=True)
+    check_spark_home()
+    monkeypatch.delenv("SPARK_HOME")
+    check_spark_home()
 
 
 @pytest.mark.xdist_group("spark")

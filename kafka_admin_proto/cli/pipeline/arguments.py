@@ -137,7 +137,7 @@ def inputs_of(captures: Sequence[str], streaming: bool) -> list[str]:
 
 
 def _is_inside(out: str, name: str) -> bool:
-    return "://" not in name and Path(out).resolve().is_relative_to(Path(name).resolve())
+    return not is_uri(name) and Path(out).resolve().is_relative_to(Path(name).resolve())
 
 
 def segments_of(names: Sequence[str], input_format: str) -> list[str]:

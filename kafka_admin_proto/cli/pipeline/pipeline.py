@@ -328,11 +328,11 @@ def _spark(
     master: str | None, settings: dict[str, str]
 ) -> Iterator[tuple[Runner, Callable[[], None]]]:
     """A Spark without SQL, and what has it stop while the caller goes on."""
-    from kafka_admin_proto.spark.session import NoJavaError, spark_context
+    from kafka_admin_proto.spark.session import NoSparkError, spark_context
 
     try:
         context = spark_context(master, settings=settings)
-    except NoJavaError as error:
+    except NoSparkError as error:
         raise click.UsageError(
             printable(f"{error}; or make the tables without Spark: --runner processes")
         ) from None

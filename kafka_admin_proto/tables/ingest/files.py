@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
+from urllib.parse import unquote
 
 import msgspec
 from pyarrow import NativeFile, fs
@@ -43,6 +44,9 @@ MOST_RANKS = 1 << (63 - POSITION_BITS)
 
 #: The options that `pyarrow.fs` accepts at the end of a URI.
 _URI_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
+
+#: The start of a URI of a local file.
+_OF_FILES = "file:/"
 
 Kind = Literal["pcap", "log"]
 #: The formats of inputs, and the kinds of their files; "auto" tells them by their first bytes.
@@ -101,7 +105,7 @@ def list_files(paths: Iterable[str]) -> list[str]:
 
     Local names are absolute: workers have other current folders than the driver. Hidden files, and
     files whose names start with an underscore, are left out. Raises FileNotFoundError for a path
-    that does not exist, ValueError for a URI with a password in it.
+    that does not exist, ValueError for a URI with a password in it, or of another machine's files.
     """
     return list(dict.fromkeys(each.name for each in listed_files(paths)))
 
@@ -113,7 +117,9 @@ def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterato
     """
     for path in listed(paths, "paths"):
         pattern = _is_pattern(path)
-        names = sorted(glob.glob(path)) if pattern else [path]
+        if path.startswith(_OF_FILES):  # names of files are not percent-encoded from here on
+            path = _local_name(path)
+        names = _matches(path) if pattern else [path]
         if not names and not more_to_come:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
@@ -125,9 +131,41 @@ def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterato
                     raise
 
 
+def _matches(pattern: str) -> list[str]:
+    """The files and folders that a local pattern matches; ``**`` stands for any folders.
+
+    Of those that only ``**`` reaches, hidden ones are left out, and others as in a folder.
+    """
+    found = sorted(glob.glob(pattern, recursive=True))
+    if "**" not in Path(pattern).parts:
+        return found
+    named = set(Path(pattern).parts)
+    return [name for name in found if not any(map(_is_hidden, {*Path(name).parts} - named))]
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "_"))
+
+
+def is_uri(name: str) -> bool:
+    """Whether a name is a URI; Spark and Java write those of local files as ``file:/captures``."""
+    return "://" in name or name.startswith(_OF_FILES)
+
+
+def _local_name(uri: str) -> str:
+    """The path of a URI of a local file. Raises ValueError for one of another machine."""
+    path = uri.removeprefix("file:")
+    if path.startswith("//"):
+        machine, _, path = path[2:].partition("/")
+        if machine not in ("", "localhost"):
+            raise ValueError(f"{uri} names the machine {machine}: only files of this one are read")
+        path = f"/{path}"
+    return unquote(path)
+
+
 def absolute(path: str) -> str:
     """A path or pattern of this process as one that holds in any folder; a URI as it is."""
-    if not path or "://" in path or Path(path).is_absolute():
+    if not path or is_uri(path) or Path(path).is_absolute():
         return path
     here = str(Path.cwd())
     return str(Path(glob.escape(here) if _is_pattern(path) else here, path))
@@ -135,7 +173,7 @@ def absolute(path: str) -> str:
 
 def _is_pattern(path: str) -> bool:
     """Whether a path has wildcards. A file that exists is taken by its name, brackets included."""
-    return glob.has_magic(path) and "://" not in path and not Path(path).exists()
+    return glob.has_magic(path) and not is_uri(path) and not Path(path).exists()
 
 
 def _below(name: str) -> Iterator[ListedFile]:
@@ -150,7 +188,7 @@ def _below(name: str) -> Iterator[ListedFile]:
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
     for each in sorted(below, key=lambda info: info.path):
         rest = each.path[len(base) :]
-        hidden = any(part.startswith((".", "_")) for part in Path(rest).parts)
+        hidden = any(map(_is_hidden, Path(rest).parts))
         if each.type == fs.FileType.File and not hidden:
             yield _listed(_joined(name, rest), each)
 
@@ -217,11 +255,11 @@ def _opened(name: str, start: int = 0) -> OpenFile:
 
 def located(name: str) -> tuple[fs.FileSystem, str]:
     """The file system of a path or URI, and the path on it. Raises ValueError for a password."""
-    scheme, found, rest = name.partition("://")
-    if not found:
+    if not is_uri(name):
         return _local(), name
-    if scheme == "file":
-        return _remote(scheme, "", "")[0], fs.FileSystem.from_uri(name)[1]
+    if name.startswith(_OF_FILES):
+        return _local(), _local_name(name)
+    scheme, _, rest = name.partition("://")
     path, options = split_options(rest)
     bucket, _, key = path.partition("/")
     if ":" in bucket.rpartition("@")[0]:
@@ -256,6 +294,8 @@ def _local() -> fs.FileSystem:
 @lru_cache(maxsize=64)
 def _remote(scheme: str, bucket: str, options: str) -> tuple[fs.FileSystem, str]:
     """The file system of a bucket, and the path of the bucket's root on it."""
+    # Hadoop's names of the same stores.
+    scheme = "s3" if scheme in ("s3a", "s3n") else scheme
     system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
     return system, root
 

@@ -65,7 +65,7 @@ class TableSink(ABC):
 
     def __enter__(self) -> Self:
         try:
-            self.workspace.path.mkdir(parents=True, exist_ok=True)
+            self.workspace.make()
             self._open()
             self.workspace.stage()
         except OSError as error:

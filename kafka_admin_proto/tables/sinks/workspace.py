@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -33,26 +34,46 @@ class Workspace:
         self.path: Path = path.absolute()
         self.staging: Path = self.path
         self._lock: int | None = None
+        #: The folders that this run has made, the innermost first.
+        self._made: list[Path] = []
+
+    def make(self) -> None:
+        """Make the folder, and those above it."""
+        self._made = [each for each in (self.path, *self.path.parents) if not each.exists()]
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def hold(self) -> None:
         """Take the lock. Raises OutputError where another run has it, KeptFileError for a link."""
-        self._lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.release()
-            raise OutputError(
-                f"another run writes to {self.path}: wait for it, or name another folder"
-            ) from None
+        while self._lock is None:
+            lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                raise OutputError(
+                    f"another run writes to {self.path}: wait for it, or name another folder"
+                ) from None
+            if os.fstat(lock).st_nlink:
+                self._lock = lock
+            else:  # the run that had it has just removed the file
+                os.close(lock)
 
     @property
     def is_held(self) -> bool:
         return self._lock is not None
 
     def release(self) -> None:
+        """Give the lock back. A folder that has nothing in it is as it was before the run."""
         if self._lock is not None:
+            with suppress(OSError):
+                if os.listdir(self.path) == [LOCK]:
+                    (self.path / LOCK).unlink()
             os.close(self._lock)
             self._lock = None
+        with suppress(OSError):  # one that is not empty, nor are those above it
+            for each in self._made:
+                each.rmdir()
+        self._made = []
 
     def clear(self) -> None:
         """Remove the files of killed runs."""

@@ -61,8 +61,42 @@ def test_names_that_stay(path: str) -> None:
 
 
 def test_uris_are_no_patterns(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"there is no file:///.*\*"):
+    with pytest.raises(FileNotFoundError, match=r"there is no /.*\*"):
         list_files([f"file://{tmp_path}/2026-*"])
+
+
+def test_two_asterisks_stand_for_any_folders(tmp_path: Path) -> None:
+    """And leave out what a folder's listing does."""
+    for name in ("a.pcap", "1/b.pcap", "1/2/c.pcap", "1/2/.d.pcap", "_temporary/e.pcap", "1/n.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    wanted = [str(tmp_path / each) for each in ("1/2/c.pcap", "1/b.pcap", "a.pcap")]
+    assert list_files([str(tmp_path / "**" / "*.pcap")]) == wanted
+    assert sorted(list_files([str(tmp_path / "**")])) == [
+        *wanted[:2], str(tmp_path / "1/n.txt"), wanted[2],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["file:", "file://"])
+def test_files_as_spark_names_them(tmp_path: Path, scheme: str) -> None:
+    file = tmp_path / "a [1].pcap"
+    file.write_bytes(pcap(conversation(USUAL)))
+    name = f"{scheme}{tmp_path}/a%20[1].pcap"
+    assert absolute(name) == name
+    assert located(name)[1] == str(file)
+    assert list_files([name]) == list_files([f"{scheme}{tmp_path}"]) == [str(file)]
+
+
+def test_files_of_another_machine() -> None:
+    with pytest.raises(ValueError, match="names the machine broker-1"):
+        list_files(["file://broker-1/captures"])
+
+
+@pytest.mark.parametrize("scheme", ["s3a", "s3n"])
+def test_stores_as_hadoop_names_them(scheme: str) -> None:
+    system, path = located(f"{scheme}://bucket/2026/a.pcap?region=eu-west-3")
+    assert isinstance(system, fs.S3FileSystem)
+    assert (system.region, path) == ("eu-west-3", "bucket/2026/a.pcap")
 
 
 def ordinals(names: list[Path], split_size: int) -> list[int]:

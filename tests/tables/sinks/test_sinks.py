@@ -16,11 +16,12 @@ from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_admin_proto.tables.sinks import workspace
 from kafka_admin_proto.tables.sinks.data_files import DataFile, Location
 from kafka_admin_proto.tables.sinks.delta import DeltaSink, delta_address
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from kafka_admin_proto.tables.sinks.sink import Mode, TableSink
-from kafka_admin_proto.tables.sinks.workspace import OutputError
+from kafka_admin_proto.tables.sinks.workspace import OutputError, Workspace
 from tests.helpers.profile import draws
 from tests.tables.sinks.small_tables import (
     SCHEMAS,
@@ -45,6 +46,39 @@ def open_sink(
     if kind == "parquet":
         return ParquetSink(folder / "out", SCHEMAS, **given, **more)
     return DeltaSink(str(folder / "out"), SCHEMAS, work=folder / "work", **given, **more)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("there", ["", "out"])
+def test_a_run_that_made_nothing_leaves_nothing(kind: str, there: str, tmp_path: Path) -> None:
+    """As where Spark does not start; another run that waits for the lock does not get it."""
+    folder = tmp_path / "new"
+    if there:
+        (folder / there).mkdir(parents=True)
+    before = sorted(tmp_path.rglob("*"))
+    with open_sink(kind, folder), pytest.raises(OutputError, match="another run"):
+        open_sink(kind, folder).__enter__()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_lock_of_a_folder_that_was_taken_away(tmp_path: Path) -> None:
+    """Between opening the file and locking it, the run that had it removed it."""
+    first, second, third = (Workspace(tmp_path / "out") for _ in range(3))
+    first.make()
+    first.hold()
+    opened = workspace.open_kept
+
+    def late(path: Path, flags: int) -> int:
+        lock = opened(path, flags)
+        first.release()
+        path.parent.mkdir(exist_ok=True)
+        return lock
+
+    with patch.object(workspace, "open_kept", late):
+        second.hold()
+    with pytest.raises(OutputError):
+        third.hold()
+    second.release()
 
 
 @contextmanager
