@@ -28,7 +28,8 @@ RUN_BY: dict[str, tuple[str, int]] = {
 }
 #: Pages that ``run_page`` runs from their first block to their last.
 RUN_WHOLE = {
-    "command-line.md", "index.md", "proxy.md", "python.md", "server-records.md", "start.md",
+    "command-line.md", "dumps.md", "index.md", "proxy.md", "python.md", "server-records.md",
+    "start.md",
 }  # fmt: skip
 #: What value classes are called, where the client has no class of that name.
 VALUE_CLASSES = {

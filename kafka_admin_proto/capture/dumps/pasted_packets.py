@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from kafka_admin_proto.capture.dumps.blocks import Block
+from kafka_admin_proto.capture.dumps.chunks import whole_frames
 from kafka_admin_proto.capture.tcp.reassembly import ReassemblyState, StreamReassembler
 from kafka_admin_proto.capture.tcp.segments import SYN, Segment, link_type_of, read_segment
 from kafka_admin_proto.errors import DumpError, MissingExtraError
@@ -99,25 +100,13 @@ class _Stream:
         self._pending += data
         if data and self._reassembled.data.endswith(self._pending):
             self._pending[:] = self._reassembled.data
-        if whole := self._whole():
+        if whole := whole_frames(self._pending, self._limit):
             self._cut(whole)
             self._first = self._block
 
     def missing(self, size: int, ts: int, *, cut_off: bool = False) -> None:
         """End the pending bytes where bytes were not captured."""
         self._cut(len(self._pending))
-
-    def _whole(self) -> int:
-        """The number of pending bytes that are complete frames; 0 if they are not frames."""
-        at = 0
-        while len(self._pending) - at >= _PREFIX:
-            size = int.from_bytes(self._pending[at : at + _PREFIX], "big", signed=True)
-            if not 0 <= size <= self._limit:
-                return len(self._pending)
-            if at + _PREFIX + size > len(self._pending):
-                break
-            at += _PREFIX + size
-        return at
 
     def _cut(self, size: int) -> None:
         if size:

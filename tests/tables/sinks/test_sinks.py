@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_admin_proto.kept_files import open_kept
 from kafka_admin_proto.tables.sinks import workspace
 from kafka_admin_proto.tables.sinks.data_files import DataFile, Location
 from kafka_admin_proto.tables.sinks.delta import DeltaSink, delta_address
@@ -66,10 +67,9 @@ def test_the_lock_of_a_folder_that_was_taken_away(tmp_path: Path) -> None:
     first, second, third = (Workspace(tmp_path / "out") for _ in range(3))
     first.make()
     first.hold()
-    opened = workspace.open_kept
 
     def late(path: Path, flags: int) -> int:
-        lock = opened(path, flags)
+        lock = open_kept(path, flags)
         first.release()
         path.parent.mkdir(exist_ok=True)
         return lock

@@ -1,6 +1,6 @@
 """Base64, standard or URL-safe, padded or not, in one line or wrapped.
 
-Padding ends a block as a blank line does: messages are often logged one a line.
+Padding ends a block as a blank line does: messages are often logged one a line, or several in one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from kafka_admin_proto.capture.dumps.text import lines, quoted, sample_lines
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
-_LINE = re.compile(r"[A-Za-z0-9+/_-]+(={0,2})")
+_WORD = re.compile(r"[A-Za-z0-9+/_-]+(={0,2})")
+_LINE = re.compile(r"(?:[A-Za-z0-9+/_-]++={0,2}+[\s,;]*+)+")
 _STANDARD = str.maketrans("-_", "+/")
 #: Shorter lines are words as likely as base64: four bytes, a size prefix alone, give eight.
 _SHORTEST = 8
@@ -23,9 +24,13 @@ _HEX_UPPER = re.compile(r"[0-9A-F]")
 
 def matches(sample: bytes) -> bool:
     texts = [line.strip() for _, line in sample_lines(sample) if _comment(line) is None]
-    if not texts or len(texts[0]) < _SHORTEST or not all(map(_LINE.fullmatch, texts)):
+    words = [word[0] for text in texts for word in _WORD.finditer(text)]
+    if not words or len(words[0]) < _SHORTEST or not all(map(_LINE.fullmatch, texts)):
         return False
-    return not _is_nearly_hex("".join(texts))
+    # Words of a text could be base64, too; frames and payloads begin with a zero byte.
+    if len(words) > len(texts) and any(len(w) < _SHORTEST or w[0] != "A" for w in words):
+        return False
+    return not _is_nearly_hex("".join(words))
 
 
 def _is_nearly_hex(text: str) -> bool:
@@ -51,19 +56,21 @@ def read(data: bytes) -> list[Block]:
             decode()
             blocks.comment(comment)
             continue
-        match = _LINE.fullmatch(text)
-        if match is None:
+        if not _LINE.fullmatch(text):
             decode()
             blocks.end_block()
             if text:
                 raise DumpError(f"{quoted(text)} is not base64", line=number)
             continue
-        if not pending:
-            first = number
-        pending.append(text)
-        if match[1]:
-            decode()
-            blocks.end_block()
+        words = list(_WORD.finditer(text))
+        for word in words:
+            if not pending:
+                first = number
+            pending.append(word[0])
+            # Behind a word that stands beside others, and is whole bytes, another frame begins.
+            if word[1] or len(words) > 1:
+                decode()
+                blocks.end_block()
     decode()
     return blocks.finish()
 

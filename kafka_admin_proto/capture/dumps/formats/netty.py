@@ -1,0 +1,68 @@
+"""Netty's boxes, of `LoggingHandler` and `ByteBufUtil.prettyHexDump`::
+
+    INFO: [id: 0x7a3f, L:/10.0.0.1:50000 - R:/10.0.0.2:9092] WRITE: 23B
+             +-------------------------------------------------+
+             |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |
+    +--------+-------------------------------------------------+----------------+
+    |00000000| 00 00 00 13 00 12 00 00 00 00 00 09 00 09 64 75 |..............du|
+    |00000010| 6d 70 2d 64 65 6d 6f                            |mp-demo         |
+    +--------+-------------------------------------------------+----------------+
+
+What a channel wrote is one stream, and what it read another. Boxes of no channel are blocks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kafka_admin_proto.capture.dumps.blocks import Block, Reader
+from kafka_admin_proto.capture.dumps.chunks import ChunkJoiner
+from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
+from kafka_admin_proto.capture.dumps.text import hex_bytes, sample_lines
+from kafka_admin_proto.capture.text_times import time_in
+
+_ROW = re.compile(r"\s*\|([0-9a-f]{8})\|((?: [0-9a-f]{2})+) +\|")
+_BORDER = re.compile(r"\s*(?:\+-{8})?\+-{49}\+")
+_COLUMNS = re.compile(r"\s*\|  0  1  2  3 ")
+_CHANNEL = re.compile(r"\[id: ([^\]]{1,300})\] (WRITE|READ): \d+B")
+#: Lines of a log up to the first box.
+_MOST_BEFORE = 100
+
+
+def matches(sample: bytes) -> bool:
+    return any(
+        _BORDER.match(line)
+        for above, (_, line) in enumerate(sample_lines(sample))
+        if above < _MOST_BEFORE
+    )
+
+
+def read(data: bytes) -> list[Block]:
+    joiner = ChunkJoiner()
+    for block in read_rows(data, _split, _Headings().comment):
+        channel = _CHANNEL.search(block.comment)
+        stream = block.comment if channel is None else f"{channel[1]} {channel[2]}"
+        joiner.add(stream, block.data, block.line, time_in(block.comment))
+    return joiner.finish()
+
+
+class _Headings:
+    """The line of the log above a box, which its border and its columns hand down."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def comment(self, line: str) -> str | None:
+        if _ROW.match(line):
+            return None
+        if not (_BORDER.match(line) or _COLUMNS.match(line)):
+            self._last = line.strip()
+        return self._last
+
+
+def _split(line: str, number: int) -> Row:
+    match = matched_row(_ROW, line, number, "Netty's box")
+    return Row(match[1], hex_bytes(match[2], number))
+
+
+READER = Reader("netty", "Netty's LoggingHandler and prettyHexDump", matches, read, rank=8)

@@ -1,0 +1,219 @@
+"""Dumps that programs print on their own: as they came, and drawn in the same layouts."""
+
+from __future__ import annotations
+
+import base64
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto.capture import READERS, Block, FrameDecoder, read_blocks
+from kafka_admin_proto.capture.dumps.text import sample_of
+from kafka_admin_proto.errors import DumpError
+from tests.capture.dumps import formatters
+from tests.capture.dumps.test_readers import FRAME, fault, only
+
+FOLDER = Path(__file__).parent / "data"
+ASKED = bytes.fromhex("00000013001200000000000900096475 6d702d64656d6f")
+
+
+def decoded(name: str) -> list[tuple[str, str | None, int | None, int | None]]:
+    """Direction, api, size and latency of each frame of a file."""
+    decoder = FrameDecoder()
+    blocks = read_blocks((FOLDER / name).read_bytes())
+    frames = [frame for block in blocks for frame in decoder.decode(block)]
+    assert [frame.problem for frame in frames] == [None] * len(frames)
+    return [(each.direction, each.api, len(each.data), each.latency_us) for each in frames]
+
+
+ASKS = ("request", "ApiVersions", 23, None)
+CREATES = ("request", "CreateTopics", 54, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "frames"),
+    [
+        ("strace.txt", "strace", [ASKS, ("response", "ApiVersions", 350, 1272), CREATES]),
+        ("strace-xx.txt", "strace", [ASKS, ("response", "ApiVersions", 350, None), CREATES]),
+        ("netty.txt", "netty", [ASKS, CREATES, ("response", "ApiVersions", 14, None), CREATES]),
+        ("java.txt", "decimal", [CREATES]),
+        ("go.txt", "decimal", [CREATES] * 2),
+        ("javascript.txt", "decimal", [CREATES] * 3),
+        ("buffer.txt", "buffer", [ASKS]),
+        ("format-hex.txt", "format-hex", [CREATES]),
+        ("format-hex-7.txt", "format-hex", [CREATES]),
+        (
+            "kafka-python.log",
+            "kafka-python",
+            [
+                ("request", "ApiVersions", 42, None), ("response", "ApiVersions", 591, 2000),
+                ("request", "Metadata", 25, None), ("response", "Metadata", 63, 2000),
+                ("request", "CreateTopics", 44, None), ("response", "CreateTopics", 1131, 20_000),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_program_printed(name: str, format: str, frames: list[Any]) -> None:
+    sample = sample_of((FOLDER / name).read_bytes())
+    assert next(each.name for each in READERS.values() if each.matches(sample)) == format
+    assert decoded(name) == frames
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("strace-cut.txt", "line 6: strace printed 32 of 346 bytes of this call; run it with -s"),
+        ("buffer-cut.txt", 'line 1: Node left the last 4 bytes of this buffer out; print it with'),
+        ("javascript-cut.txt", "line 11: the last 20 numbers of this array were left out; print"),
+    ],
+)  # fmt: skip
+def test_what_a_program_has_left_out(name: str, said: str) -> None:
+    with pytest.raises(DumpError) as caught:
+        read_blocks((FOLDER / name).read_bytes())
+    assert str(caught.value).startswith(said)
+
+
+# Drawn
+
+
+FRAMES = st.lists(
+    st.binary(max_size=40).map(lambda data: len(data).to_bytes(4, "big") + data), min_size=1
+)
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> list[list[bytes]]:
+    """Frames of two streams, each cut into chunks anywhere."""
+    streams = []
+    for _ in range(2):
+        data = (0).to_bytes(3, "big") + b"\1x" + b"".join(draw(FRAMES))
+        cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
+        streams.append([data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)])
+    return [[each for each in stream if each] for stream in streams]
+
+
+def strace(side: int, data: bytes) -> str:
+    text = "".join(f"\\{byte:03o}" if byte != 0x41 else "A" for byte in data)
+    call = ("write", "read")[side]
+    return f'[pid 7] {call}(5, "{text}", {len(data) + side}) = {len(data)}\n'
+
+
+def kafka_python(side: int, data: bytes) -> str:
+    shown = repr(data) if side else repr(bytearray(data))
+    return f"DEBUG:kafka.protocol.parser:node=1[h:1] {('Send', 'Recv')[side]}: {shown}\n"
+
+
+def box(data: bytes) -> str:
+    line = "+" + "-" * 49 + "+"
+    rows = "".join(
+        f"|{at:08x}| {row.hex(' '):<47} |{formatters.characters(row):<16}|\n"
+        for at, row in formatters.rows(data, 16)
+    )
+    border = f"+--------{line}----------------+\n"
+    head = " ".join(f" {number:x}" for number in range(16))
+    return f"         {line}\n         | {head} |\n{border}{rows}{border}"
+
+
+def netty(side: int, data: bytes) -> str:
+    return f"INFO: [id: 0x7, L:a - R:b] {('WRITE', 'READ')[side]}: {len(data)}B\n{box(data)}"
+
+
+@pytest.mark.parametrize("write", [strace, kafka_python, netty])
+@given(streams=chunked())
+def test_chunks_are_joined_to_frames(write: Any, streams: list[list[bytes]]) -> None:
+    chunks = [(side, chunk) for side in (0, 1) for chunk in streams[side]]
+    blocks = read_blocks("".join(write(*chunk) for chunk in chunks).encode())
+    found: dict[str, bytes] = {}
+    for block in blocks:
+        found[block.comment] = found.get(block.comment, b"") + block.data
+        at = 0
+        while at < len(block.data):  # all blocks are of whole frames
+            at += 4 + int.from_bytes(block.data[at : at + 4], "big")
+        assert at == len(block.data)
+    assert list(found.values()) == [b"".join(stream) for stream in streams]
+
+
+WRITERS = {
+    "decimal": lambda data: str(list(data)),
+    "decimal, signed": lambda data: str([byte - 256 if byte > 127 else byte for byte in data]),
+    "decimal, Go": lambda data: f"got [{' '.join(map(str, data))}] from 10.0.0.1",
+    "decimal, rows": lambda data: (
+        f"Uint8Array({len(data)}) [\n"
+        + ",\n".join("  " + ", ".join(map(str, row)) for _, row in formatters.rows(data, 12))
+        + "\n]\n"
+    ),
+    "decimal, JSON": lambda data: f'{{"type":"Buffer","data":{list(data)}}}'.replace(" ", ""),
+    "buffer": lambda data: f"sent <Buffer {data.hex(' ')}> now",
+    "netty": box,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@given(data=st.binary(min_size=1, max_size=60))
+def test_round_trip(name: str, data: bytes) -> None:
+    data = len(data).to_bytes(4, "big") + data  # a frame: not all of its numbers have two digits
+    text = WRITERS[name](data)
+    assert only(text) == data
+    blocks = read_blocks(f"{text}\n{text}\n".encode())
+    assert b"".join(block.data for block in blocks) == data * 2
+
+
+@pytest.mark.parametrize("text", ["[00, 00, 00, 32]", "{ 0x00, 0x13 }", "[10, 11, 12]", "[a, 0]"])
+def test_numbers_that_may_be_hex_are(text: str) -> None:
+    sample = text.encode()
+    assert not READERS["decimal"].matches(sample)
+
+
+@pytest.mark.parametrize("text", ["[0, 256]", "[0, -129]", "[0, 01]", "[0, 1e3]", "[0 x 1]"])
+def test_numbers_that_are_no_bytes(text: str) -> None:
+    assert fault(text, "decimal")
+
+
+def test_files_and_terminals_are_no_streams_of_frames() -> None:
+    """And a number that was a file's may be a socket's later."""
+    written = strace(0, FRAME)
+    text = (
+        'openat(AT_FDCWD, "a", O_RDONLY) = 5\nread(5, "\\177ELF\\0\\0"..., 832) = 832\n'
+        'close(5) = 0\nwrite(1, "close(5)\\n", 9) = 9\nsocket(AF_INET, 1, 0) = 5\n'
+        f'{written}[pid 7] read(5, <unfinished ...>\n[pid 8] write(2, "x", 1) = 1\n'
+        '[pid 7] <... read resumed>"\\0\\0\\0\\1x", 5) = 5\nwrite(5, "\\0", 1) = -1 EPIPE\n'
+    )
+    assert [block.data for block in read_blocks(text.encode())] == [FRAME, b"\0\0\0\1x"]
+
+
+@pytest.mark.parametrize("between", [" ", ", ", "; ", "\n", ""])
+def test_base64_of_several_frames_in_a_line(between: str) -> None:
+    one, other = base64.b64encode(ASKED).decode(), base64.b64encode(FRAME + b"\0").decode()
+    text = between.join([one, other, one])
+    assert one.endswith("=")
+    found = [block.data for block in read_blocks(text.encode())]
+    assert found == [ASKED, FRAME + b"\0", ASKED]
+
+
+def test_words_are_no_base64() -> None:
+    assert "that would be a guess" in fault("Applications without anything administrative\n")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[id: ", "<Buffer 00", "[0, ", "{", ") = 5 ", "open(", "close(1", "Send: b'", "x" * 20,
+     "12 ", "[pid 1] ", 'write(5, "', ") " + " " * 20, "AAAA", "AAAA=", "-"],
+)  # fmt: skip
+@pytest.mark.parametrize("format", ["strace", "kafka-python", "netty", "decimal", "buffer",
+                                    "format-hex", "base64"])  # fmt: skip
+def test_the_time_is_linear(format: str, unit: str) -> None:
+    """A megabyte in one line; a quadratic search of it would take an hour."""
+    text = (unit * (1_000_000 // len(unit))).encode()
+    started = time.process_time()
+    for data in (text, b"write(5, " + text):
+        READERS[format].matches(sample_of(data))
+        try:
+            blocks = READERS[format].read(data)
+        except DumpError:
+            continue
+        assert all(isinstance(block, Block) for block in blocks)
+    assert time.process_time() - started < 10
