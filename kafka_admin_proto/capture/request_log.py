@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import IO, Any, Literal, NamedTuple
 
 from kafka_admin_proto.arguments import check_stream
+from kafka_admin_proto.capture.connection.envelope import enclosed_request, enclosed_response
 from kafka_admin_proto.capture.frames import DecodedFrame, LoggedBody, fault_frame
 from kafka_admin_proto.capture.request_log_lines import (
     DAMAGE,
@@ -52,6 +53,8 @@ def read_request_log(
     stream: IO[bytes], capture: str, dialect: str = "kafka"
 ) -> Iterator[DecodedFrame]:
     """The requests and responses of a log, two frames a line; other lines are passed over.
+
+    Those inside of an Envelope and its response are frames of their own behind them.
 
     The log may be gzipped, and its lines cut into pieces by Docker or CRI. One without any request
     is a frame with that problem.
@@ -123,6 +126,7 @@ def _frames_of(
     secret = _may_be_secret(sides, entry, key, dialect)
     data, api = line.encode(), api_name(key, dialect)
     before: DecodedFrame | None = None
+    enclosed: DecodedFrame | None = None
     for side in sides:
         is_response = side.direction == "response"
         asked_at = ts if ts is None or latency is None else ts - latency
@@ -151,6 +155,24 @@ def _frames_of(
             request=before,
         )
         yield before
+        enclosed = _enclosed(before, enclosed, dialect)
+        if enclosed is not None:
+            yield enclosed
+
+
+def _enclosed(
+    outer: DecodedFrame, request: DecodedFrame | None, dialect: str
+) -> DecodedFrame | None:
+    """The frame inside an Envelope, or in the response to one whose ``request`` was inside."""
+    if outer.api_key != api_keys.ENVELOPE or outer.body is None:
+        return None
+    if outer.direction == "request":
+        return enclosed_request(outer, dialect)
+    if request is None or request.api_key is None or request.api_version is None:
+        return None
+    return enclosed_response(
+        outer, request.api_key, request.api_version, request.client_id, request, dialect
+    )
 
 
 def _side(

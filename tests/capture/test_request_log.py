@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import random
@@ -14,10 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import (
+    AlterUserScramCredentialsRequest,
     ApiVersionsResponse,
     CreateDelegationTokenResponse,
     CreateTopicsRequest,
     CreateTopicsResponse,
+    EnvelopeRequest,
+    EnvelopeResponse,
     SaslAuthenticateRequest,
     codec,
 )
@@ -28,9 +32,14 @@ from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.capture.request_log_lines import matches
 from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import DumpError
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
+    ScramCredentialUpsertion,
+)
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
+from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
+from kafka_admin_proto.protocol import write_request, write_response
 
 REQUEST = CreateTopicsRequest(topics=[CreatableTopic(name="apples", num_partitions=1)])
 RESPONSE = CreateTopicsResponse(topics=[CreatableTopicResult(name="apples", error_code=36)])
@@ -202,6 +211,62 @@ def test_secrets_are_masked() -> None:
     header = {"requestApiKey": 36, "requestApiVersion": 2}
     (frame,) = read(log4j(entry(requestHeader=header, request=body, response="")))
     assert body["authBytes"] not in str(frame_record(frame, raw=True))
+
+
+def enveloped(inner: bytes, answer: bytes | None) -> str:
+    """A line of an Envelope, as a controller that has no name for its inside logs it."""
+    principal = bytes(2) + DefaultPrincipalData(type="User", name="bob").encode(0)
+    outer = EnvelopeRequest(request_data=inner, request_principal=principal)
+    header = {"requestApiKey": 58, "requestApiVersion": 0, "correlationId": 9, "clientId": "1"}
+    response = EnvelopeResponse(response_data=answer)
+    return log4j(
+        entry(
+            requestHeader=header,
+            request=codec(EnvelopeRequest, 0).to_json(outer),
+            response=codec(EnvelopeResponse, 0).to_json(response),
+        )
+    )
+
+
+def test_the_request_within_an_envelope() -> None:
+    inner = write_request(REQUEST, 4, 7, client_id="admin-1")
+    frames = read(enveloped(inner, write_response(RESPONSE, 4, 7)))
+    assert [(each.direction, each.api, each.forwarded, each.line) for each in frames] == [
+        ("request", "Envelope", False, 1), ("request", "CreateTopics", True, 1),
+        ("response", "Envelope", False, 1), ("response", "CreateTopics", True, 1),
+    ]  # fmt: skip
+    _, request, outer, response = frames
+    assert (request.body, response.body) == (REQUEST, RESPONSE)
+    assert (request.principal, request.client_id, response.client_id) == (
+        "User:bob", "admin-1", "admin-1",
+    )  # fmt: skip
+    assert (
+        (response.ts, response.latency_us)
+        == (outer.ts, outer.latency_us)
+        == (NOON + 123_000, 12_345)
+    )
+    assert response.request is request
+
+
+@pytest.mark.parametrize("inner", [b"", b"\0", b"\0\x13\0\4", b"\x7f" * 40])
+@pytest.mark.parametrize("answer", [None, b"", b"\xff" * 9])
+def test_an_envelope_without_a_request_within(inner: bytes, answer: bytes | None) -> None:
+    frames = read(enveloped(inner, answer))
+    assert [each.api for each in frames if not each.forwarded] == ["Envelope"] * 2
+    assert all(each.problem for each in frames if each.forwarded)
+
+
+def test_secrets_within_an_envelope_are_masked() -> None:
+    upsertion = ScramCredentialUpsertion(
+        name="bob", mechanism=1, iterations=4096, salt=b"salt", salted_password=SECRET.encode()
+    )
+    login = AlterUserScramCredentialsRequest(upsertions=[upsertion])
+    frames = read(enveloped(write_request(login, 0, 7), None))
+    shown = str([frame_record(each, raw=True) for each in frames])
+    assert frames[1].body == login
+    for part in (SECRET.encode(), SECRET.encode()[1:], SECRET.encode()[2:]):
+        assert base64.b64encode(part).decode()[4:-4] not in shown
+    assert SECRET.encode().hex() not in shown
 
 
 @pytest.mark.parametrize(

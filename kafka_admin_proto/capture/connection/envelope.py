@@ -61,6 +61,7 @@ def _enclosed(
         outer.client,
         outer.server,
         principal,
+        line=outer.line,
         topic_names=outer.topic_names,
         forwarded=True,
     )
