@@ -46,7 +46,8 @@
     ├── UnopenedError          tasks could open no input of a run  (tables/ingest/unopened.py)
     ├── WorkerError            a task failed, or its process ended  (tables/processes.py)
     ├── ClusterError           a cluster of Spark lacks what a job needs     (spark/cluster.py)
-    └── NoJavaError            Spark cannot start for want of Java           (spark/session.py)
+    └── NoSparkError           Spark cannot start                            (spark/session.py)
+        └── NoJavaError        for want of Java                              (spark/session.py)
 
 Those with a file are defined there, all others here. Mistaken calls are TypeErrors and
 ValueErrors of Python's own: a version that is no integer, an offset outside of the data.

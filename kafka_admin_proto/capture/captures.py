@@ -28,9 +28,9 @@ from kafka_admin_proto.capture.tcp.segments import (
     FOREIGN,
     FRAGMENTS,
     LINK_TYPES,
-    NO_TCP,
     RST,
     kind_of,
+    no_tcp,
     read_segment,
     reversed_key,
 )
@@ -155,8 +155,7 @@ class CaptureDecoder:
                 self._out.clear()
         self._table.clear()
         if self._others and not self._ordinal:
-            packets = ", ".join(f"{count} {kind}" for kind, count in self._others.most_common(8))
-            yield fault_frame(self._capture, DumpError(NO_TCP.format(packets=packets)))
+            yield fault_frame(self._capture, DumpError(no_tcp(self._others)))
 
     def _packet(self, packet: Packet) -> None:
         ts, link, data = packet

@@ -171,10 +171,14 @@ class FlowDecoder:
         flow.unanswered.clear()
 
     def _take_line(self, frames: Iterable[DecodedFrame], ordinal: int) -> None:
-        """Add the frames of a line of a request log: a request, and its response if logged."""
-        request: DecodedFrame | None = None
+        """Add the frames of a line of a request log: requests, and their responses if logged."""
+        waiting: list[DecodedFrame] = []
         for frame in frames:
             self.rows.add(frame, ordinal)
-            request = frame if frame.direction == "request" else None
-        if request is not None and request.api_key in CALL_KEYS:
-            self.rows.add_unanswered(request, ordinal)
+            if frame.direction == "request":
+                waiting.append(frame)
+            else:
+                waiting = [each for each in waiting if each is not frame.request]
+        for request in waiting:
+            if request.api_key in CALL_KEYS:
+                self.rows.add_unanswered(request, ordinal)

@@ -12,7 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.tables.files.staging import Staged, stage_chunks, write_frames
+from kafka_admin_proto.tables.files.staging import (
+    Staged,
+    stage_chunks,
+    together,
+    write_frames,
+)
 from kafka_admin_proto.tables.files.write import (
     PLAIN_TABLES,
     changes_of,
@@ -25,6 +30,7 @@ from kafka_admin_proto.tables.files.write import (
 )
 from kafka_admin_proto.tables.ingest.exchange import exchange
 from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE, absolute, list_files, plan
+from kafka_admin_proto.tables.ingest.no_tcp import part_without_tcp
 from kafka_admin_proto.tables.ingest.unopened import Unopened, UnopenedError, find_unopened
 from kafka_admin_proto.tables.runner import Runner
 from kafka_admin_proto.tables.segments import stage_segments
@@ -74,6 +80,10 @@ def run_batch(
         shares = exchange(runner, parts, chunks)
         step("decoding")
         staged = stage_chunks(runner, shares, decoded, sink.location, decode_options)
+        if _has_problems_alone(staged) and (other := part_without_tcp(runner, parts)) is not None:
+            shares = exchange(runner, [other], chunks)
+            named = stage_chunks(runner, shares, decoded, sink.location, decode_options)
+            staged = together([staged, named])
         shutil.rmtree(chunks)
     if segments:
         step("metadata log")
@@ -97,6 +107,11 @@ def run_batch(
         }
     )
     return unopened
+
+
+def _has_problems_alone(staged: Staged) -> bool:
+    frames = sum(each.rows for each in staged.of("frames"))
+    return not staged.files and frames == sum(each.rows for each in staged.of("problems"))
 
 
 def write_others(

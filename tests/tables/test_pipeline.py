@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.protocol import write_request, write_response
 from kafka_admin_proto.tables.files import frame_files
 from kafka_admin_proto.tables.ingest import exchange
 from kafka_admin_proto.tables.ingest.unopened import UnopenedError
@@ -26,8 +28,9 @@ from kafka_admin_proto.tables.queries import read_tables
 from kafka_admin_proto.tables.runner import Runner, Tasks
 from kafka_admin_proto.tables.schemas import TABLES
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
-from tests.capture.packets import pcap
-from tests.capture.test_request_log import entry, log4j
+from tests.capture.packets import conversation, pcap
+from tests.capture.test_captures import USUAL
+from tests.capture.test_request_log import REQUEST, RESPONSE, entry, enveloped, log4j
 from tests.helpers.profile import draws
 from tests.tables.traffic import ADMIN, CONTROLLER, DAY, LOG, hidden_in, write_mixed
 from tests.tables.traffic import mixed as mixed_packets
@@ -353,6 +356,40 @@ def test_nothing_is_opened(runner: Runner, tmp_path: Path) -> None:
                 unreadable=map(str, captures),
             )
     assert not list((tmp_path / "out").glob("*/*.parquet"))
+
+
+@pytest.mark.parametrize("answer", [None, write_response(RESPONSE, 4, 7)], ids=["none", "one"])
+def test_audit_of_an_envelope_in_a_request_log(answer: bytes | None, tmp_path: Path) -> None:
+    """The request within has its row, with a response or without one."""
+    log = tmp_path / "request.log"
+    log.write_text(enveloped(write_request(REQUEST, 4, 7), answer))
+    make(InThisProcess(), tmp_path / "out", [log])
+    (row,) = rows_of(tmp_path / "out", "admin_audit")
+    assert (row["topic"], row["principal"]) == ("apples", "User:bob")
+    error = None if answer is None else "TOPIC_ALREADY_EXISTS"
+    assert (row["answered"], row["error"]) == (answer is not None, error)
+
+
+def without_tcp(count: int) -> bytes:
+    """Packets of UDP and ARP, and one of a link type that is not decoded."""
+    datagram = bytes(12) + b"\x08\x00" + b"\x45" + bytes(8) + b"\x11" + bytes(30)
+    others = [datagram] * count + [bytes(12) + b"\x08\x06" + bytes(28)]
+    return pcap([])[:24] + b"".join(
+        struct.pack("<4I", 1_700_000_000, 0, len(each), len(each)) + each for each in others
+    )
+
+
+@pytest.mark.parametrize("split_size", [100, 1 << 20])
+@pytest.mark.parametrize("tcp", [False, True])
+def test_captures_without_tcp(split_size: int, tcp: bool, tmp_path: Path) -> None:
+    """They are named as in decode, as one capture; beside TCP other packets are usual."""
+    captures = [tmp_path / "a.pcap", tmp_path / "b.pcap"]
+    captures[0].write_bytes(without_tcp(10))
+    captures[1].write_bytes(without_tcp(20) + (pcap(conversation(USUAL))[24:] if tcp else b""))
+    make(InThisProcess(), tmp_path / "out", captures, split_size=split_size)
+    assert frames_in(tmp_path / "out") == by_one_process(captures)
+    problems = [row["problem"] for row in rows_of(tmp_path / "out", "problems")]
+    assert problems == ([] if tcp else ["no packet has TCP: 30 UDP, 2 ARP"])
 
 
 @pytest.mark.exhaustive

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import struct
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -70,8 +71,6 @@ FOREIGN = (
     "{count} packets of link type {link} are not decoded; "
     "Ethernet, Linux cooked, loopback and raw IP are"
 )
-#: The problem of a capture without any segment.
-NO_TCP = "no packet has TCP: {packets}"
 _PROTOCOLS = {1: "ICMP", 2: "IGMP", 17: "UDP", 50: "ESP", 58: "ICMP for IPv6", 132: "SCTP"}
 _ETHERTYPES = {0x0806: "ARP", 0x8864: "PPPoE", 0x8863: "PPPoE", 0x88CC: "LLDP", 0x88E5: "MACsec"}
 
@@ -127,6 +126,12 @@ def _inside(inner: Inner | None, tunnels: int) -> Segment | None:
 read_segment: Callable[[int, bytes], Segment | None] = (
     compiled.SegmentReader(_ETHERTYPE_AT, segment_in).read if compiled else segment_in
 )
+
+
+def no_tcp(kinds: Counter[str]) -> str:
+    """The problem of a capture without any segment, with the most frequent kinds of packets."""
+    packets = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(8))
+    return f"no packet has TCP: {packets}"
 
 
 def kind_of(link: int, data: bytes) -> str:
