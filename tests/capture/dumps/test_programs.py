@@ -67,7 +67,7 @@ def test_what_a_program_printed(name: str, format: str, frames: list[Any]) -> No
     ("name", "said"),
     [
         ("strace-cut.txt", "line 6: strace printed 32 of 346 bytes of this call; run it with -s"),
-        ("buffer-cut.txt", 'line 1: Node left the last 4 bytes of this buffer out; print it with'),
+        ("buffer-cut.txt", 'line 1: Node left 4 bytes of this buffer out; print it with'),
         ("javascript-cut.txt", "line 11: the last 20 numbers of this array were left out; print"),
     ],
 )  # fmt: skip
@@ -168,9 +168,20 @@ def test_numbers_that_may_be_hex_are(text: str) -> None:
     assert not READERS["decimal"].matches(sample)
 
 
-@pytest.mark.parametrize("text", ["[0, 256]", "[0, -129]", "[0, 01]", "[0, 1e3]", "[0 x 1]"])
+@pytest.mark.parametrize(
+    "text", ["[0, 256]", "[0, -129]", "[0, 01]", "[0, 1e3]", "[0 x 1]", "[0,\n[1]"]
+)
 def test_numbers_that_are_no_bytes(text: str) -> None:
     assert fault(text, "decimal")
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "12:3", "1-2", "1.2.3", "1769860800.12:3"])
+def test_numbers_of_a_trace_that_are_none(number: str) -> None:
+    call = f'{number} write(5, "\\0\\0\\0\\1x", 5) = 5\n'
+    (block,) = read_blocks(f"{strace(0, FRAME)}{call}".encode(), "strace")[1:]
+    assert (block.data, block.ts) == (b"\0\0\0\1x", None)
+    assert "no bytes" in fault(f'write(5, "\\0\\0\\0\\1x", 5) = {"9" * 5000}', "strace")
+    assert fault(f"<Buffer 00 ... {'9' * 5000} more bytes>", "buffer")
 
 
 def test_files_and_terminals_are_no_streams_of_frames() -> None:

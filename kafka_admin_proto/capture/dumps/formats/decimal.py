@@ -51,7 +51,8 @@ def read(data: bytes) -> list[Block]:
             continue
         if is_open:
             end = _END.match(line)
-            assert end is not None
+            if end is None:
+                raise DumpError("a bracket opens within an array of bytes", line=number)
             blocks.add(_bytes(end[1], number), number)
             is_open = not end[2]
             if is_open:

@@ -6,9 +6,10 @@ import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector, Reader
 from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, lines, sample_lines
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
-_BUFFER = re.compile(r"<Buffer((?: [0-9a-f]{2})*)(?: \.\.\. (\d+) more bytes?)?>")
+_BUFFER = re.compile(r"<Buffer((?: [0-9a-f]{2})*)(?: \.\.\. (\d{1,18}) more bytes?)?>")
 
 
 def matches(sample: bytes) -> bool:
@@ -24,8 +25,9 @@ def read(data: bytes) -> list[Block]:
             continue
         for found in _BUFFER.finditer(line):
             if found[2]:
+                left_out = counted(int(found[2]), "bytes")
                 raise DumpError(
-                    f"Node left the last {found[2]} bytes of this buffer out; print it with "
+                    f"Node left {left_out} of this buffer out; print it with "
                     'console.log(buffer.toString("hex"))',
                     line=number,
                 )

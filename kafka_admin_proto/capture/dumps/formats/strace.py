@@ -33,12 +33,12 @@ _CLOSED = re.compile(rf" *{_PID}[\d:.+ -]*close\((\d+)")
 _OPENED = re.compile(rf" *{_PID}[\d:.+ -]*(?:socket|accept4?|open|openat|dup)\(")
 _UNFINISHED = "<unfinished ...>"
 _RESUMED = re.compile(rf"({_PID})[\d:.+ -]*<\.\.\. (\w+) resumed>")
-_RESULT = re.compile(r"\) *= (-?\d+)[^)]*$")
+_RESULT = re.compile(r"\) *= (-?\d{1,18})\b[^)]*$")
 #: Lines up to the first call that moves bytes.
 _MOST_BEFORE = 1000
 _PREFIX = 4
-#: Digits of seconds since 1970; those of -r are since the call before.
-_SINCE_1970 = 9
+#: What -ttt prints; the shorter times of -r are since the call before.
+_SINCE_1970 = re.compile(r"(\d{9,10})\.(\d{6})")
 
 
 def matches(sample: bytes) -> bool:
@@ -110,9 +110,8 @@ def _may_begin(data: bytes) -> bool:
 
 def _time(text: str) -> int | None:
     """Microseconds since 1970 of -ttt; of -tt, which has no date, the time of day."""
-    seconds, _, fraction = text.partition(".")
-    if len(seconds) >= _SINCE_1970 and seconds.isdecimal():
-        return int(seconds) * 1_000_000 + int(fraction.ljust(6, "0")[:6])
+    if (since_1970 := _SINCE_1970.fullmatch(text)) is not None:
+        return int(since_1970[1]) * 1_000_000 + int(since_1970[2])
     return time_in(f"1970-01-01 {text}")
 
 
