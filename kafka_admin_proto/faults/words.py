@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.faults.fault import Condition, Effect
 from kafka_admin_proto.faults.groups import is_about_groups
 from kafka_admin_proto.faults.topics import Target, has_message, is_about_topics
+from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.error_answers import Failure
 from kafka_admin_proto.protocol.error_codes import error_code
@@ -262,8 +262,7 @@ def _number(name: str, value: str) -> int:
 def _unknown(what: str, name: object, known: Iterable[str]) -> FaultError:
     names = list(known)
     plain = {_plain(each): each for each in names}
-    close = difflib.get_close_matches(_plain(str(name)), plain, n=3)
-    hint = ", ".join(plain[each] for each in close)
-    if not hint and len(names) <= 20:
+    near = [plain[each] for each in near_names(_plain(str(name)), plain)]
+    if not near and len(names) <= 20:
         return FaultError(f"{what} {name!r}; there are {', '.join(names)}")
-    return FaultError(f"{what} {name!r}" + (f"; did you mean {hint}?" if hint else ""))
+    return FaultError(f"{what} {name!r}{did_you_mean(near)}")

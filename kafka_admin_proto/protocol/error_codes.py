@@ -18,6 +18,7 @@ from functools import cache
 import msgspec
 
 from kafka_admin_proto.errors import UnknownErrorCodeError
+from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.types.base import shown
 
@@ -104,11 +105,8 @@ class _Dialect:
             codes = sorted(self.by_code)
             hint = f"; there are {codes[0]} to {codes[-1]}"
         else:
-            import difflib  # only for the complaint
-
-            close = difflib.get_close_matches(_folded(key), self._by_name, n=3, cutoff=0.6)
-            names = ", ".join(self._by_name[name].name for name in close)
-            hint = f"; did you mean {names}?" if names else ""
+            near = near_names(_folded(key), self._by_name)
+            hint = did_you_mean(self._by_name[name].name for name in near)
         return f"no error {key!r} in dialect {dialect!r}{hint}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import socket
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from kafka_admin_proto.arguments import checked_arguments, listed
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError, SettingsError
+from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.protocol.addresses import (
     HIGHEST_PORT,
     Address,
@@ -292,8 +292,7 @@ def _allowed(denied: Mapping[str, int]) -> list[Api]:
     known = {each.name: each for each in api_versions(unstable=True)}
     for name, first in denied.items():
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = did_you_mean(near_names(name, known, most=1))
             raise SettingsError(f"deny_versions: there is no api {name!r}{hint}")
         api = known[name]
         if first not in api.versions:

@@ -15,6 +15,7 @@ from typing import cast
 import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
+from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.schema.header_versions import HeaderVersions, header_version
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
@@ -295,9 +296,6 @@ def catalog() -> Catalog:
 
 
 def _no_such(name: str, names: list[str], dialect: str) -> str:
-    import difflib  # only for the complaint
-
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     pair = [n for n in names if n.lower() in (f"{name}Request".lower(), f"{name}Response".lower())]
-    hint = f"; did you mean {', '.join(pair or close)}?" if pair or close else ""
+    hint = did_you_mean(pair or near_names(name, names))
     return f"no message {name!r} in dialect {dialect!r}{hint}"

@@ -9,12 +9,12 @@ fixture.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
+from kafka_admin_proto.near_names import near_names
 from kafka_admin_proto.wire.types.base import shown, with_article
 
 MARKER = "kafka"
@@ -168,7 +168,7 @@ def _check_name(name: object, where: str) -> None:
     if isinstance(name, str) and name[:1] != "_" and hasattr(SyncCluster, name):
         hint = f"the running cluster has it: use {_FIXTURE}.{name} in the test"
     else:
-        close = difflib.get_close_matches(str(name), known, n=1)
+        close = near_names(str(name), known, most=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
     raise MarkerError(f"{where} has no setting {name}; {hint}")
 

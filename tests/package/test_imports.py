@@ -38,7 +38,6 @@ WITHIN_FUNCTIONS = {
     "capture/tcp/segments.py": {"dpkt": _OPTIONAL},
     "protocol/connection/scram.py": {"scramp": _OPTIONAL},
     "protocol/connection/server.py": {"server_sasl": "listeners with SASL alone have it"},
-    "protocol/error_codes.py": {"difflib": "only for the complaint"},
     "protocol/tls.py": {"tempfile": "keys that are given as text alone need files"},
     "records/batches/crc32c.py": {"crc32c": _OPTIONAL},
     "server/brokers/view.py": {"topics": _START, "rules": _AUTHORIZER},

@@ -6,11 +6,11 @@ for plugins may read it. Here a line of the log says so, since most of these are
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.server.configs.brokers import check_together
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
@@ -128,8 +128,7 @@ def _unknown(known: Definitions, name: str, release: str) -> str:
             f"the config {name} is one of topics, and has no effect on brokers; all topics' "
             f"default is {topic.synonyms[0]}"
         )
-    close = difflib.get_close_matches(name, known.in_properties, n=3, cutoff=0.75)
-    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    hint = did_you_mean(near_names(name, known.in_properties))
     return f"brokers of Kafka {release} have no config {name}, so it has no effect{hint}"
 
 

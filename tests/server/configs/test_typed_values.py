@@ -15,7 +15,7 @@ from kafka_admin_proto.server.configs.definitions import ConfigDefinition, defin
 from kafka_admin_proto.server.initial_topics import checked_topics, create_topics
 from kafka_admin_proto.server.state import GROUP_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.topics.partition_changes import min_in_sync, unclean_allowed
-from tests.package.test_rooms import modules, parsed
+from tests.package.sources import modules, of_all_sources, parsed
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -65,6 +65,7 @@ def test_each_config_is_read_as_its_type(release: str, way: int) -> None:
         assert plain.group_value("g", each.name, 1) == of_broker, each
 
 
+@of_all_sources
 def test_no_module_compares_a_boolean_as_text() -> None:
     """Only what reads the values of configs knows their texts."""
     readers = (

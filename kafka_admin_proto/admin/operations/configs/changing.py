@@ -15,6 +15,7 @@ from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.admin.operations.configs.waiting import in_configs
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.near_names import did_you_mean, near_names
 
 #: Where a value comes from that was set for such a resource itself; brokers without a name are the
 #: default of all brokers.
@@ -130,21 +131,18 @@ def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> Chang
     unknown = [name for name in change.delete if name not in names]
     if not unknown:
         return None
-    import difflib  # only for the complaint
-
     kind = resource.type.replace("_", " ")
     said = f"{kind} {resource.name} has no config {', '.join(unknown)}; nothing was changed"
-    if close := [near for name in unknown for near in difflib.get_close_matches(name, names, n=1)]:
-        said += f"; did you mean {', '.join(close)}?"
+    said += did_you_mean(near for name in unknown for near in near_names(name, names, most=1))
     return ChangedConfigs(
         type=resource.type, name=resource.name, error="INVALID_CONFIG", message=said
     )
 
 
-def _not_set(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> list[str]:
+def _not_set(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> Sequence[str]:
     """The configs to delete that are not set; none of them where the client could not look."""
     if there is None:
-        return []
+        return ()
     own = own_names(change.resource, there)
     return [key for key in change.delete if key not in own]
 

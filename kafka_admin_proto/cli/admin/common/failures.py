@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_admin_proto.cli.admin.common.answer import NOT_COMPLETE as NOT_COMPLETE
 from kafka_admin_proto.cli.admin.common.answer import Row
+from kafka_admin_proto.near_names import near_names
 
 #: Errors of a command that did not run: wrong usage, a question not answered with yes, Ctrl-C.
 USAGE, DECLINED, INTERRUPTED = "UsageError", "Declined", "Interrupted"
@@ -104,15 +105,13 @@ def is_usage(error: BaseException) -> bool:
 
 def near_misses(rows: Iterable[Row], about: str, names: Iterable[str]) -> None:
     """Add "did you mean …?" to entries about a name that nothing has and others resemble."""
-    import difflib  # only for the complaint
-
     known = list(names)
     for row in rows:
         if row["error"] not in ("UNKNOWN_TOPIC_OR_PARTITION", "GROUP_ID_NOT_FOUND"):
             continue
         if row.get(about) in known:  # others have it, as behind a proxy
             continue
-        close = difflib.get_close_matches(str(row.get(about)), known, n=3, cutoff=0.6)
+        close = near_names(str(row.get(about)), known)
         if close:
             row["hint"] = f"did you mean {', '.join(close)}?"
         elif about == "topic" and _is_topic_id(row.get(about)):
