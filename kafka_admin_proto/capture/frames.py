@@ -301,18 +301,18 @@ def frame_of_payload(
     """The frame of a payload that was read from ``header_offset`` on; ``codec`` is its `codec_of`.
 
     A request has the client id of its header, a response gets ``client_id``, and so does a request
-    with a header of KIP-1313 that leaves it out. ``error`` replaces the
-    error of the payload. Nearly all frames of a capture are made here. The fields are therefore
-    passed by position: to pass them by name takes four times as long.
+    with a header of KIP-1313 that leaves it out. ``error`` replaces the error of the payload.
+    Nearly all frames of a capture are made here. The fields are therefore passed by position: to
+    pass them by name takes four times as long.
     """
     header = payload.header
     api_key = api_version = correlation_id = None
     if header is not None:
         correlation_id = header.correlation_id
-        if type(payload) is Request:
-            own: str | None = getattr(header, "client_id", None)
-            if own is not None or payload.header_version < CLIENT_ID_ONCE:
-                client_id = own
+    if type(payload) is Request:
+        own = None if payload.header is None else payload.header.client_id
+        if own is not None or header is None or payload.header_version < CLIENT_ID_ONCE:
+            client_id = own
     if header is not None or len(data) - header_offset >= PREFIX_BYTES:
         api_key, api_version = payload.api_key, payload.api_version
     return DecodedFrame(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from kafka_admin_proto.codec import Codec, codec
+from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.schema.catalog import Entry, catalog
 from kafka_admin_proto.values import Message
 
@@ -21,7 +22,7 @@ def request_header_version(api_key: int, api_version: int, dialect: str = "kafka
     It is 0 (without client id) for ControlledShutdown v0. An api that nobody here knows is taken
     to be newer than this package, so that its header is the newest one.
     """
-    return _header_version(api_key, api_version, "request", dialect)
+    return _header_version(catalog().generation, api_key, api_version, "request", dialect)
 
 
 def response_header_version(api_key: int, api_version: int, dialect: str = "kafka") -> int:
@@ -30,13 +31,12 @@ def response_header_version(api_key: int, api_version: int, dialect: str = "kafk
     It is always 0 for ApiVersions: a client does not know yet what the broker speaks when it reads
     that response (KIP-511).
     """
-    return _header_version(api_key, api_version, "response", dialect)
+    return _header_version(catalog().generation, api_key, api_version, "response", dialect)
 
 
 def header_codec(name: str, version: int, dialect: str) -> Codec[Any]:
     """The codec of a RequestHeader or ResponseHeader: Kafka's own, of a newer one the dialect's."""
-    shipped = version in catalog().entry(name).versions
-    return codec(name, version, dialect="kafka" if shipped else dialect)
+    return _header_codec(catalog().generation, name, version, dialect)
 
 
 def is_header(value: object, name: str) -> bool:
@@ -44,13 +44,28 @@ def is_header(value: object, name: str) -> bool:
     return isinstance(value, Message) and value.message_name == name
 
 
-def fitted_header(header: H, found: Codec[Any]) -> H:
-    """The header as a value of the codec's class, which may be that of a newer header."""
-    if isinstance(header, found.value_class):
-        return header
-    fields = {name: getattr(header, name) for name in header.__struct_fields__}
-    fitted: H = found.value_class(**fields)
-    return fitted
+def header_writer(header: H, found: Codec[H]) -> tuple[Codec[H], H]:
+    """The codec of a header of another class than ``found`` has, and the value that it writes.
+
+    It is that of its own class, which refuses or leaves out what an older version lacks. A class
+    that does not have the version gives its fields to that of ``found``. Raises EncodeError for a
+    value for which that class has no field.
+    """
+    wanted = found.value_class
+    if found.version in catalog().entry(header.message_name, header.dialect).versions:
+        return codec(type(header), found.version), header
+    fields, unset = {}, type(header)()
+    for name in header.__struct_fields__:
+        value = getattr(header, name)
+        if name in wanted.__struct_fields__:
+            fields[name] = value
+        elif value != getattr(unset, name):
+            raise EncodeError(
+                f"version {found.version} of the header has no such field; set it to its default",
+                message=header.message_name,
+                path=name,
+            )
+    return found, wanted(**fields)
 
 
 def message_of(
@@ -65,13 +80,22 @@ def message_of(
     return None if found is None else found[:2]
 
 
-def _header_version(api_key: int, api_version: int, type: str, dialect: str) -> int:
-    found = _find(catalog().generation, api_key, api_version, type, dialect)
+@lru_cache(maxsize=4096)
+def _header_version(
+    generation: int, api_key: int, api_version: int, type: str, dialect: str
+) -> int:
+    found = _find(generation, api_key, api_version, type, dialect)
     if found is not None:
         return found[2].header_version(found[0], api_version)
     name = f"{type.capitalize()}Header"
-    has_own = catalog().is_loaded(dialect) and name in catalog().names(dialect)
-    return catalog().entry(name, dialect if has_own else "kafka").versions.highest
+    having = [each for each in ("kafka", dialect) if name in catalog().names(each)]
+    return max(catalog().entry(name, each).versions.highest for each in having)
+
+
+@lru_cache(maxsize=1024)
+def _header_codec(generation: int, name: str, version: int, dialect: str) -> Codec[Any]:
+    shipped = version in catalog().entry(name).versions
+    return codec(name, version, dialect="kafka" if shipped else dialect)
 
 
 @lru_cache(maxsize=4096)  # each payload asks; a hostile peer may ask for every number

@@ -22,8 +22,8 @@ from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.headers import (
-    fitted_header,
     header_codec,
+    header_writer,
     is_header,
     message_of,
 )
@@ -127,11 +127,13 @@ class _Payload(msgspec.Struct, Generic[Header]):
     def _written_header(self) -> bytes | None:
         """The header's bytes; None where they are those that were read."""
         name = self.header_class.message_name
-        if self.header is None or not is_header(self.header, name):
-            raise cannot_encode("header", self.header, f"the header, a {name}")
-        self._check_header()
+        header: Any = self.header
         found = header_codec(name, self.header_version, self.dialect)
-        header = fitted_header(self.header, found)
+        if type(header) is not found.value_class:
+            if not is_header(header, name):
+                raise cannot_encode("header", header, f"the header, a {name}")
+            found, header = header_writer(header, found)
+        self._check_header()
         return _written(found, header, self.data[self.offset : self.body_offset])
 
     def _written_body(self) -> bytes | None:

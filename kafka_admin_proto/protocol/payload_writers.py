@@ -11,8 +11,8 @@ from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.request_header import RequestHeader
 from kafka_admin_proto.messages.response_header import ResponseHeader
 from kafka_admin_proto.protocol.headers import (
-    fitted_header,
     header_codec,
+    header_writer,
     is_header,
     request_header_version,
     response_header_version,
@@ -67,8 +67,10 @@ def write_request(
             path="request_api_key",
         )
     version = version_number(header.request_api_version)
-    found = _request_codecs(catalog().generation, type(body), version)
-    return found[1].encode_behind(found[0], fitted_header(header, found[0]), body)
+    front, found = _request_codecs(catalog().generation, type(body), version)
+    if type(header) is not front.value_class:
+        front, header = header_writer(header, front)
+    return found.encode_behind(front, header, body)
 
 
 @overload
@@ -99,8 +101,10 @@ def write_response(
     elif not is_header(header, "ResponseHeader"):
         raise cannot_encode("header", header, "a ResponseHeader")
     version = version_number(version)
-    found = _response_codecs(catalog().generation, type(body), version)
-    return found[1].encode_behind(found[0], fitted_header(header, found[0]), body)
+    front, found = _response_codecs(catalog().generation, type(body), version)
+    if type(header) is not front.value_class:
+        front, header = header_writer(header, front)
+    return found.encode_behind(front, header, body)
 
 
 @lru_cache(maxsize=1024)

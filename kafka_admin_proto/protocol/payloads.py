@@ -150,9 +150,10 @@ def _response_plan(
     generation: int, api_key: int, api_version: int, dialect: str
 ) -> _Plan[ResponseHeader]:
     api_key, api_version = _key_number(api_key), version_number(api_version)
-    versions = [response_header_version(api_key, api_version, dialect)]
+    newest = response_header_version(api_key, api_version, dialect)
+    versions = [newest]
     if message_of(api_key, api_version, "response", dialect) is None:
-        versions.append(0)
+        versions = [*range(newest, -1, -1)]
     headers = tuple(header_codec("ResponseHeader", version, dialect) for version in versions)
     body = _compiled_body(generation, "response", api_key, api_version, dialect)
     return _Plan(api_name(api_key, dialect), headers, body)

@@ -37,6 +37,9 @@ def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
 #: The ending of a definition file → the reader of its text.
 READERS = {".json": read_message, ".kip": _read_kip}
 
+#: What stands in front of each body, and is read before it.
+_HEADERS = ("RequestHeader", "ResponseHeader")
+
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What the index knows of a message without reading its file.
@@ -204,6 +207,7 @@ class Catalog:
                 spec = read_definition(file, dialect)
                 check(spec)
                 _check_taken(spec, specs, keys)
+                self._check_header(spec)
             except SchemaError as error:
                 if on_fault is None:
                     raise
@@ -228,6 +232,15 @@ class Catalog:
         self._dialects[dialect] = _Dialect(entries, loaded=True)
         self._dialects[dialect].specs = specs
         self.generation += 1
+
+    def _check_header(self, spec: MessageSpec) -> None:
+        """Raise SchemaError for a newer header without a field of Kafka's, as programs read it."""
+        if spec.name not in _HEADERS or self.entry(spec.name).versions.covers(spec.valid_versions):
+            return
+        for wanted in self.spec(spec.name).fields:
+            if not any((wanted.name, wanted.type) == (own.name, own.type) for own in spec.fields):
+                fault = f"the newer {spec.name} has no field {wanted.name} of type {wanted.type}"
+                raise SchemaError(fault, "add it, as Kafka's has it", file=spec.file)
 
     def _lost_headers(self, specs: dict[str, MessageSpec]) -> list[SchemaError]:
         """Faults of messages with headers that neither the folder nor Kafka's definitions have."""

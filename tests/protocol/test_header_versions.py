@@ -10,7 +10,13 @@ from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto import ApiVersionsRequest, SchemaError, codec, load_schemas
+from kafka_admin_proto import (
+    ApiVersionsRequest,
+    EncodeError,
+    SchemaError,
+    codec,
+    load_schemas,
+)
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
@@ -112,6 +118,61 @@ def test_its_own_field_is_read_and_written(dialect: str) -> None:
     )
 
 
+def test_a_newer_header_in_front_of_an_older_version(dialect: str) -> None:
+    """As in a proxy that asks an older broker: no value is lost in silence."""
+    request = read_request(wish(1, "me"), dialect=dialect)
+    header: Any = request.header
+    header.request_api_version = 0
+    assert request.body is not None
+    assert write_request(request.body, header=header) == wish(0, "me")
+    older = read_request(wish(0), dialect=dialect)
+    older.header = header
+    assert older.encode()[8:] == wish(0, "me")[8:]
+    header.client_instance_id = INSTANCE
+    with pytest.raises(EncodeError, match="client_instance_id"):
+        write_request(request.body, header=header)
+
+
+def test_a_header_that_its_folder_does_not_have(tmp_path: Path) -> None:
+    header = json.loads(header_definition()) | {"validVersions": "1-3"}
+    (tmp_path / "RequestHeader.json").write_text(json.dumps(header))
+    newer = codec("RequestHeader", 3, dialect=load_schemas(tmp_path, dialect="from 1 on"))
+    front = newer.value_class(request_api_key=7, correlation_id=5)
+    body = codec("ControlledShutdownRequest", 0).value_class()
+    assert write_request(body, header=front) == write_request(body, 0, 5)
+    front.client_instance_id = INSTANCE
+    with pytest.raises(
+        EncodeError, match="client_instance_id: version 0 of the header has no such"
+    ):
+        write_request(body, header=front)
+
+
+@pytest.mark.parametrize("lost", [{"name": "Correlation"}, {"type": "string"}])
+def test_a_newer_header_has_the_fields_that_all_programs_read(
+    tmp_path: Path, lost: dict[str, str]
+) -> None:
+    header = json.loads(header_definition())
+    (field,) = [each for each in header["fields"] if each["name"] == "CorrelationId"]
+    field |= lost
+    (tmp_path / "RequestHeader.json").write_text(json.dumps(header))
+    with pytest.raises(SchemaError, match="newer RequestHeader has no field CorrelationId of type"):
+        load_schemas(tmp_path, dialect="odd header")
+
+
+def test_apis_that_nobody_knows_keep_the_newest_header_with_older_definitions(
+    tmp_path: Path,
+) -> None:
+    header = json.loads(header_definition()) | {"validVersions": "0-1"}
+    (tmp_path / "RequestHeader.json").write_text(json.dumps(header))
+    newest = json.loads((catalog().folder / "kafka" / "ResponseHeader.json").read_text("utf-8"))
+    (tmp_path / "ResponseHeader.json").write_text(json.dumps(newest | {"validVersions": "0-2"}))
+    older = load_schemas(tmp_path, dialect="older header")
+    assert (request_header_version(901, 0, older), response_header_version(901, 0, older)) == (2, 2)
+    answer = read_response(bytes(4) + b"\x01\x05\x00body", 901, 0, dialect=older)
+    assert (answer.header_version, answer.raw_body) == (2, b"body")
+    assert read_response(bytes(4) + b"body", 901, 0, dialect=older).header_version == 0
+
+
 def test_at_an_unknown_version_the_header_is_read_all_the_same(dialect: str) -> None:
     payload = wish(1, "me")
     request = read_request(payload[:2] + b"\0\5" + payload[4:], dialect=dialect)
@@ -169,11 +230,13 @@ def rows(capture: bytes, dialect: str, *, stops: bool) -> list[tuple[str, str | 
 def test_a_client_id_that_is_sent_once_is_kept_in_rows(dialect: str, stops: bool) -> None:
     hello = write_request(ApiVersionsRequest("lib", "1"), 3, 1, "billing")
     answer = write_response(codec("WishResponse", 1, dialect=dialect).value_class(text="x"), 1, 7)
-    turns = [(True, hello), (True, wish(1)), (False, answer), (True, wish(0))]
+    unread = wish(1)[:8] + b"\0\2x"  # a header that is cut short names no client
+    turns = [(True, hello), (True, wish(1)), (False, answer), (True, wish(0)), (True, unread)]
     packets = conversation([(is_client, frame(payload)) for is_client, payload in turns])
     assert rows(pcap(packets), dialect, stops=stops) == [
         ("request", "ApiVersions", "billing"),
         ("request", "Wish", "billing"),
         ("response", "Wish", "billing"),
         ("request", "Wish", None),  # a header of version 1 says that there is none
+        ("request", "Wish", None),
     ]
