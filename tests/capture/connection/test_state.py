@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_admin_proto.capture.connection.conversation import Conversation
@@ -104,3 +105,21 @@ def test_another_version_or_damage_is_refused() -> None:
         read_state(b"\xff\xff" + data[2:])
     with pytest.raises(StateError, match="damaged"):
         read_state(data[:-1])
+
+
+def test_a_state_of_before_or_after_a_field_was_added_is_read() -> None:
+    """A stream goes on with the next release, and with the one before where it is put back."""
+    key, packets = max(segments().items(), key=lambda each: len(each[1]))
+    decoder = Conversation(key, OPTIONS, TopicNameIndex(), [])
+    for ordinal, (ts, end, segment) in enumerate(packets[: len(packets) // 2]):
+        decoder.segment(end, *segment[1:], ts, ordinal, "capture")
+    data = decoder.state()
+    assert data is not None
+    state, older = read_state(data), msgspec.msgpack.decode(data[2:])
+    assert older["connection"].pop("client_id")
+    older["connection"]["field of the next release"] = 1
+    found = read_state(b"\0\2" + msgspec.msgpack.encode(older))
+    assert found.connection is not None
+    assert state.connection is not None
+    found.connection.client_id = state.connection.client_id
+    assert found == state
