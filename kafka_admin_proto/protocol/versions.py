@@ -120,6 +120,8 @@ def cut_versions(response: Response, ours: Iterable[Api] | None = None) -> None:
         raise ValueError("ours lacks ApiVersions, without which nothing can be negotiated")
     own = known[api_keys.API_VERSIONS].versions
     body = response.read_body()
+    if response.header is None and response.error is not None:
+        raise response.error
     if response.api_version not in own:
         row = ApiVersion(api_keys.API_VERSIONS, own.lowest, own.highest)
         response.api_version, response.error = 0, None
