@@ -75,7 +75,8 @@ def _read(
     headers, slips = parse_grammars(text, strict=strict)
     most = MAX_FIELDS + len(text)
     resolver = Resolver(headers, structs, slips, most)
-    proposal = Proposal({}, slips)
+    messages: dict[str, MessageSpec] = {}
+    left_out: dict[str, None] = {}
     versions: dict[str, dict[int, Production]] = {}
     layouts: dict[str, dict[int, tuple[bool, tuple[LayoutField, ...]]]] = {}
 
@@ -86,9 +87,9 @@ def _read(
         field = "" if place is header else f"{place.name}: "
         resolver.slip(place, "unreadable", f"{name}: {field}{error.fault}",
                       f"left out; {error.remedy}")  # fmt: skip
-        proposal.left_out.append(name)
+        left_out[name] = None
 
-    for header in headers:
+    for position, header in enumerate(headers):
         name = header.name if strict else resolver.message_name(header)
         found = versions.setdefault(name, {})
         if header.version in found:
@@ -99,23 +100,22 @@ def _read(
         if resolver.left < 0:
             fault = f"over {counted(most, 'fields')} in all messages together"
             leave_out(name, SchemaError(fault, "so are all after it; split the text"), header)
-            proposal.left_out += [each.name for each in headers]
+            left_out |= {each.name: None for each in headers[position:]}
             break
         try:
             layouts.setdefault(name, {})[header.version] = resolver.message(header)
         except SchemaError as error:
             leave_out(name, error, header)
     for name, found in versions.items():
-        if name in proposal.left_out:
+        if name in left_out:
             continue
         read = range(max(found) + 1) if strict else _newest_run(name, found, slips)
         layout = {version: each for version, each in layouts[name].items() if version in read}
         try:
-            proposal.messages[name] = message_spec(name, layout, file=file, dialect=dialect)
+            messages[name] = message_spec(name, layout, file=file, dialect=dialect)
         except SchemaError as error:
             leave_out(name, error, found[max(found)])
-    proposal.slips = sorted(set(slips))
-    return proposal
+    return Proposal(messages, sorted(set(slips)), list(left_out))
 
 
 def _newest_run(name: str, versions: dict[int, Production], slips: list[Slip]) -> range:

@@ -66,7 +66,7 @@ class Resolver:
     def message(self, header: Production) -> tuple[bool, tuple[LayoutField, ...]]:
         """Whether the message is flexible, and its fields."""
         productions = [header, *header.below()]
-        self._size = 0
+        self._open, self._size = [], 0  # the message before may have ended in an error
         self._pair_strays(productions)
         self._note_duplicates(productions)
         try:

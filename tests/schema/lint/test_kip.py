@@ -28,6 +28,12 @@ Vote Request (Version: 1) => b a
         (1, 1),
         "BigRequest: over 10000 fields",
     ),
+    "Deep Request (Version: 0) => a0\n"
+    + "".join(f"  a{i} => a{i + 1} b\n" for i in range(41))
+    + "  a41 => INT8\n  b => INT8\n": (
+        (1, 1),
+        "DeepRequest: line 42: nested too deeply",
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.cli.definitions.schema import _is_other_json, _slips
+from kafka_admin_proto.schema.kip.reader import read_proposal
 from kafka_admin_proto.schema.lint.kip import lint_proposal
 
 HEAD = "Ping Request (Version: 0) => "
@@ -50,6 +51,10 @@ PROPOSALS: dict[str, Callable[[int], str]] = {
     "one name": lambda n: HEAD + "a " * n + "\n  a => INT32\n" + lines("    b{i} => INT8\n", n),
     "types": lambda n: HEAD + "int8 " * n,
     "messages": lambda n: lines("M{w}Request (Version: 0) => a{i}\n  a{i} => INT32\n", n),
+    "messages without a reading": lambda n: lines(
+        "M{w}Request_V0 => a\n  a => INT8\nM{w}Request_V1 => a\n  a => INT16\n", n
+    ),
+    "gaps": lambda n: lines("M Request (Version: {i}1) => a b\n  a => INT32\n", n),
     "messages without definitions": lambda n: lines("M{w}Request (Version: 0) => a{i}\n", n),
     "versions": lambda n: lines("M Request (Version: {i}) => a b\n  a => INT32\n", n),
     "versions, each with other fields": lambda n: lines("M Request (Version: {i}) => a{i}\n", n),
@@ -133,6 +138,10 @@ def test_an_end_of_comparing_names_is_a_slip() -> None:
 
 
 def test_definitions_that_multiply_are_refused() -> None:
-    slips = lint_proposal(PROPOSALS["a struct that each message takes"](1000))
-    (slip,) = [slip for slip in slips if slip.rule == "unreadable"]
+    text = PROPOSALS["a struct that each message takes"](1000)
+    found = read_proposal(text)
+    (slip,) = [slip for slip in found.slips if slip.rule == "unreadable"]
     assert "fields in all messages together; left out; so are all after it" in str(slip)
+    heads = [line.partition(" ")[0] for line in text.splitlines()]
+    assert list(found.messages) == ["PingRequest", *heads[2 : slip.line - 1]]
+    assert found.left_out == heads[slip.line - 1 :]
