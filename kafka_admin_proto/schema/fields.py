@@ -130,6 +130,10 @@ class FieldSpec(Struct, frozen=True):
         entity = _ENTITY_TYPES_FOLDED.get(self.entity_type.casefold())
         if entity is not None and entity != self.entity_type:
             yield SchemaError(f"unknown entityType {self.entity_type!r}", f"write {entity!r}")
+        elif self.entity_type and not _FIELD_NAME.match(self.entity_type):
+            yield SchemaError(
+                f"invalid entityType {self.entity_type!r}", "use letters and digits, a letter first"
+            )
         elif entity is not None and self.type.element != ENTITY_TYPES[entity]:
             yield SchemaError(
                 f"entityType {entity} is for fields of {ENTITY_TYPES[entity]}, this is {self.type}",

@@ -301,7 +301,7 @@ class _Keys:
                 return ()
             number = re.fullmatch(r"\+?[0-9]{1,5}", str(header).strip())
             if versions.empty or number is None or int(number[0]) > MAX_VERSION:
-                fault = f'"{key}" has {json.dumps(header)} for versions "{text}"'
+                fault = f'"{key}" has {json.dumps(header)[:40]} for versions "{text}"'
                 self._fault(key, fault, "write the number of a header's version")
                 return ()
             found.append((versions, int(number[0])))
