@@ -35,13 +35,19 @@ def test_no_request_of_an_unknown_version_passes(proxy: Any) -> None:
         if api.name == "ApiVersions":
             assert list(proxy.from_client(frame(payload))) == [frame(payload)]
             continue
-        with pytest.raises(ConnectionAbortedError, match=f"a {api.name} that is not read here"):
+        with pytest.raises(
+            ConnectionAbortedError, match=f"a request that is not read here: {api.name}Request"
+        ):
             list(proxy.from_client(frame(payload)))
+    with pytest.raises(ConnectionAbortedError, match="not read here: unknown api key 999"):
+        list(proxy.from_client(frame(bytes.fromhex("03e7 0000 00000007 ffff 00"))))
 
 
 def test_no_answer_that_is_not_read_passes(proxy: Any) -> None:
     proxy.pending.append((3, 12))
-    with pytest.raises(ConnectionAbortedError, match="a Metadata that is not read here"):
+    with pytest.raises(
+        ConnectionAbortedError, match="a response that is not read here: MetadataResponse"
+    ):
         list(proxy.from_broker(frame(bytes.fromhex("00000007 00 00"))))
 
 
