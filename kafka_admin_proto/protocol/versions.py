@@ -104,13 +104,14 @@ def shared_apis(theirs: Mapping[int, VersionRange], ours: Iterable[Api] | None =
 
 
 def cut_versions(response: Response, ours: Iterable[Api] | None = None) -> None:
-    """Cut a broker's answer to ApiVersions, in place, to what is here; ``ours`` is all of that.
+    """Cut a broker's answer to ApiVersions, in place, to the apis and versions that are read here.
 
-    A proxy that passes on the result (``response.encode()``) is asked for nothing that it cannot
-    read by clients that keep to it. An answer in a version that is not here becomes that of a
-    broker without the version: version 0, UNSUPPORTED_VERSION and the versions of ApiVersions
-    that are here (KIP-511), with which clients ask again. Raises ValueError for the response of
-    another api and for ``ours`` without ApiVersions, and DecodeError for one that is damaged.
+    ``ours`` are the apis to cut to, by default all that the package reads. Clients that keep to the
+    answer (``response.encode()``) send a proxy no request that it cannot read. An answer in a
+    version that is not read here becomes that of a broker without the version: version 0,
+    UNSUPPORTED_VERSION and the versions of ApiVersions that are read, with which clients ask again
+    (KIP-511). Raises ValueError for the response of another api and for ``ours`` without
+    ApiVersions, and DecodeError for a response that is damaged.
     """
     checked_arguments(cut_versions, {"response": response})
     if response.api_key != api_keys.API_VERSIONS:
@@ -133,7 +134,7 @@ def cut_versions(response: Response, ours: Iterable[Api] | None = None) -> None:
 
 
 def shared_rows(rows: Iterable[ApiVersion], ours: Mapping[int, Api]) -> list[ApiVersion]:
-    """The rows of an ApiVersions response, cut to the versions that are here, by api key."""
+    """The rows of an ApiVersions response, cut to the versions of ``ours``, apis by their key."""
     found = []
     for row in rows:
         theirs = VersionRange(row.min_version, row.max_version)

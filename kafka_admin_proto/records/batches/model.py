@@ -116,8 +116,8 @@ class RecordSet(msgspec.Struct):
 
     batches: list[Batch]
     partial_bytes: int = 0
-    needed_bytes: int = 0
     error: DecodeError | None = None
+    needed_bytes: int = 0
 
     def errors(self) -> Iterator[KafkaAdminProtoError]:
         """All errors, in the order of the bytes."""

@@ -58,9 +58,9 @@ def test_what_is_cut_short_is_no_fault(batch: Batch, data: st.DataObject) -> Non
     encoded = write_batch(batch)
     cut = data.draw(st.integers(0, len(encoded) - 1))
     needed = len(encoded) if cut >= 12 else 0
-    assert read_records(encoded[:cut]) == RecordSet([], cut, needed)
+    assert read_records(encoded[:cut]) == RecordSet([], cut, needed_bytes=needed)
     found = read_records(encoded + encoded[:cut])
-    assert found == RecordSet([as_read(batch, encoded)], cut, needed)
+    assert found == RecordSet([as_read(batch, encoded)], cut, needed_bytes=needed)
     assert list(read_batches(encoded + encoded[:cut])) == [batch]
 
 
