@@ -50,9 +50,6 @@ def test_each_config_is_read_as_its_type(release: str, way: int) -> None:
     state = Served(release, nodes=1, configs=written_out).state
     for each in brokers:
         assert state.broker_value(each.name) == plain.broker_value(each.name), each
-    assert {
-        name: value for name, (value, _) in state.topic_defaults.texts.items() if not value
-    } == {name: value for name, (value, _) in plain.topic_defaults.texts.items() if not value}
     for each in topics:
         assert state.topic_value("t", each.name) == plain.topic_value("t", each.name), each
     of_topic = [ConfigRecord(TOPIC_RESOURCE, "t", each.name, written(each, way)) for each in topics]
