@@ -44,7 +44,11 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:
-        """Settings by Kafka's names; SettingsError for stores that are not PEM."""
+        """Settings by Kafka's names, without blanks around values, as Kafka's ConfigDef has them.
+
+        Raises SettingsError for stores that are not PEM.
+        """
+        properties = {name: text.strip() for name, text in properties.items()}
         _check_pairs(properties)
         store = _store(properties, "truststore", "ssl.truststore.certificates")
         pair = _store(properties, "keystore", "ssl.keystore.certificate.chain")

@@ -51,6 +51,22 @@ def test_names_and_versions_of_tls() -> None:
     assert context.minimum_version is ssl.TLSVersion.TLSv1_3
 
 
+def test_blanks_around_values_do_not_count() -> None:
+    """ConfigDef trims texts and passwords before Kafka reads them."""
+    plain = {
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": "-----BEGIN CERTIFICATE----- a -----END CERTIFICATE-----",
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": "-----BEGIN CERTIFICATE----- b -----END CERTIFICATE-----",
+        "ssl.keystore.key": "-----BEGIN PRIVATE KEY----- c -----END PRIVATE KEY-----",
+        "ssl.key.password": "hush",
+        "ssl.endpoint.identification.algorithm": "",
+        "ssl.enabled.protocols": "TLSv1.3",
+    }
+    padded = {name: f" {value}\t\n" for name, value in plain.items()}
+    assert TlsSettings.from_properties(padded) == TlsSettings.from_properties(plain)
+
+
 def test_a_listener_needs_a_certificate_and_a_known_client_auth() -> None:
     with pytest.raises(SettingsError, match=r"needs a certificate; set ssl.keystore.location"):
         TlsSettings().server_context("none")

@@ -166,12 +166,12 @@ def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits
     with_sasl, with_tls = protocol.startswith("SASL"), protocol.endswith("SSL")
     mechanisms: tuple[str, ...] = ()
     if with_sasl:
-        text = configs.texts[_MECHANISMS]
-        mechanisms = tuple(each.strip() for each in text.split(",") if each.strip())
+        mechanisms = tuple(configs.value(_MECHANISMS))
         unknown = [each for each in mechanisms if each not in MECHANISMS.split(",")]
         if unknown or not mechanisms:
             raise SettingsError(
-                f"{_MECHANISMS}={text}: expected some of {MECHANISMS}, which are served"
+                f"{_MECHANISMS}={configs.texts[_MECHANISMS]}: expected some of {MECHANISMS}, which "
+                "are served"
             )
     tls = None
     if with_tls:
