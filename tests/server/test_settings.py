@@ -24,6 +24,7 @@ from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.resolved_settings import LISTENERS
 from kafka_admin_proto.server.settings import _ITEM_CHECKS
+from tests.server.served import Served
 
 ARGUMENTS = [name for name in inspect.signature(Cluster.__init__).parameters if name != "self"]
 
@@ -167,6 +168,7 @@ def test_each_config_is_held_to_its_definition(release: str) -> None:
         ({"node.id": 4}, "the cluster sets the config node.id itself: give brokers instead"),
         ({"broker.rack": "a"}, "give racks instead"),
         ({"listener.name.b.ssl.client.auth": "none"}, "of no listener of the cluster; there are"),
+        ({"listener.name.plaintext.max.connections": "9"}, "all listeners of a node together"),
         ({"num.partitions": "3.0"}, "Invalid value 3.0 for configuration num.partitions: Not a"),
         ({"num.partitions": 3.0}, "Invalid value 3.0 for configuration num.partitions: Not a"),
         ({"message.max.bytes": "1.000000012e+09"}, "configuration message.max.bytes: Not a"),
@@ -207,6 +209,10 @@ def test_configs_without_an_effect_are_refused(configs: dict[str, Any], said: st
         ("nothing.like.it", "have no config nothing.like.it, so it has no effect"),
         ("retention.ms", "is one of topics, and has no effect on brokers; all topics' default is"),
         ("listener.name.plaintext.no", "have no config listener.name.plaintext.no, so it has no"),
+        *[
+            (f"listener.name.plaintext.{own}", f"no config listener.name.plaintext.{own}, so it ")
+            for own in ("node.id", "num.partitions", "connections.max.idle.ms", "log.segment.bytes")
+        ],
     ],
 )
 def test_names_that_kafka_does_not_know_are_kept(
@@ -218,6 +224,14 @@ def test_names_that_kafka_does_not_know_are_kept(
     assert said in line
     checked_configs({name: "3"}, "4.3", LISTENERS, has_policy=True)
     assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("unit", ["ms", "minutes", "hours"])
+def test_each_negative_retention_is_unlimited(unit: str) -> None:
+    """KafkaConfig.logRetentionTimeMillis: -1 for all of them."""
+    name = f"log.retention.{unit}"
+    state = Served(configs=checked_configs({name: -5}, "4.3", LISTENERS, has_policy=False)).state
+    assert state.topic_value("t", "retention.ms") == -1
 
 
 def test_numbers_and_bools_are_values_of_configs() -> None:

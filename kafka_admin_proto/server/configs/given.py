@@ -25,7 +25,7 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     SUPER_USERS_CONFIG,
     authorizer_settings,
 )
-from kafka_admin_proto.server.security.listeners import LISTENER_PREFIX, check_read
+from kafka_admin_proto.server.security.listeners import LISTENER_PREFIX, check_read, is_of_listener
 from kafka_admin_proto.server.settings import is_utf8
 
 #: Configs whose values the cluster makes by itself → the arguments that they follow from.
@@ -78,7 +78,7 @@ def checked_configs(
         if name.startswith(LISTENER_PREFIX):
             listener, own = _of_listener(name, listeners)
             read_by = {listener: listeners[listener]}
-        if own in known.in_properties:
+        if own in known.in_properties and (name == own or is_of_listener(own)):
             _check(known, own, text, name, release)
             check_read(name, own, read_by, texts)
         elif name not in _OF_AUTHORIZER and not has_policy:

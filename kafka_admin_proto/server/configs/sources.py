@@ -20,6 +20,14 @@ GROUP = 8
 
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
+#: Configs of brokers whose number is not that of the topic's config → their unit.
+_UNITS_MS = {
+    "log.roll.hours": _HOUR_MS,
+    "log.roll.jitter.hours": _HOUR_MS,
+    "log.retention.hours": _HOUR_MS,
+    "log.retention.minutes": _MINUTE_MS,
+    "log.retention.ms": 1,  # of which each negative one is -1
+}
 
 Configs = Mapping[str, str | None]
 
@@ -56,15 +64,15 @@ def topic_value(
     if found is None:
         return config.default, DEFAULT
     name, text, source = found
-    return in_milliseconds(name, text), source
+    return _in_milliseconds(name, text), source
 
 
-def in_milliseconds(name: str, text: str | None) -> str | None:
+def _in_milliseconds(name: str, text: str | None) -> str | None:
     """A broker's config in hours or minutes as the text of the topic's config in milliseconds.
 
-    A negative retention means unlimited in each unit.
+    A negative retention means unlimited in each unit: KafkaConfig.logRetentionTimeMillis.
     """
-    unit = {"hours": _HOUR_MS, "minutes": _MINUTE_MS}.get(name.rpartition(".")[2])
+    unit = _UNITS_MS.get(name)
     if unit is None or text is None:
         return text
     number = parse_integer(trim(text), 64)

@@ -40,6 +40,13 @@ _OF_CLIENTS = (
     "ssl.truststore.certificates",
     "ssl.principal.mapping.rules",
 )
+#: Configs that Kafka's listeners read beside those of TLS and SASL, and that have no effect here.
+_WITHOUT_COUNTERPART = (
+    "max.connections",
+    "max.connection.creation.rate",
+    "num.network.threads",
+    "principal.builder.class",
+)
 #: Kafka's files have them, and PEM has no use for them.
 _FOR_OTHER_STORES = ("ssl.keystore.password", "ssl.truststore.password", "ssl.protocol")
 
@@ -65,6 +72,14 @@ def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def is_of_listener(name: str) -> bool:
+    """Whether Kafka, or this cluster, reads a config for each listener, with the listener's prefix.
+
+    Kafka does not know any other config with such a prefix.
+    """
+    return name.startswith(("ssl.", "sasl.")) or name in (*_READ_BY, *_WITHOUT_COUNTERPART)
+
+
 def check_read(
     name: str, own: str, protocols: Mapping[str, str], configs: Mapping[str, str]
 ) -> None:
@@ -75,6 +90,11 @@ def check_read(
     """
     readers = _TLS if own == "ssl.client.auth" and name != own else _READ_BY.get(own)
     if readers is None:
+        if name != own and own == "max.connections":
+            raise SettingsError(
+                f"the config {name} has no effect: connections are limited for all listeners of a "
+                "node together; give max.connections"
+            )
         if own.startswith(("ssl.", "sasl.")) and own not in _FOR_OTHER_STORES:
             instead = "leave it out"
             if own == "sasl.jaas.config":
@@ -117,7 +137,7 @@ class ListenerConfigs:
         own = {
             key.removeprefix(prefix): value
             for key, value in configs.items()
-            if key.startswith(prefix)
+            if key.startswith(prefix) and is_of_listener(key.removeprefix(prefix))
         }
         self.texts: Mapping[str, str] = {**configs, **own}
         self._release = release
