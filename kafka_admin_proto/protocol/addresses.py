@@ -56,7 +56,10 @@ def without_brackets(host: str) -> str:
 
 def is_host(text: str) -> bool:
     """Whether a text may be a host's name, or is an address of IPv4 or IPv6."""
-    return _packed(text) is not None if ":" in text else _NAME.fullmatch(text) is not None
+    address, percent, zone = text.partition("%")
+    if ":" not in address:
+        return _NAME.fullmatch(text) is not None
+    return _packed(address) is not None and (not percent or _NAME.fullmatch(zone) is not None)
 
 
 def is_unspecified(host: str) -> bool:
@@ -77,12 +80,13 @@ def _packed(host: str) -> bytes | None:
 def _address(text: str) -> Address:
     # Kafka takes PLAINTEXT://host:port too, and does not look at what is in front.
     host, colon, port = text.rpartition("://")[2].rpartition(":")
-    if ":" in host and host == without_brackets(host):
+    bare = without_brackets(host)
+    if ":" in host and host == bare:
         raise SettingsError(
             f"{text!r} is not an address: write an IPv6 address in brackets, [::1]:9092"
         )
-    if not colon or not host:
+    if not colon or not bare:
         raise SettingsError(f"{text!r} is not an address: write host:port, kafka-1:9092")
     if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) <= HIGHEST_PORT):
         raise SettingsError(f"{text!r} is not an address: a port is a number from 1 to 65535")
-    return Address(without_brackets(host), int(port))
+    return Address(bare, int(port))

@@ -9,6 +9,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import (
     HIGHEST_PORT,
     Address,
+    is_host,
     is_unspecified,
     parse_addresses,
     without_brackets,
@@ -34,10 +35,10 @@ def advertised_addresses(
     there = list(listeners)
     for name, text in given.items():
         place = f"{_LISTENERS}[{name!r}]"
-        if name.upper() not in there or name.upper() in found:
-            raise SettingsError(
-                f"{place} is of no listener, or of one twice; there are {', '.join(there)}"
-            )
+        if name.upper() not in there:
+            raise SettingsError(f"{place} is of no listener; there are {', '.join(there)}")
+        if name.upper() in found:
+            raise SettingsError(f"{place}: the listener has addresses already; leave these out")
         try:
             texts = text.split(",") if isinstance(text, str) else text
             addresses = [address for each in texts for address in parse_addresses(each)]
@@ -53,6 +54,10 @@ def advertised_addresses(
                 "each, or that of the first, whose port the others count on from"
             )
         for each in addresses:
+            if not is_host(each.host):
+                raise SettingsError(
+                    f"{place}: {each.host!r} is no host; expected a name or an IP address"
+                )
             check_reachable(each.host)
         found[name.upper()] = addresses
     return found
@@ -63,5 +68,6 @@ def check_reachable(host: str) -> None:
     if is_unspecified(host):
         raise SettingsError(
             f"clients cannot connect to {host}, which is all addresses of this machine; give "
-            "advertised_host, the name or address by which they know it"
+            "the name or address by which they know it, as advertised_host or in "
+            "advertised_listeners"
         )

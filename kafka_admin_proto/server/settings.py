@@ -54,6 +54,10 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and value != "" and is_utf8(value)
 
 
+def _is_host(value: object) -> bool:
+    return isinstance(value, str) and is_host(without_brackets(value))
+
+
 def _are_texts(value: object) -> bool:
     return isinstance(value, Sequence) and all(map(_is_any_text, value))
 
@@ -79,9 +83,9 @@ _CHECKS: dict[str, _Rule] = {
         f"how many nodes, a whole number from 1 to {MOST_BROKERS}",
     ),
     "release": (lambda value: value in RELEASES, f"one of {', '.join(RELEASES)}, as text"),
-    "host": (_is_text, "the name or address to listen on, as text"),
+    "host": (_is_host, "the name or address to listen on, without a port, as text"),
     "advertised_host": (
-        _or_none(lambda value: _is_name(value) and is_host(without_brackets(value))),
+        _or_none(_is_host),
         "the host that clients get, a name or address without a port, as text, or None",
     ),
     "advertised_listeners": (

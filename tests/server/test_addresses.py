@@ -121,12 +121,14 @@ def test_each_listener_and_node_may_have_its_own(given: Any, found: list[str]) -
     ("given", "said"),
     [
         ({"NO": "k:9"}, "advertised_listeners['NO'] is of no listener"),
-        (
-            {"OUT": "k:9", "out": "k:8"},
-            "advertised_listeners['out'] is of no listener, or of one t",
-        ),
+        ({"OUT": "k:9", "out": "k:8"}, "advertised_listeners['out']: the listener has addresses"),
         ({"OUT": "k"}, "advertised_listeners['OUT']: 'k' is not an address: write host:port"),
         ({"OUT": "::1:9"}, "advertised_listeners['OUT']: '::1:9' is not an address: write an IPv6"),
+        ({"OUT": "[]:9"}, "advertised_listeners['OUT']: '[]:9' is not an address: write host:port"),
+        *[
+            ({"OUT": f"{host}:9"}, f"advertised_listeners['OUT']: {host.strip('[]')!r} is no host")
+            for host in ("a b", "u@h", "/x", "[a:b]", "[::1%a b]", "\ud800")
+        ],
         ({"OUT": ""}, "advertised_listeners['OUT']: no address"),
         ({"OUT": []}, "advertised_listeners['OUT'] has 0 addresses for 3 brokers"),
         ({"OUT": "a:1,b:1"}, "advertised_listeners['OUT'] has 2 addresses for 3 brokers"),
