@@ -14,6 +14,7 @@ from kafka_admin_proto.errors import SettingsError
 HIGHEST_PORT = 65535
 #: A host's name or address of IPv4; names with an underscore are in use.
 _NAME = re.compile(r"[\w.-]+")
+_PORT = re.compile(r"[0-9]{1,5}")
 #: The addresses that stand for all of a machine, in bytes: 0.0.0.0, ::, and ::ffff:0.0.0.0.
 _UNSPECIFIED = (bytes(4), bytes(16), bytes(10) + b"\xff\xff" + bytes(4))
 
@@ -42,7 +43,7 @@ def parse_addresses(text: str | Sequence[str]) -> tuple[Address, ...]:
 def listen_address(text: str, setting: str) -> Address:
     """host:port to listen on, port 0 for any; SettingsError, which names the setting."""
     host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= HIGHEST_PORT):
+    if not (colon and host and _PORT.fullmatch(port) and int(port) <= HIGHEST_PORT):
         raise SettingsError(
             f"{setting}: {text!r} is not host:port, as 127.0.0.1:9092, or 0 for any port"
         )
@@ -87,6 +88,6 @@ def _address(text: str) -> Address:
         )
     if not colon or not bare:
         raise SettingsError(f"{text!r} is not an address: write host:port, kafka-1:9092")
-    if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) <= HIGHEST_PORT):
+    if not (_PORT.fullmatch(port) and 0 < int(port) <= HIGHEST_PORT):
         raise SettingsError(f"{text!r} is not an address: a port is a number from 1 to 65535")
     return Address(bare, int(port))

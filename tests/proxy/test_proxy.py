@@ -222,7 +222,9 @@ def test_ports_follow_the_ids_of_brokers(cluster: SyncCluster) -> None:
         ]
 
 
-@pytest.mark.parametrize("text", ["9092", ":9092", "host:", "host:99999", "host:-1", "host:x"])
+@pytest.mark.parametrize(
+    "text", ["9092", ":9092", "host:", "host:99999", "host:-1", "host:x", f"host:{'9' * 5000}"]
+)
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="is not host:port"):
         Proxy("127.0.0.1:1", listen=text)

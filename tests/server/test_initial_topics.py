@@ -198,6 +198,7 @@ def test_a_folders_topic_is_otherwise(tmp_path: Path, given_now: Any, said: str)
     [
         (["--topic", "orders:x"], "--topic takes NAME[:PARTITIONS], not orders:x"),
         (["--topic", "orders:"], "--topic takes NAME[:PARTITIONS], not orders:"),
+        (["--topic", f"orders:{'9' * 5000}"], "--topic takes NAME[:PARTITIONS], not orders:99"),
         (["--topic", "a:1:2"], "--topic takes NAME[:PARTITIONS], not a:1:2"),
         (["--topic", "a", "--topic", "a:2"], "--topic names a twice; leave one out"),
         (["--topic", "a b"], "topics: 'a b' cannot be created: INVALID_TOPIC_EXCEPTION"),

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection import RequestReceived
     from kafka_admin_proto.values import Message
 
+#: No number of partitions is longer.
+_DIGITS = 10
+
 
 @click.command()
 @click.option("--brokers", type=WholeNumber(1, MOST_BROKERS), default=1, show_default=True,
@@ -181,7 +184,8 @@ def _topics(texts: tuple[str, ...]) -> dict[str, int]:
     """The partitions of each topic, -1 for the brokers' default."""
     pairs = _pairs("--topic", tuple(each if ":" in each else f"{each}:-1" for each in texts), ":")
     for name, count in pairs.items():
-        if not count.removeprefix("-").isdecimal():
+        digits = count.removeprefix("-")
+        if not digits.isdecimal() or len(digits) > _DIGITS:
             raise click.UsageError(f"--topic takes NAME[:PARTITIONS], not {name}:{count}")
     return {name: int(count) for name, count in pairs.items()}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition, Validator
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, invalid, parse, shown
-from kafka_admin_proto.server.java import list_text
+from kafka_admin_proto.server.java import list_text, parse_integer
 
 _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 #: Java's Duration.parse: sign, days, "T" with what follows, hours, minutes, seconds, fraction.
@@ -111,7 +111,11 @@ def _is_by_duration(value: str) -> bool:
     counts = [days, hours, minutes, seconds]
     if not any(counts) or time in ("T", "t"):
         return False
-    parts_s = [int(count or 0) * unit for count, unit in zip(counts, _UNITS_S, strict=True)]
+    try:
+        numbers = [parse_integer(count or "0", 64) for count in counts]
+    except ValueError:
+        return False
+    parts_s = [number * unit for number, unit in zip(numbers, _UNITS_S, strict=True)]
     nanos = int((fraction or "").ljust(9, "0")) * (-1 if (seconds or "").startswith("-") else 1)
     total = sum(parts_s) * 1_000_000_000 + nanos
     if max(map(abs, parts_s)) >= 1 << 63:

@@ -198,6 +198,7 @@ def test_a_release_whose_configs_alone_are_known_is_not_played() -> None:
         (True, "PT1H pt1h P1D PT0S PT1.5S PT1,5S PT1.S P-1DT25H -PT-1S +P1D P1DT1M"),
         (False, "P PT -PT1H PT-1H PxT P1Y PT1.5H P1DT PT1M1H P99999999999999999D PT.5S PT-0.1S"),
         (False, "PT0.1234567891S H P\u0661D"),
+        (False, f"P{'9' * 5000}D PT-{'9' * 5000}S"),
     ],
 )
 def test_durations_are_those_of_java(taken: bool, texts: str) -> None:
