@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import time
 
@@ -60,12 +59,14 @@ class Left(float):
 class Deadline:
     """A point in time, ``seconds`` from now, for all attempts together.
 
-    ``math.inf`` never ends. Raises InstructionError for nan.
+    ``math.inf`` never ends. Raises InstructionError for nan and negative numbers.
     """
 
     def __init__(self, seconds: float) -> None:
-        if math.isnan(seconds):
-            raise InstructionError("a timeout is a number of seconds, not nan; math.inf never ends")
+        if not seconds >= 0:  # nan as well
+            raise InstructionError(
+                f"a timeout is a number of seconds, 0 or more, not {seconds:g}; math.inf never ends"
+            )
         #: What the user gave, also where this is what was left of another deadline.
         self.seconds: float = seconds.given_s if isinstance(seconds, Left) else seconds
         self._end = time.monotonic() + seconds

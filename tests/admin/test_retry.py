@@ -31,10 +31,10 @@ def test_transient_errors_are_errors_of_kafka_that_are_retriable() -> None:
 
 def test_a_deadline_ends() -> None:
     assert Deadline(0).is_over
-    assert Deadline(-1).left == 0.0
     assert Deadline(float("inf")).left == float("inf")
-    with pytest.raises(ValueError, match="a number of seconds"):
-        Deadline(float("nan"))
+    for no_time in (float("nan"), -1, -0.5, float("-inf")):
+        with pytest.raises(ValueError, match=f"a number of seconds, 0 or more, not {no_time:g}"):
+            Deadline(no_time)
     assert 9 < Deadline(10).left <= 10
 
 

@@ -10,6 +10,7 @@ from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.admin.session.effects import Effect, effect_of
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.versions import VersionRange
@@ -50,18 +51,26 @@ class Call(Generic[_R]):
         self.inner: Call[Any] | None = None
         self.is_sent = False
         self.maybe_repeated = False
-        #: Brokers that did not answer this call; it goes to others where it can.
-        self.failed: set[int | None] = set()
+        #: Where this call was not answered; it goes to other brokers where it can.
+        self.failed: set[Address] = set()
 
     @property
     def api(self) -> str:
         request = self.request
         return api_name(request.api_key or 0, request.dialect) or request.message_name
 
+    @property
+    def only_reads(self) -> bool:
+        return effect_of(self.request.message_name) is Effect.READS
+
+    @property
+    def fits_any(self) -> bool:
+        """Whether another broker may be asked the same before the first one has answered."""
+        return self.to is Target.ANY and self.repeatable and self.only_reads
+
     def timed_out(self) -> RequestTimedOutError:
         """The error for a call whose deadline is over."""
-        changes = effect_of(self.request.message_name) is not Effect.READS
-        may_have_acted = changes and (self.is_sent or self.maybe_repeated)
+        may_have_acted = not self.only_reads and (self.is_sent or self.maybe_repeated)
         parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
         asked = self.inner or self
         why = "" if asked is self else ", to know the brokers"

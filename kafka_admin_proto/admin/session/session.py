@@ -20,7 +20,7 @@ from kafka_admin_proto.admin.errors import (
     UnresolvedError,
 )
 from kafka_admin_proto.admin.network.connection import BrokerConnection
-from kafka_admin_proto.admin.network.pool import Pool
+from kafka_admin_proto.admin.network.pool import Key, Pool
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.retry import Backoff, Deadline, is_transient
 from kafka_admin_proto.admin.session.calls import Call, highest_shared_version
@@ -198,7 +198,6 @@ class Session(Caller):
                 reply = await self._send(call, connection)
             except ConnectionLostError as error:
                 self._is_stale = True
-                self._ended_unanswered += 1
                 call.maybe_repeated |= error.may_have_acted
                 is_final = call.single_attempt or self._is_final(error)
                 if is_final or (call.maybe_repeated and not call.repeatable):
@@ -245,22 +244,30 @@ class Session(Caller):
         limit = self.config.request_timeout
         if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
             limit = max(limit, asked_ms / 1000 + _GRACE_S)
+        patience = limit
+        if call.fits_any and (half := call.deadline.left / 2) < limit:
+            others = {address for _, address in self._addresses()} - call.failed
+            patience = half if others - {connection.address} else limit  # the last one has it all
         call.is_sent = True
         answered = connection.answered
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(patience):
                 event = await connection.request(call.request, version)
         except (ConnectionLostError, TimeoutError) as error:
             call.is_sent = False
-            call.failed.add(connection.broker)
+            call.failed.add(connection.address)
             if isinstance(error, ConnectionLostError):
+                self._ended_unanswered += 1
                 raise
             silent = ConnectionLostError(
-                f"{connection.name} did not answer {call.api} for {limit:g} s",
+                f"{connection.name} did not answer {call.api} for {round(patience, 2):g} s",
                 address=str(connection.address),
                 may_have_acted=True,
             )
-            connection.close(silent)
+            if patience < limit:  # other calls may still wait for answers
+                connection.is_silent |= connection.answered == answered
+            else:
+                connection.close(silent)
             raise silent from None
         except asyncio.CancelledError:
             # Other calls may still wait for answers, so it stays open; new calls avoid it.
@@ -300,21 +307,17 @@ class Session(Caller):
 
     async def _connect_any(self, call: Call[Any]) -> BrokerConnection:
         now = asyncio.get_running_loop().time()
-        usable = [each for each in self._pool.usable if each.broker not in call.failed]
-        usable.sort(key=lambda each: (each.is_silent, each.throttled_until > now, each.in_flight))
-        if usable and not usable[0].is_silent:
+        usable = self._pool.usable
+
+        def is_silent(connection: BrokerConnection) -> bool:
+            return connection.is_silent or connection.address in call.failed
+
+        usable.sort(key=lambda each: (is_silent(each), each.throttled_until > now, each.in_flight))
+        if usable and not is_silent(usable[0]):
             return usable[0]
-        known = [] if self._view is None else list(self._view.brokers.values())
-        random.shuffle(known)
-        known.sort(key=lambda each: (each.id in call.failed, self._pool.failures(each.id)))
-        fresh: list[tuple[int | Address, Address]] = []
-        failed: list[tuple[int | Address, Address]] = []
-        for each in known:
-            has_failed = each.id in call.failed or self._pool.failures(each.id)
-            (failed if has_failed else fresh).append((each.id, Address(each.host, each.port)))
-        candidates = [*fresh, *((each, each) for each in self.config.addresses), *failed]
-        silent = {each.address for each in usable}
-        candidates = [each for each in candidates if each[1] not in silent]
+        is_open = {each.address for each in usable}
+        candidates = [each for each in self._addresses() if each[1] not in is_open]
+        candidates.sort(key=lambda each: (each[1] in call.failed, self._pool.failures(each[0])))
         if not candidates:
             return usable[0]
         named = [str(address) for _, address in candidates[:_NAMED]]
@@ -326,6 +329,13 @@ class Session(Caller):
             if usable:
                 return usable[0]
             raise
+
+    def _addresses(self) -> list[tuple[Key, Address]]:
+        """The known brokers in random order, then the bootstrap addresses."""
+        known = [] if self._view is None else list(self._view.brokers.values())
+        random.shuffle(known)
+        own = ((each.id, Address(each.host, each.port)) for each in known)
+        return [*own, *((each, each) for each in self.config.addresses)]
 
     async def _connect_controller(self, call: Call[Any], view: ClusterView) -> BrokerConnection:
         if view.controller is None:

@@ -117,6 +117,25 @@ def test_a_silent_broker_is_given_up_for_another() -> None:
     run_without_leaks(run())
 
 
+@pytest.mark.parametrize(
+    "times", [{"timeout": 1.0}, {"request_timeout": 0.05}], ids=["timeout", "request timeout"]
+)
+def test_a_broker_that_is_silent_to_a_question_leaves_another_its_turn(
+    times: dict[str, float],
+) -> None:
+    """Well before the time of the whole call is over, and without asking the silent one again."""
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        metadata = cluster.handlers[MetadataRequest]
+        cluster.on(MetadataRequest, lambda r, node: SILENCE if node.id == 1 else metadata(r, node))
+        async with cluster, session(cluster.bootstrap, **times) as client:
+            assert sorted(await client.brokers()) == [1, 2]
+            assert [each.count(MetadataRequest) for each in cluster.nodes.values()] == [1, 1]
+
+    run_without_leaks(run())
+
+
 def test_a_live_bootstrap_address_is_found_among_dead_ones() -> None:
     async def run() -> None:
         async with ScriptedCluster([1]) as cluster:
@@ -246,7 +265,7 @@ def test_short_calls_leave_a_silent_broker_too() -> None:
         cluster.on(ListGroupsRequest, lambda _, broker: SILENCE if broker.id == 1 else groups("2"))
         async with cluster, session(cluster.bootstrap, request_timeout=30) as client:
             with pytest.raises(RequestTimedOutError, match="the answer of"):
-                await list_groups(client, timeout=0.2)
+                await list_groups(client, timeout=0.2, repeatable=False)
             reply = await list_groups(client, timeout=5)
             assert reply.body == groups("2")
             assert cluster.nodes[1].count(ListGroupsRequest) == 1

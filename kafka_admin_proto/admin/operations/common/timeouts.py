@@ -53,7 +53,7 @@ async def live_brokers(
     """
     try:
         async with asyncio.timeout(deadline.left):
-            return await caller.brokers(refresh=refresh)
+            return await caller.brokers(refresh=refresh, timeout=deadline.left)
     except RequestTimedOutError:  # it says what was being waited for
         raise
     except TimeoutError as error:
