@@ -26,27 +26,19 @@ _MATCHABLE = frozenset(
         "client_source_address", "client_source_port",
     }
 )  # fmt: skip
-#: (config of a group, "at least" or "at most", the broker's config that bounds it)
-_BOUNDS = (
-    ("consumer.heartbeat.interval.ms", "group.consumer.min.heartbeat.interval.ms",
-     "group.consumer.max.heartbeat.interval.ms"),
-    ("consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms",
-     "group.consumer.max.session.timeout.ms"),
-    ("share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms",
-     "group.share.max.heartbeat.interval.ms"),
-    ("share.session.timeout.ms", "group.share.min.session.timeout.ms",
-     "group.share.max.session.timeout.ms"),
-    ("share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
-     "group.share.max.record.lock.duration.ms"),
-    ("share.delivery.count.limit", "group.share.min.delivery.count.limit",
-     "group.share.max.delivery.count.limit"),
-    ("share.partition.max.record.locks", "group.share.min.partition.max.record.locks",
-     "group.share.max.partition.max.record.locks"),
-    ("streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms",
-     "group.streams.max.heartbeat.interval.ms"),
-    ("streams.session.timeout.ms", "group.streams.min.session.timeout.ms",
-     "group.streams.max.session.timeout.ms"),
+#: Configs of groups that the broker bounds: ``group.consumer.min.…`` and ``….max.…`` for
+#: consumers. In the order of ``GroupConfig.validateValues``.
+_BOUNDED = (
+    "consumer.heartbeat.interval.ms", "consumer.session.timeout.ms",
+    "consumer.assignment.interval.ms",
+    "share.heartbeat.interval.ms", "share.session.timeout.ms", "share.record.lock.duration.ms",
+    "share.delivery.count.limit", "share.partition.max.record.locks",
+    "share.assignment.interval.ms",
+    "streams.heartbeat.interval.ms", "streams.session.timeout.ms", "streams.num.standby.replicas",
+    "streams.assignment.interval.ms",
 )  # fmt: skip
+#: These have no value in the check where the group has none: ``extractGroupConfigMap`` omits them.
+_UNSET = "assignment.interval.ms"
 
 
 def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
@@ -100,17 +92,27 @@ def _check_pattern(pattern: str) -> None:
 
 
 def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
-    """Raises ApiFailure unless a group may have these configs, all of them."""
+    """Raises ApiFailure unless a group may have these configs, all of them.
+
+    What it does not set it has from the controller: ``GroupConfig.validate``.
+    """
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST, "Default group resources are not allowed.")
     for key in hash_order(configs, _TABLE_OF_GROUPS):
         if key not in state.definitions.groups:
             raise ApiFailure(codes.INVALID_CONFIG, f"Unknown group config name: {key}")
-    values = parse_all(state.definitions.group, configs, state.release)
-    for key, least, most in _BOUNDS:
-        if key not in values:
-            continue
-        if values[key] < state.broker_value(least):
+    of_broker = {
+        key: state.broker_value(f"group.{key}")
+        for key in state.definitions.groups
+        if f"group.{key}" in state.definitions.brokers
+        if not key.endswith(_UNSET) and key not in configs
+    }
+    values = parse_all(state.definitions.group, configs, state.release) | of_broker
+    for key in (each for each in _BOUNDED if each in configs or each in of_broker):
+        kind, _, rest = key.partition(".")
+        rest = rest.removeprefix("num.")
+        least, most = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
+        if least in state.definitions.brokers and values[key] < state.broker_value(least):
             raise ApiFailure(
                 codes.INVALID_CONFIG, f"{key} must be greater than or equal to {least}"
             )
@@ -118,5 +120,5 @@ def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> 
             raise ApiFailure(codes.INVALID_CONFIG, f"{key} must be less than or equal to {most}")
     for kind in ("consumer", "share", "streams"):
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if session in values and values[session] <= values[heartbeat]:
+        if values[session] <= values[heartbeat]:
             raise ApiFailure(codes.INVALID_CONFIG, f"{session} must be greater than {heartbeat}")

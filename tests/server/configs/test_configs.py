@@ -13,8 +13,10 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.protocol.codes import INVALID_CONFIG
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.configs.definitions import definitions
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -224,3 +226,43 @@ def test_what_the_start_decides_is_not_changed(release: str, name: str) -> None:
     """It would be described, and clients would get the addresses of the start nevertheless."""
     code, said = set_config(Served(release), BROKER, "1", name, "PLAINTEXT://other:9092")
     assert (code, said.partition(":")[0]) == (42, "Cannot update these configs dynamically")
+
+
+def test_each_bound_of_the_broker_holds_for_configs_of_groups() -> None:
+    """Texts of ``GroupConfig.validateValues`` of 4.3.1."""
+    known = definitions("4.3")
+    bounds = [
+        (kind, word, bound, config)
+        for kind in ("consumer", "share", "streams")
+        for word in ("min", "max")
+        for bound in known.brokers
+        if (rest := bound.removeprefix(f"group.{kind}.{word}.")) != bound
+        for config in (f"{kind}.{rest}", f"{kind}.num.{rest}")
+        if config in known.groups
+    ]
+    assert len(bounds) == 25
+    for _, word, bound, config in bounds:
+        own = known.groups[config].default
+        assert own is not None
+        step, how = (1, "greater") if word == "min" else (-1, "less")
+        served = Served(configs={bound: str(int(own) + step)})
+        text = f"{config} must be {how} than or equal to {bound}"
+        assert set_config(served, GROUP, "g", config, own) == (INVALID_CONFIG, text)
+        assert set_config(Served(configs={bound: own}), GROUP, "g", config, own) == (0, "")
+
+
+@pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
+def test_what_a_group_does_not_set_it_has_from_the_broker(kind: str) -> None:
+    session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+    most = {f"group.{kind}.max.heartbeat.interval.ms": "60000"}
+    text = f"{session} must be greater than {heartbeat}"
+    refused = set_config(Served(configs=most), GROUP, "g", heartbeat, "46000")
+    assert refused == (INVALID_CONFIG, text)
+    served = Served(configs={**most, f"group.{session}": "50000"})
+    assert set_config(served, GROUP, "g", heartbeat, "46000") == (0, "")
+    assert set_config(served, GROUP, "g", session, "46000") == (INVALID_CONFIG, text)
+
+
+def test_an_assignment_interval_that_a_group_does_not_set_is_not_bounded() -> None:
+    served = Served(configs={"group.consumer.min.assignment.interval.ms": "2000"})
+    assert set_config(served, GROUP, "g", "consumer.session.timeout.ms", "50000") == (0, "")
