@@ -38,6 +38,8 @@ RESPONSE_HINT = (
     "; if this is a response whose request was not captured, say --response with --api and "
     "--version; if it is a body without a header, --unit body with them"
 )
+#: The same for bytes that are no frame, and too few for a header or none at all.
+BODY_HINT = "; if this is a body without a header, say --unit body with --api and --version"
 #: The problem of a frame that has decoded and has a text that is not UTF-8.
 INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; raw has the bytes"
 _MAY_BE_TOKEN = (

@@ -22,7 +22,7 @@ from kafka_admin_proto.protocol.releases import BROKER_APIS, BROKER_CLIENT, upgr
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The headline of frames without any request.
-NO_REQUEST = "No request could be read, so the question has no answer"
+NO_REQUEST = "no request is among the frames, so the question has no answer"
 
 _DEPRECATED, _FINE, _NOT_READ = "deprecated", "fine", "not read"
 #: Clients first, which have to change; brokers are what is upgraded.

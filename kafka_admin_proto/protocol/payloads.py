@@ -45,6 +45,8 @@ def read_request(
 ) -> Request:
     """Read a request's header and, unless ``body`` is False, its body.
 
+    A body without a header is for ``codec(name, version).decode``; here its first bytes would be
+    taken for the header, which ``error`` says where they cannot be one.
     Apis that ``dialect`` does not have are read as Kafka's own. ``offset`` is where the payload
     starts: 4 in a frame with its size in front; ValueError where it is outside the data.
     """
@@ -53,7 +55,8 @@ def read_request(
         if offset < 0:
             check_offset(data, offset)
         too_short = DecodeError(
-            f"a request header needs at least 8 bytes, {max(len(data) - offset, 0)} left",
+            f"a request header needs at least 8 bytes, {max(len(data) - offset, 0)} left; a body "
+            "without a header is read by codec(name, version).decode",
             message="RequestHeader",
             offset=offset,
             expected="a request header",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
+from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.schema.catalog import catalog
 
 
@@ -31,8 +33,8 @@ def find_message(
     if word.isdecimal():
         keyed = [(catalog().name_of(int(word), type, each), each) for each in dialects]
         found = [(name, each) for name, each in keyed if name is not None]
-    if not found:  # raises, with near misses
-        return catalog().current_name(whole, dialect), dialect
+    if not found:
+        raise UnknownMessageError(_no_such(word, dialects))
     if version is not None:
         found.sort(key=lambda row: version not in catalog().entry(*row).versions)
     return found[0]
@@ -43,3 +45,15 @@ def api_names(*dialects: str) -> list[str]:
     names = [name for each in dialects for name in catalog().names(each)]
     apis = [name.removesuffix("Request") for name in names if name.endswith("Request")]
     return list(dict.fromkeys(apis))
+
+
+def _no_such(word: str, dialects: Iterable[str]) -> str:
+    import difflib  # only for the complaint
+
+    names = [name for each in dialects for name in catalog().names(each)]
+    others = [each for each in names if not each.endswith(("Request", "Response"))]
+    folded = {each.casefold(): each for each in (*api_names(*dialects), *others)}
+    meant = word.casefold().removesuffix("request").removesuffix("response")
+    close = difflib.get_close_matches(meant, folded, n=3, cutoff=0.75)
+    hint = f"; did you mean {', '.join(folded[each] for each in close)}?" if close else ""
+    return f"there is no api or message {word!r}{hint}"

@@ -44,6 +44,15 @@ def test_what_the_snap_length_cut_off_is_named_so(
     assert not [kind for kind in others if "SASL" in kind]
 
 
+def test_what_was_captured_of_a_frame_is_said(tmp_path: Path) -> None:
+    file = cut_off(SAMPLES / "old_client.pcap.gz", tmp_path / "cut.pcap", 90)
+    first = next(iter(read_captures([file])))
+    assert str(first.error) == (
+        "at byte 24: only the first 24 of a frame's 54 bytes were captured, with 30 bytes missing "
+        "behind them, because the capture's snap length cut their packet off"
+    )
+
+
 def test_nothing_more_is_shown(tmp_path: Path) -> None:
     """The problem alone has other words: a frame that may be a part of a token stays masked."""
     file = cut_off(SAMPLES / "admin42.pcap.gz", tmp_path / "cut.pcap", 96)

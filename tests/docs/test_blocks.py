@@ -39,6 +39,13 @@ VALUE_CLASSES = {
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
+def calls_of(name: str) -> list[ast.Call]:
+    """The calls in the Python blocks of a page."""
+    blocks = code_blocks((DOCS / name).read_text("utf-8"))
+    trees = [ast.parse(each.text) for each in blocks if each.language == "python"]
+    return [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Call)]
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_every_block_is_accounted_for(name: str) -> None:
     blocks = [
@@ -55,11 +62,17 @@ def test_every_block_is_accounted_for(name: str) -> None:
 @pytest.mark.parametrize("name", ["../README.md", *PAGES])
 def test_values_are_made_with_keywords(name: str) -> None:
     """A version may lack a field, so that counting arguments by a page of it shifts the others."""
-    blocks = code_blocks((DOCS / name).read_text("utf-8"))
-    trees = [ast.parse(each.text) for each in blocks if each.language == "python"]
-    calls = [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Call)]
-    by_place = [ast.unparse(each.func) for each in calls if each.args]
+    by_place = [ast.unparse(each.func) for each in calls_of(name) if each.args]
     assert [each for each in by_place if each.rpartition(".")[2] in VALUE_CLASSES] == []
+
+
+@pytest.mark.parametrize("name", ["../README.md", *PAGES])
+def test_numbers_are_given_by_keyword(name: str) -> None:
+    """Nobody sees what two numbers in a row are of."""
+    for call in calls_of(name):
+        numbers = [a for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
+        own = ast.unparse(call.func) != "range"
+        assert not own or len(numbers) < 2, ast.unparse(call)
 
 
 def test_reasons_are_words() -> None:

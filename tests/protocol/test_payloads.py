@@ -59,6 +59,16 @@ def test_header_versions(
     assert response_header_version(api_key, version) == response_header
 
 
+@pytest.mark.parametrize("size", range(8))
+def test_a_body_that_is_too_short_for_a_header_is_said_to_be_one(size: int) -> None:
+    read = read_request(bytes(size))
+    assert (read.header, read.api) == (None, None)
+    assert read.problem == (
+        f"RequestHeader at byte 0: a request header needs at least 8 bytes, {size} left; a body "
+        "without a header is read by codec(name, version).decode"
+    )
+
+
 @pytest.mark.parametrize(("name", "version"), REQUESTS)
 def test_every_request_and_response_in_its_envelope(name: str, version: int) -> None:
     import kafka_admin_proto

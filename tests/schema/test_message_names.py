@@ -54,7 +54,16 @@ def test_the_version_decides_between_two(
 
 
 def test_what_there_is_not() -> None:
-    with pytest.raises(UnknownMessageError, match="did you mean AlterTopicRequest"):
-        find_message("AlterTopix", dialect="kip-4a")
-    with pytest.raises(UnknownMessageError, match="'AlterTopicRequest' in dialect 'kafka'"):
-        find_message("AlterTopic")
+    """In the user's own word, and with apis as they are called."""
+    for word, dialect, said in (
+        ("AlterTopix", "kip-4a", "'AlterTopix'; did you mean AlterTopic?"),
+        ("AlterTopic", "kafka", "'AlterTopic'"),
+        ("Metadat", "kafka", "'Metadat'; did you mean Metadata?"),
+        ("MetadatRequest", "kafka", "'MetadatRequest'; did you mean Metadata?"),
+        ("leadrchangemessage", "kafka", "'leadrchangemessage'; did you mean LeaderChangeMessage?"),
+        ("foo", "kafka", "'foo'"),
+        ("9999", "kafka", "'9999'"),
+    ):
+        with pytest.raises(UnknownMessageError) as caught:
+            find_message(word, dialect=dialect)
+        assert str(caught.value) == f"there is no api or message {said}"

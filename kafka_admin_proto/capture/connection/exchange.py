@@ -262,9 +262,8 @@ class Exchange:
     ) -> None:  # fmt: skip
         """A frame of ``size`` bytes; ``from_client`` None: it is not known who sent it."""
         fault = (
-            f"a frame of {counted(size, 'bytes')}, of which {len(data)} and then no more were "
-            "captured: "
-            f"{counted(missing, 'bytes')} missing{reason}"
+            f"only the first {len(data)} of a frame's {counted(size, 'bytes')} were captured, with "
+            f"{counted(missing, 'bytes')} missing behind them{reason}"
         )
         # The size may be damaged, and the bytes several frames: none behind the header is shown.
         error = FrameError(fault, offset=len(data), expected=counted(size, "bytes"))

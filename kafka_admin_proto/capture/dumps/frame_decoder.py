@@ -9,6 +9,7 @@ from kafka_admin_proto.capture.connection.token_guard import DumpTokenGuard
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.payloads import PayloadReader
 from kafka_admin_proto.capture.frames import (
+    BODY_HINT,
     PREFIX_BYTES,
     DecodedFrame,
     FrameOrigin,
@@ -105,16 +106,18 @@ class FrameDecoder:
         self, block: Block, capture: str, offset: int, data: bytes, error: FrameError
     ) -> DecodedFrame:
         if offset == 0:
-            self._say_payload(data, error)
+            self._add_hint(data, error)
         return frame_of_bytes(
             "data", data, _origin(block, capture, offset), header_offset=PREFIX_BYTES, error=error,
             is_token=self._payloads.raw_tokens, may_be_token=True,
         )  # fmt: skip
 
-    def _say_payload(self, data: bytes, error: FrameError) -> None:
-        """Let the error of a block's first frame say that it is a request without its size."""
+    def _add_hint(self, data: bytes, error: FrameError) -> None:
+        """Let the error of a block's first frame say that a size is missing, or a header too."""
         found = read_request(data, dialect=self.dialect)
-        if found.header is not None and found.error is None:
+        if found.header is None:
+            error.fault += BODY_HINT
+        elif found.error is None:
             error.fault += f"; without a size in front it is a {found.api} request: --unit payload"
 
     def _payload(

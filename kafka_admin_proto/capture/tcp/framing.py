@@ -26,7 +26,7 @@ MAX_UNSYNCED_BYTES = 4 * 1024 * 1024
 _MOST_ARRIVALS = 16_384
 
 #: Why bytes of a packet were not captured that itself was.
-CUT_OFF = "since the capture's snap length cut off their packet"
+CUT_OFF = "because the capture's snap length cut their packet off"
 #: Why a stream is unsynced whose start was not captured.
 UNSYNCED_START = "the capture started after the connection did"
 

@@ -327,7 +327,7 @@ def _alter(live: Live, changes: Sequence[admin.ConfigChange], dry_run: bool, don
         errors=errors,
         notes=[
             *(notes if count or not idle else []),
-            *(f"{_text(item)}: {', '.join(item['not_set'])} was not set" for item in idle),
+            *(f"{_text(item)}: {name} was not set" for item in idle for name in item["not_set"]),
             *(f"{_text(item)}: nothing was set" for item in fine if not item["change"]),
         ],
     )

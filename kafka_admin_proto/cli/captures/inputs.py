@@ -99,7 +99,8 @@ class Inputs(msgspec.Struct, kw_only=True):
         """
         twice = {name for name in self.files if self.files.count(name) > 1}
         if twice:
-            raise click.UsageError(f"{', '.join(sorted(twice))} is named twice")
+            verb = "is" if len(twice) == 1 else "are"
+            raise click.UsageError(f"{' and '.join(sorted(twice))} {verb} named twice")
         decoder, wanted = self._decoder(), self._filter()
         if not self.files and sys.stdin is None:
             raise click.UsageError("there is no standard input; name a file")

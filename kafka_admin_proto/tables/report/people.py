@@ -88,7 +88,8 @@ def upgrade(
     unread = None if problems is None else _unread(problems)
     headline, _ = upgrade_verdict(count, totals[1], has_requests=has_requests, whole=unread is None)
     if not has_requests:
-        return Section(id, title, "no clients seen", said=[f"{headline}."], answer=f"{headline}.")
+        said = [f"{headline.capitalize()}."]
+        return Section(id, title, "no clients seen", said=said, answer=said[0])
     said = [
         f"Who sends versions of requests that Kafka {name} has no more "
         f"(facts of {release(target).patch}; KIP-896 for 4.0)."

@@ -72,6 +72,10 @@ def test_a_config_that_was_not_set_is_said(run: Run, broker: ScriptedBroker) -> 
     again = run("configs unset --topic orders retention.ms")
     assert again.exit_code == 0
     assert again.stderr == "topic orders: retention.ms was not set\n"
+    neither = run("configs unset --topic orders retention.ms cleanup.policy")
+    assert neither.stderr == (
+        "topic orders: retention.ms was not set\ntopic orders: cleanup.policy was not set\n"
+    )
 
 
 def test_an_offset_that_was_not_committed_is_said(run: Run, broker: ScriptedBroker) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,14 @@ def test_a_bare_body_and_a_payload_without_size() -> None:
     assert "array count needs 4 bytes, 2 left" in json.loads(short.stdout)[0]["problem"]
 
 
+@pytest.mark.parametrize("options", ["", "--unit payload", "--request"])
+@pytest.mark.parametrize("body", ["00", "00000000", "00000001", "ffffffff", "0000000500"])
+def test_bytes_too_few_for_a_header_may_be_a_body(options: str, body: str) -> None:
+    problems = [each["problem"] for each in records(f"decode {options}", body.encode())]
+    hint = r"body without a header,( say)? --unit body with (--api and --version|them)"
+    assert any(re.search(hint, each or "") for each in problems), problems
+
+
 @pytest.mark.parametrize("unit", ["frames", "payload"])
 @pytest.mark.parametrize("api", ["metadata", "Metadata", "3"])
 def test_a_body_without_a_header_is_not_an_empty_choice(unit: str, api: str) -> None:
@@ -197,7 +206,10 @@ def test_a_table_shows_problems_beside_it() -> None:
     result = run("decode --input-format raw", b"\xff\xff\xff\xff")
     assert result.exit_code == 1
     assert "(not decoded)" in result.stdout
-    assert result.stderr == "frame 1: at byte 0: frame size -1 is negative\n"
+    assert result.stderr == (
+        "frame 1: at byte 0: frame size -1 is negative; if this is a body without a header, say "
+        "--unit body with --api and --version\n"
+    )
 
 
 def test_tsv_has_stable_columns_and_no_header() -> None:
@@ -422,7 +434,7 @@ def test_the_limit_on_frames() -> None:
     ("arguments", "text"),
     [
         ("decode --unit body", "--unit body needs --api and --version"),
-        ("decode --unit body --api Nothing --version 1", "no message 'Nothing"),
+        ("decode --unit body --api Nothing --version 1", "no api or message 'Nothing'"),
         ("decode --unit body --api CreateTopics --version 9", "has versions 0-7, not 9"),
         ("decode --api CreateTopics --version 1", "--version goes with --response or --unit body"),
         ("decode --response --api ConfigRecord --version 0", "is no response but a metadata"),

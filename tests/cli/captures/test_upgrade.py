@@ -95,9 +95,12 @@ def test_nothing_is_fine_that_was_not_read() -> None:
     alone = run("--upgrade 4.0 --input-format raw", tls)
     assert alone.exit_code == 1
     assert alone.stdout.splitlines()[-1] == (
-        "Upgrade to 4.0: No request could be read, so the question has no answer"
+        "Upgrade to 4.0: no request is among the frames, so the question has no answer"
     )
     assert "fine" not in alone.stdout
+    nobody = run("--upgrade 4.0 --input-format raw --client-id nobody", request)
+    assert nobody.stdout.splitlines()[-1] == alone.stdout.splitlines()[-1]
+    assert nobody.stderr == "0 of 1 frame matches; client ids are c\n"
     assert alone.stderr.startswith("Nothing is known of 1 piece that could not be read")
     both = run("--upgrade 4.0 --input-format raw", request + tls)
     assert both.exit_code == 1

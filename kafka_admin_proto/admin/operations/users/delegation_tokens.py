@@ -128,9 +128,11 @@ class TokenOperations(Caller):
     async def expire_delegation_token(
         self, hmac: bytes, *, period_ms: int = -1, timeout: float | None = None
     ) -> int:
-        """Let a token expire, at once by default; returns when, in milliseconds since 1970.
+        """Let a token expire; returns when, in milliseconds since 1970.
 
-        Otherwise when ``period_ms`` have passed.
+        With a ``period_ms`` of -1, as with any below 0, brokers remove the token at once, also one
+        that has expired. Otherwise it expires when so many milliseconds have passed, and at the end
+        of its longest lifetime at the latest (KIP-48, ``DelegationTokenControlManager``).
         """
         reply = await self.call(
             ExpireDelegationTokenRequest(hmac, period_ms),
