@@ -13,7 +13,7 @@ _ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
 
 
 def read_properties(path: str | Path) -> dict[str, str]:
-    """The properties of a file, the last one of each name.
+    """The properties of a file in ISO 8859-1, the last one of each name.
 
     Raises ConfigurationError for a file that cannot be read, or that Java would not read.
     """
@@ -23,18 +23,16 @@ def read_properties(path: str | Path) -> dict[str, str]:
         raise ConfigurationError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:  # a NUL or a surrogate, which no path has
         raise ConfigurationError(f"cannot read {str(path)!r}: {error}") from None
-    return parse_properties(data, str(path))
+    return parse_properties(data.decode("latin-1"), str(path))
 
 
-def parse_properties(
-    data: bytes, file: str = "the properties", *, encoding: str = "latin-1"
-) -> dict[str, str]:
-    r"""The properties in bytes: ISO 8859-1, other characters as ``\uXXXX``.
+def parse_properties(text: str, file: str = "the properties") -> dict[str, str]:
+    r"""The properties in a text, whose characters may be written as ``\uXXXX``.
 
     ``file`` is what errors call them. Values are never in an error: they may be passwords.
     """
     found = {}
-    for line in _logical_lines(data.decode(encoding, "replace")):
+    for line in _logical_lines(text):
         key_end, value_start = _split(line)
         try:
             key = _unescaped(line[:key_end])

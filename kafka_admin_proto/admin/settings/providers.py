@@ -18,7 +18,7 @@ from kafka_admin_proto.admin.settings.properties import parse_properties
 #: The property that names providers; all others about them begin with it.
 _PROVIDERS = "config.providers"
 
-_PLACEHOLDER = re.compile(r"\$\{([^{}:]+):(?:([^{}:]*):)?([^{}]*)\}")
+_PLACEHOLDER = re.compile(r"\$\{([^}:]+):(?:([^}:]*):)?([^}]*)\}")
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
 #: Path and key of a placeholder, the parameters of its provider → the value.
@@ -40,8 +40,10 @@ def resolve(properties: Mapping[str, str]) -> dict[str, str]:
         def replacement(match: re.Match[str]) -> str:
             provider, path, key = match[1], match[2] or "", match[3]
             if provider not in names:
+                # What looks like a provider may be a part of a password.
                 raise ConfigurationError(
-                    f"{name} names the provider {provider}, and {_PROVIDERS} has {', '.join(names)}"
+                    f"{name} has a placeholder ${{PROVIDER:…}} of a provider that is not in "
+                    f"{_PROVIDERS}, which has {', '.join(names)}"
                 )
             start = f"{_PROVIDERS}.{provider}.param."
             parameters = {
@@ -78,7 +80,9 @@ def _provider(name: str, properties: Mapping[str, str]) -> _LookUp:
 
 def _from_file(path: str, key: str, parameters: Mapping[str, str]) -> str:
     """A key of a properties file in UTF-8."""
-    found = parse_properties(_read(path, parameters), path, encoding="utf-8")
+    if not path:
+        raise ConfigurationError(f"no file has {key}: a placeholder of a file names its path first")
+    found = parse_properties(_read(path, parameters), path)
     if key not in found:
         raise ConfigurationError(f"{path} has no property {key}")
     return found[key]
@@ -88,16 +92,16 @@ def _from_directory(path: str, key: str, parameters: Mapping[str, str]) -> str:
     """The text of the file that is called as the key, as it is: with the end of its last line."""
     if not path or Path(key).name != key:
         raise ConfigurationError(f"{key!r} is not the name of a file in the directory {path!r}")
-    return _read(str(Path(path) / key), parameters).decode("utf-8", "replace")
+    return _read(str(Path(path) / key), parameters)
 
 
 def _from_environment(path: str, key: str, parameters: Mapping[str, str]) -> str:
     """An environment variable."""
     if path:
         raise ConfigurationError(f"a variable of the environment has no path, and {path!r} is one")
-    pattern = parameters.get("allowlist.pattern", "")
+    pattern = parameters.get("allowlist.pattern", ".*")
     try:
-        is_allowed = re.search(pattern, key) is not None
+        is_allowed = re.fullmatch(pattern, key) is not None
     except re.error as error:
         raise ConfigurationError(
             f"allowlist.pattern {pattern!r} is no regular expression: {error}"
@@ -109,20 +113,24 @@ def _from_environment(path: str, key: str, parameters: Mapping[str, str]) -> str
     return os.environ[key]
 
 
-def _read(path: str, parameters: Mapping[str, str]) -> bytes:
-    """The bytes of a file, which is below one of ``allowed.paths`` where these are given."""
-    allowed = [
-        Path(each.strip()) for each in parameters.get("allowed.paths", "").split(",") if each
-    ]
-    whole = Path(os.path.abspath(path))
-    if allowed and not any(whole.is_relative_to(each) for each in allowed):
-        raise ConfigurationError(f"{path} is not below allowed.paths")
+def _read(path: str, parameters: Mapping[str, str]) -> str:
+    """The text of a file, which is below one of ``allowed.paths`` where these are given."""
+    allowed = parameters.get("allowed.paths")
+    whole = os.path.abspath(path)
+    if allowed and not any(_is_below(whole, each.strip()) for each in allowed.split(",")):
+        raise ConfigurationError(f"{path} is not below allowed.paths, which are absolute")
     try:
-        return whole.read_bytes()
+        return Path(whole).read_bytes().decode()
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:  # whose text has the bytes, which may be a password
+        raise ConfigurationError(f"{path} is not UTF-8") from None
     except ValueError as error:  # a NUL, which no path has
         raise ConfigurationError(f"cannot read {path!r}: {error}") from None
+
+
+def _is_below(path: str, allowed: str) -> bool:
+    return os.path.isabs(allowed) and Path(path).is_relative_to(os.path.normpath(allowed))
 
 
 _BY_CLASS: dict[str, _LookUp] = {

@@ -24,6 +24,7 @@ _CLASSES = {
 def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "secrets.properties").write_text("password=grün\\u00e4\nname = bob \n", "utf-8")
     (tmp_path / "token").write_text("hunter2\n")
+    (tmp_path / "latin").write_text("password=grün", "latin-1")
     monkeypatch.setenv("STAGE", "test")
     monkeypatch.setenv("HOST", "kafka-1")
     monkeypatch.setenv("AGAIN", "${env:STAGE}")
@@ -67,15 +68,26 @@ def test_without_providers_each_text_is_itself(properties: dict[str, str]) -> No
     [
         ("a${vault:x:y}b", {"config.providers": "vault"}, "the provider vault is not one that"),
         ("${file:x:y}", {"config.providers.file.class": "com.acme.V"}, r"file \(com.acme.V\)"),
-        ("${fiel:x:y}", {}, "names the provider fiel, and config.providers has file, env"),
+        ("${grün:x:y}", {}, "of a provider that is not in config.providers, which has file, env"),
         ("${file:nothere:y}", {}, "cannot read nothere: No such file"),
         ("${file:secrets.properties:passwort}", {}, "secrets.properties has no property passwort"),
+        ("${file:secrets.properties:pass{word}", {}, "has no property pass{word"),
+        ("${{env:STAGE}", {}, "of a provider that is not in config.providers"),
+        ("${file:password}", {}, "no file has password: a placeholder of a file names its path"),
+        ("${file:latin:password}", {}, "latin is not UTF-8"),
+        ("${directory:.:latin}", {}, "latin is not UTF-8"),
         ("${env:NOT_SET}", {}, "the environment has no variable NOT_SET"),
         ("${env:x:STAGE}", {}, "has no path, and 'x' is one"),
         ("${directory:/:../token}", {}, "is not the name of a file in the directory"),
         ("${directory:.:nothere}", {}, "cannot read nothere: No such file"),
         ("${file:secrets.properties:name}", {"config.providers.file.param.allowed.paths": "/no"},
          "secrets.properties is not below allowed.paths"),
+        ("${file:secrets.properties:name}", {"config.providers.file.param.allowed.paths": ","},
+         "secrets.properties is not below allowed.paths"),
+        ("${file:secrets.properties:name}", {"config.providers.file.param.allowed.paths": "."},
+         "secrets.properties is not below allowed.paths, which are absolute"),
+        ("${env:STAGE}", {"config.providers.env.param.allowlist.pattern": "STAG"},
+         "the variable STAGE does not match allowlist.pattern 'STAG'"),
         ("${env:STAGE}", {"config.providers.env.param.allowlist.pattern": "^HOST$"},
          r"the variable STAGE does not match allowlist.pattern '\^HOST\$'"),
     ],
@@ -90,8 +102,8 @@ def test_what_cannot_be_looked_up_is_refused(
 
 def test_what_is_allowed_is_looked_up(secrets: Path) -> None:
     allowed = {
-        "config.providers.file.param.allowed.paths": f"/no,{secrets}",
-        "config.providers.env.param.allowlist.pattern": "^ST",
+        "config.providers.file.param.allowed.paths": f"/no,{secrets}/../{secrets.name}/",
+        "config.providers.env.param.allowlist.pattern": "^ST.*",
     }
     properties = {**_CLASSES, **allowed, "a": "${file:secrets.properties:name}${env:STAGE}"}
     assert resolve(properties) == {"a": "bob test"}
