@@ -256,8 +256,10 @@ def unset(
     changes = [
         admin.ConfigChange(resource=resource, delete=own_names(resource, each.configs))
         for resource, each in zip(resources, found, strict=True)
+        if each.error is None
     ]
-    return _alter(live, changes, dry_run, "unset")
+    failed = [each for each in found if each.error is not None]
+    return _alter(live, changes, dry_run, "unset", failed)
 
 
 def _all_of(live: Live, kind: ResourceType) -> list[tuple[ResourceType, str]]:
@@ -294,7 +296,14 @@ def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[admin.Config
     return [admin.ConfigResource(type=kind, name=name) for kind, name in resources]
 
 
-def _alter(live: Live, changes: Sequence[admin.ConfigChange], dry_run: bool, done: str) -> Answer:
+def _alter(
+    live: Live,
+    changes: Sequence[admin.ConfigChange],
+    dry_run: bool,
+    done: str,
+    failed: Sequence[admin.ResourceConfigs] = (),
+) -> Answer:
+    """Change configs; ``failed`` are resources whose configs to change could not be described."""
     items: list[Row] = msgspec.to_builtins(
         live.ask(
             lambda client: client.change_configs(
@@ -304,6 +313,11 @@ def _alter(live: Live, changes: Sequence[admin.ConfigChange], dry_run: bool, don
     )
     for item, change in zip(items, changes, strict=True):
         item["change"] = _shown(change)
+    for each in failed:
+        refused = admin.ChangedConfigs(
+            type=each.type, name=each.name, error=each.error, message=each.message
+        )
+        items.append({**msgspec.to_builtins(refused), "change": {}})
     rows = [
         {
             **_flat(item),
@@ -346,8 +360,12 @@ def _shown(change: admin.ConfigChange) -> Row:
 
 
 def _has_all_configs(item: Row) -> bool:
-    """Whether it was answered with all configs: of the brokers' defaults there are those set."""
-    return not item["error"] and (item["type"] != "broker" or bool(item["name"]))
+    """Whether it was answered with all configs, and not those alone that are set.
+
+    Those are answered of the brokers' defaults, and up to 3.9 of client metrics.
+    """
+    only_set = item["type"] == "client_metrics" or (item["type"] == "broker" and not item["name"])
+    return not item["error"] and not only_set
 
 
 def _flat(item: Row) -> Row:

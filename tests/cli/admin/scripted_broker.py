@@ -30,6 +30,7 @@ CLUSTER_ID = "scripted-cluster-00000"
 #: Error codes.
 UNKNOWN_TOPIC, EXISTS, FEWER = 3, 36, 37
 INVALID_CONFIG, UNKNOWN_ID, GROUP_ID_NOT_FOUND = 40, 100, 69
+TOPIC_AUTHORIZATION_FAILED = 29
 RESOURCE_NOT_FOUND, NO_REASSIGNMENT = 91, 85
 
 
@@ -62,6 +63,8 @@ class ScriptedBroker:
         #: User → mechanism → iterations.
         self.users: dict[str, dict[int, int]] = {}
         self.broker_configs: dict[str, str] = {}
+        #: Topics whose configs the client may not see.
+        self.hidden: set[str] = set()
         self.requests: list[Request] = []
         #: Message class of a request → what to answer once in its place.
         self.fail: dict[str, Message] = {}
@@ -235,6 +238,10 @@ class ScriptedBroker:
         )
         if asked.resource_type == 2 and asked.resource_name not in self.topics:
             result.error_code = UNKNOWN_TOPIC
+            return result
+        if asked.resource_name in self.hidden:
+            result.error_code = TOPIC_AUTHORIZATION_FAILED
+        if asked.resource_type == 16 or result.error_code:  # of client metrics none are set
             return result
         own = self.topics[asked.resource_name].configs if asked.resource_type == 2 else {}
         own = own if asked.resource_type == 2 else self.broker_configs

@@ -205,3 +205,19 @@ def test_all_configs_of_a_topic_are_unset_at_once(run: Run, broker: ScriptedBrok
     assert run("configs unset --topic nothere --all").exit_code == 1
     assert run("configs unset --topic orders").exit_code == 2
     assert run("configs unset --topic orders --all retention.ms").exit_code == 2
+
+
+def test_configs_that_may_not_be_seen_are_not_unset(run: Run, broker: ScriptedBroker) -> None:
+    broker.hidden.add("orders")
+    result = run("configs unset --topic orders --topic payments --all")
+    assert result.exit_code == 1
+    assert "topic orders: TOPIC_AUTHORIZATION_FAILED" in result.stderr
+    assert "topic orders: nothing was set" not in result.stderr
+
+
+def test_names_of_client_metrics_are_not_known_to_be_wrong(run: Run) -> None:
+    """Kafka 3.9 describes those alone that are set."""
+    result = run("configs unset --client-metrics m interval.ms")
+    assert (result.exit_code, result.stderr) == (0, "client metrics m: interval.ms was not set\n")
+    result = run("configs get --client-metrics m --key interval.ms")
+    assert (result.exit_code, result.stderr) == (0, "nothing is set; --all has the defaults too\n")

@@ -9,7 +9,11 @@ import msgspec
 from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.waiting import wait_for_results
-from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.altering import (
+    AlterConfigs,
+    AlteredConfigs,
+    ConfigChange,
+)
 from kafka_admin_proto.admin.operations.configs.describing import DescribeConfigs
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
@@ -66,24 +70,15 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
         wanted = list(changes)
         timeout, deadline = waiting_time(self, timeout)
         there = await _described(self, wanted, deadline.left)
-        refused = {
-            change.resource: found
-            for change in wanted
-            if (found := _refused(change, there.get(change.resource)))
-        }
-        sent = [change for change in wanted if change.resource not in refused]
-        altered = await self.alter_configs(sent, validate_only=validate_only, timeout=deadline.left)
-        done = {
-            change.resource: ChangedConfigs(
-                type=each.type,
-                name=each.name,
-                not_set=_not_set(change, there.get(change.resource)),
-                error=each.error,
-                message=each.message,
-            )
-            for change, each in zip(sent, altered, strict=True)
-        }
-        results = [{**done, **refused}[change.resource] for change in wanted]
+        refused = [_refused(change, there.get(change.resource)) for change in wanted]
+        sent = [change for change, no in zip(wanted, refused, strict=True) if no is None]
+        altered = iter(
+            await self.alter_configs(sent, validate_only=validate_only, timeout=deadline.left)
+        )
+        results = [
+            no or _changed(change, there.get(change.resource), next(altered))
+            for change, no in zip(wanted, refused, strict=True)
+        ]
         if validate_only or timeout <= 0:
             return results
         values = {
@@ -122,10 +117,11 @@ async def _described(
 def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> ChangedConfigs | None:
     """The result of a change with a config to delete that its resource cannot have, or None.
 
-    Of the defaults of all brokers those alone are described that are set.
+    Of the defaults of all brokers, and up to 3.9 of client metrics, those alone are described that
+    are set: no other name is known to be wrong.
     """
     resource = change.resource
-    if there is None or (resource.type == "broker" and not resource.name):
+    if there is None or len(own_names(resource, there)) == len(there):
         return None
     names = [each.name for each in there]
     unknown = [name for name in change.delete if name not in names]
@@ -136,6 +132,18 @@ def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> Chang
     said += did_you_mean(near for name in unknown for near in near_names(name, names, most=1))
     return ChangedConfigs(
         type=resource.type, name=resource.name, error="INVALID_CONFIG", message=said
+    )
+
+
+def _changed(
+    change: ConfigChange, there: Sequence[ConfigEntry] | None, altered: AlteredConfigs
+) -> ChangedConfigs:
+    return ChangedConfigs(
+        type=altered.type,
+        name=altered.name,
+        not_set=_not_set(change, there),
+        error=altered.error,
+        message=altered.message,
     )
 
 
