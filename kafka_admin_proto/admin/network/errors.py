@@ -102,19 +102,20 @@ def advertised(
 
     A bootstrap address led to the cluster, which names its brokers by ``advertised.listeners``.
     """
-    start = ", ".join(map(str, bootstrap))
+    among = "one of the bootstrap addresses" if bootstrap[1:] else "the bootstrap address"
+    start = f"{among} {', '.join(map(str, bootstrap))}"
     named = f"broker {broker} advertises {error.address}"
     if isinstance(error, UnresolvedError):
         return UnresolvedError(
-            f"{named}, which does not resolve; the bootstrap address {start} did: set "
+            f"{named}, which does not resolve; {start} did: set "
             "advertised.listeners of the broker to a name that this machine knows, or add the name "
             "to its hosts file",
             address=error.address,
         )
     also = " and that its certificate is for" if isinstance(error, TlsError) else ""
     return type(error)(
-        f"{named}: {error}; the bootstrap address {start} did answer: where the broker runs, set "
-        f"its advertised.listeners to an address that this machine reaches{also}",
+        f"{named}: {error}; {start} did answer: unless the broker is down, set its "
+        f"advertised.listeners to an address that this machine reaches{also}",
         address=error.address,
     )
 
