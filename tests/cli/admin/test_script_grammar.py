@@ -101,6 +101,7 @@ def test_a_slip_in_the_name_of_a_config_to_unset_is_said(run: Run, broker: Scrip
         ("(a,b)x", ["(a|b)x"]),
         ("a{1,2}", ["a{1,2}"]),
         ("[a,b]c,d", ["[a,b]c|d"]),
+        ("a{1,2}, b ,[c,d],e.", ["a{1,2}|b|[c,d]|e."]),
     ],
 )
 def test_a_comma_between_topics(given: str, names: list[str]) -> None:
@@ -205,6 +206,16 @@ def test_all_configs_of_a_topic_are_unset_at_once(run: Run, broker: ScriptedBrok
     assert run("configs unset --topic nothere --all").exit_code == 1
     assert run("configs unset --topic orders").exit_code == 2
     assert run("configs unset --topic orders --all retention.ms").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "said"),
+    [("--topic", 1, "no topic matches"), ("--partition", 2, "is not a partition")],
+)
+def test_no_partition_has_so_many_digits(run: Run, option: str, code: int, said: str) -> None:
+    line = f"offsets reset --group billing {option} orders:{'9' * 5000} --to-earliest --dry-run"
+    result = run(line)
+    assert (result.exit_code, said in result.stderr) == (code, True)
 
 
 def test_configs_that_may_not_be_seen_are_not_unset(run: Run, broker: ScriptedBroker) -> None:

@@ -25,10 +25,11 @@ ENTITY_TYPES: dict[str, ResourceType] = {
 _NAME = re.compile(r"[a-zA-Z0-9._-]+")
 #: Names with commas between them, as Kafka's scripts take them.
 _NAMES = re.compile(r"[a-zA-Z0-9._-]+(?: *, *[a-zA-Z0-9._-]+)+")
+_PARTITION = re.compile("[0-9]{1,10}")
 #: Partitions of a topic, as kafka-consumer-groups.sh takes them: orders:0,1.
-_PARTITIONS = re.compile(r"([a-zA-Z0-9._-]+):([0-9]+(?:,[0-9]+)*)")
-#: A comma of a regular expression that is no part of {1,2} or [a,b]: "or" for Kafka's scripts.
-_OR = re.compile(r" *,(?![^{\[]*[}\]]) *")
+_PARTITIONS = re.compile(r"([a-zA-Z0-9._-]+):([0-9]{1,10}(?:,[0-9]{1,10})*)")
+#: A comma of a regular expression, "or" for Kafka's scripts, or {1,2} or [a,b], which hold no such.
+_OR = re.compile(r"(\{[^{}]*\}|\[[^][]*\])| *, *")
 #: What separates configs, and a name from its value, where it is in no [list].
 _OUTSIDE_BRACKETS = r"(?![^\[]*\])"
 _BETWEEN_CONFIGS = re.compile(f",{_OUTSIDE_BRACKETS}")
@@ -157,7 +158,7 @@ class TopicPartition(click.ParamType[tuple[str, int]]):
         if isinstance(value, tuple):
             return value
         topic, sign, partition = value.rpartition(":" if ":" in value else "-")
-        if not sign or not partition.isdecimal() or not topic:
+        if not sign or not _PARTITION.fullmatch(partition) or not topic:
             self.fail(f"{value!r} is not a partition: expected TOPIC:PARTITION, as in orders:3")
         return topic, int(partition)
 
@@ -213,7 +214,8 @@ def topic_names(
         if _NAMES.fullmatch(text):
             found += (name.strip() for name in text.split(","))
         else:
-            found.append(text if _PARTITIONS.fullmatch(text) else _OR.sub("|", text))
+            several = _OR.sub(lambda match: match[1] or "|", text)
+            found.append(text if _PARTITIONS.fullmatch(text) else several)
     return tuple(found)
 
 
