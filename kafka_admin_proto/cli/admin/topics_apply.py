@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, unique_keys, yaml
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, strict_loader, yaml
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.files import read_text
@@ -186,7 +184,7 @@ def _read(file: str) -> list[WantedTopic]:
     library = yaml()
     text = read_text(file)
     try:
-        data = _whole_numbers(library.load(text, unique_keys(library)))
+        data = library.load(text, strict_loader(library))
         if isinstance(data, list):
             data = {"topics": data}
         found = msgspec.convert(data, _File, strict=True).topics
@@ -203,15 +201,6 @@ def _read(file: str) -> list[WantedTopic]:
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise click.UsageError(f"{file}: topic {twice[0]} is there twice")
     return found
-
-
-def _whole_numbers(value: Any) -> Any:
-    """The value with 6 for 6.0: a templating program makes 8.64e+07 of 86400000."""
-    if isinstance(value, dict):
-        return {key: _whole_numbers(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(each) for each in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _fault(topic: WantedTopic) -> str:

@@ -36,6 +36,12 @@ def test_a_file_of_topics_is_applied_once(run: Run, broker: ScriptedBroker) -> N
     assert [each["action"] for each in again["topics"]] == ["none"] * 3
 
 
+#: A few lines that stand for 9**20 values.
+_NESTED_ALIASES = "a0: &a0 [x]\n" + "\n".join(
+    f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]" for number in range(1, 21)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -47,6 +53,7 @@ def test_a_file_of_topics_is_applied_once(run: Run, broker: ScriptedBroker) -> N
         ('{"topics": [], "topics": []}', "'topics' is there twice"),
         ("topics: [{name: a, partitions: 1.5}]", "Expected `int | null`"),
         ("topics: [", "expected"),
+        (_NESTED_ALIASES, "unknown field `a0`"),
         ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
 )

@@ -106,8 +106,11 @@ def yaml() -> Any:
     return found
 
 
-def unique_keys(library: Any) -> Any:
-    """PyYAML's safe loader, but for keys that stand twice in a mapping: the last would count."""
+def strict_loader(library: Any) -> Any:
+    """PyYAML's safe loader, but for keys that stand twice in a mapping: the last would count.
+
+    6.0 is 6: a templating program makes 8.64e+07 of 86400000.
+    """
 
     class Loader(library.SafeLoader):  # type: ignore[misc]
         def compose_mapping_node(self, anchor: Any) -> Any:
@@ -121,6 +124,11 @@ def unique_keys(library: Any) -> Any:
                 seen.add(key.value)
             return node
 
+        def construct_yaml_float(self, node: Any) -> int | float:
+            found: float = super().construct_yaml_float(node)
+            return int(found) if found.is_integer() else found
+
+    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
     return Loader
 
 
