@@ -189,7 +189,7 @@ def test_an_advertised_address_that_refuses_or_is_silent_is_named() -> None:
     async def failure(address: str, **settings: Any) -> str:
         config = client_config("there:9092", **settings)
         with pytest.raises(ConnectionFailedError) as caught:
-            await open_connection(*parse_addresses(address), config, broker=2)
+            await open_connection(parse_addresses(address)[0], config, broker=2)
         return str(caught.value)
 
     async def run() -> None:

@@ -61,6 +61,13 @@ def test_what_kafkas_script_refuses_is_no_config(text: str) -> None:
     assert "expected NAME=VALUE,NAME=[VALUE,VALUE]" in result.stderr
 
 
+def test_no_part_of_a_value_is_shown() -> None:
+    words = ["configs", "set", "--topic", "t", "--add-config", "a=1,x.password=p,hunter2"]
+    result = CliRunner().invoke(kap, [*words, "-b", "127.0.0.1:1"])
+    assert "[VALUE,VALUE] after x.password: a value with commas" in result.stderr
+    assert "hunter2" not in result.stderr
+
+
 def test_several_configs_are_set_and_unset_in_one_value(run: Run, broker: ScriptedBroker) -> None:
     line = "configs set --topic orders --add-config cleanup.policy=[compact,delete],retention.ms=9"
     assert run(line).exit_code == 0

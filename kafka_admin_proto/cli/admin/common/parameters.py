@@ -74,12 +74,17 @@ class AddedConfigs(click.ParamType[tuple[tuple[str, str], ...]]):
         if isinstance(value, tuple):
             return value
         pairs = [_EQUALS.split(each) for each in _BETWEEN_CONFIGS.split(value.rstrip(","))]
+        where = ""
         for pair in pairs:
-            if len(pair) != 2 or not _CONFIG_NAME.fullmatch(pair[0].strip()):
+            name = pair[0].strip()
+            if len(pair) != 2 or not _CONFIG_NAME.fullmatch(name):
+                # Without a sign of equality it may be the end of a password.
+                found = f", not {name!r}" if len(pair) > 1 else where
                 self.fail(
-                    f"expected NAME=VALUE,NAME=[VALUE,VALUE], not {pair[0].strip()!r}: "
-                    "a value with commas or a sign of equality stands in brackets"
+                    f"expected NAME=VALUE,NAME=[VALUE,VALUE]{found}: a value with commas or a sign "
+                    "of equality stands in brackets"
                 )
+            where = f" after {name}"
         return tuple((name.strip(), re.sub(r"[\[\]]", "", text).strip()) for name, text in pairs)
 
 
