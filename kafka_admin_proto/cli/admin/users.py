@@ -215,30 +215,24 @@ def _set_quotas(
             lambda client: client.alter_client_quotas(wanted, validate_only=dry_run, look_up=True)
         )
     )
-    for item in items:
-        item["quotas"] = changes
-    rows = [
-        {**_entity_row(item["entity"]), "quota": key, "value": value}
-        for item in items
-        if not item["error"]
-        for key, value in item["quotas"].items()
-    ]
+    (found,) = items
+    found["quotas"] = changes
+    entity_row = _entity_row(found["entity"])
+    slips = [key for key in found["not_set"] if key not in _KEYS]
+    done = {key: value for key, value in changes.items() if key not in slips}
     errors = [
-        failures.entry(item["error"], item["message"], {"entity": _entity_row(item["entity"])})
-        for item in items
-        if item["error"]
-    ]
-    errors += [
         failures.entry("INVALID_CONFIG", f"there is no such quota: {_THOSE}", {"quota": key})
-        for item in items
-        for key in item["not_set"]
-        if key not in _KEYS
+        for key in slips
     ]
+    if found["error"]:
+        done = {}
+        errors = [failures.entry(found["error"], found["message"], {"entity": entity_row})]
+    not_set = [key for key in found["not_set"] if key in done]
     return Answer(
         document={"quotas": items, "dry_run": dry_run},
-        tables=[Table(rows=rows)],
+        tables=[Table(rows=[{**entity_row, "quota": key, "value": done[key]} for key in done])],
         errors=errors,
-        notes=[] if errors else _done(changes, items[0]["not_set"], "would be " * dry_run),
+        notes=_done(done, not_set, "would be " * dry_run),
     )
 
 

@@ -125,12 +125,14 @@ def test_what_the_options_leave_out_is_not_called_missing(
 
 
 def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(cluster: str) -> None:
-    words = ["users", "quotas", "--user", "bob", "--unset", "prodcer_byte_rate", "-b", cluster]
-    result = CliRunner().invoke(kap, words)
+    words = "users quotas --user bob --unset prodcer_byte_rate --set consumer_byte_rate=5 -b"
+    result = CliRunner().invoke(kap, [*words.split(), cluster])
     assert result.exit_code == 1
-    assert "quota prodcer_byte_rate: INVALID_CONFIG: there is no such quota: they are produ" in (
-        result.stderr
-    )
+    note, error = result.stderr.splitlines()
+    assert note == "set: consumer_byte_rate"
+    said = "quota prodcer_byte_rate: INVALID_CONFIG: there is no such quota: they are produ"
+    assert said in error
+    assert "prodcer_byte_rate" not in result.stdout
 
 
 @pytest.mark.parametrize("output", ["table", "tsv", "json"])
