@@ -43,11 +43,11 @@ class TopicState(msgspec.Struct, frozen=True):
     """A topic as it is.
 
     ``replicas`` are those of each partition in order; of the partitions in ``reassigning`` those
-    that they will have. ``configs`` are the topic's own.
+    that they will have. ``configs`` are the topic's own; None where the client may not see them.
     """
 
     replicas: list[list[int]]
-    configs: Mapping[str, str | None] = {}
+    configs: Mapping[str, str | None] | None = None
     reassigning: frozenset[int] = frozenset()
 
 
@@ -294,7 +294,7 @@ class _Planner:
         return [*replicas, *others][:factor]
 
     def config_steps(self) -> Iterator[Step]:
-        there = self._state.configs
+        there = self._state.configs or {}
         both = [
             name for name in self._alteration.delete_configs if name in self._alteration.configs
         ]
@@ -308,7 +308,7 @@ class _Planner:
             else:
                 yield SetConfigStep(name=name, value=value, current=there.get(name))
         for name in dict.fromkeys(self._alteration.delete_configs):
-            if name in there:
-                yield DeleteConfigStep(name=name, current=there[name])
+            if name in there or self._state.configs is None:
+                yield DeleteConfigStep(name=name, current=there.get(name))
             else:
                 self.notes.append(f"config {name} is not set for the topic")

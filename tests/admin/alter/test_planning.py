@@ -159,6 +159,11 @@ def test_configs_are_compared_with_those_of_the_topic() -> None:
     assert plan(configs={"a": "1"}, delete_configs=["a"]).error == "INVALID_CONFIG"
 
 
+def test_configs_that_may_not_be_seen_are_set_and_deleted() -> None:
+    found = plan(state=TopicState([[1]]), configs={"a": "1"}, delete_configs=["b"])
+    assert found.steps == [SetConfigStep(name="a", value="1"), DeleteConfigStep(name="b")]
+
+
 def test_a_topic_that_does_not_exist() -> None:
     assert plan(state=None, partitions=3).error == "UNKNOWN_TOPIC_OR_PARTITION"
 

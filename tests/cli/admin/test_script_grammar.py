@@ -231,6 +231,8 @@ def test_configs_that_may_not_be_seen_are_not_unset(run: Run, broker: ScriptedBr
     assert result.exit_code == 1
     assert "topic orders: TOPIC_AUTHORIZATION_FAILED" in result.stderr
     assert "topic orders: nothing was set" not in result.stderr
+    assert run("topics alter orders --delete-config retention.ms --yes --timeout 0").exit_code == 0
+    assert not broker.topics["orders"].configs
 
 
 def test_names_of_client_metrics_are_not_known_to_be_wrong(run: Run) -> None:

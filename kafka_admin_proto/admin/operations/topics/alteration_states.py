@@ -49,7 +49,7 @@ async def topic_states(
             replicas=[
                 own.get(each.partition_index, list(each.replica_nodes)) for each in partitions
             ],
-            configs=configs.get(name, {}),
+            configs=configs.get(name),
             reassigning=frozenset(own),
         )
     return states
