@@ -43,6 +43,10 @@ class ChunkJoiner:
         if pending:
             self._open[stream] = pending, first
 
+    def take(self, block: Block) -> None:
+        """Append a block that is of no stream, as it is."""
+        self._blocks.append(block)
+
     def finish(self) -> list[Block]:
         """All blocks; the last of a stream may have a frame that is not whole."""
         for stream, (pending, line) in self._open.items():

@@ -162,6 +162,26 @@ def test_round_trip(name: str, data: bytes) -> None:
     assert b"".join(block.data for block in blocks) == data * 2
 
 
+def test_boxes_of_no_channel_are_blocks_as_they_are() -> None:
+    """They may be bodies, whose first bytes are no size."""
+    body = bytes.fromhex("000000010001610000 1388")
+    assert only(box(body)) == body
+    assert [block.data for block in read_blocks((box(body) * 2).encode())] == [body] * 2
+
+
+@pytest.mark.parametrize("damage", [("00 00 00 32", "00 0g 00 32"), ("00 00 00 32", "00 000 32")])
+@pytest.mark.parametrize("write", [box, lambda data: netty(0, data)])
+def test_rows_of_boxes_that_are_damaged(damage: tuple[str, str], write: Any) -> None:
+    assert "is not a row of Netty's box" in fault(write(FRAME).replace(*damage))
+
+
+def test_bytes_that_count_up_are_no_head_of_a_table() -> None:
+    data = bytes(range(16))
+    for rows in (1, 2):
+        text = f"{data.hex(' ').upper()}\n" * rows
+        assert only(text) == data * rows
+
+
 @pytest.mark.parametrize("text", ["[00, 00, 00, 32]", "{ 0x00, 0x13 }", "[10, 11, 12]", "[a, 0]"])
 def test_numbers_that_may_be_hex_are(text: str) -> None:
     sample = text.encode()
@@ -194,6 +214,27 @@ def test_files_and_terminals_are_no_streams_of_frames() -> None:
         '[pid 7] <... read resumed>"\\0\\0\\0\\1x", 5) = 5\nwrite(5, "\\0", 1) = -1 EPIPE\n'
     )
     assert [block.data for block in read_blocks(text.encode())] == [FRAME, b"\0\0\0\1x"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "sendto(FD, DATA, 54, 0, {sa_family=AF_INET, sin_addr=inet_addr(ADDRESS)}, 16)",
+        "recvfrom(FD,  DATA, 54, 0, {sa_family=AF_UNIX, sun_path=@ADDRESS}, [16])",
+        "recvmsg(FD, {msg_name={sin_addr=inet_addr(ADDRESS)}, msg_iov=[{iov_base=DATA}]}, 0)",
+        "sendmsg(FD, {msg_name=NULL, msg_iov=[{DATA, 54}], msg_iovlen=1}, 0)",
+        'writev(FD, [{iov_base="", iov_len=0}, {iov_base=DATA, iov_len=54}], 2)',
+    ],
+)
+def test_addresses_of_a_call_are_no_bytes_of_it(call: str) -> None:
+    """With -yy a descriptor has both ends; strace says itself which processes it attached."""
+    file = "5<TCP:[10.0.0.1:50000->10.0.0.2:9092]>"
+    text = f"strace: Process 7 attached\n{call} = 54\n".replace("ADDRESS", '"10.0.0.2"')
+    whole, cut = ("".join(f"\\{byte:03o}" for byte in each) for each in (FRAME, FRAME[:50]))
+    (block,) = read_blocks(text.replace("FD", file).replace("DATA", f'"{whole}"').encode())
+    assert (block.data, block.comment.split()[1]) == (FRAME, file)
+    said = fault(text.replace("FD", "5").replace("DATA", f'"{cut}"...'))
+    assert "strace printed 50 of 54 bytes" in said
 
 
 @pytest.mark.parametrize("between", [" ", ", ", "; ", "\n", ""])

@@ -15,6 +15,7 @@ A row has room for sixteen bytes; whatever is behind that room is characters.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
@@ -24,16 +25,16 @@ _COLUMNS = " ".join(f"{number:02X}" for number in range(16))
 _ROW = re.compile(r"\s*([0-9A-F]{8}|[0-9A-F]{16}) +(?=[0-9A-F]{2}(?: |$))")
 #: The lines above rows: what is dumped, and the head of the table.
 _HEADING = re.compile(r"\s*(?:(?:Path|Label): (.*)|Offset Bytes .*|-+ -+ -+|Ascii)\s*$")
-#: Lines up to the head of the table.
+#: Lines up to the first row.
 _MOST_BEFORE = 10
 
 
 def matches(sample: bytes) -> bool:
-    return any(
-        line.strip() == _COLUMNS
-        for above, (_, line) in enumerate(sample_lines(sample))
-        if above < _MOST_BEFORE
-    )
+    """The numbers of the columns stand above a row; alone they are bytes that count up."""
+    head = [line for _, line in islice(sample_lines(sample), _MOST_BEFORE)]
+    columns = next((at for at, line in enumerate(head) if line.strip() == _COLUMNS), len(head))
+    below = (line for line in head[columns + 1 :] if not _HEADING.match(line))
+    return _ROW.match(next(below, "")) is not None
 
 
 def read(data: bytes) -> list[Block]:

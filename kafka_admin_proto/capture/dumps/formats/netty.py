@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.chunks import ChunkJoiner
 from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
@@ -22,6 +24,7 @@ from kafka_admin_proto.capture.dumps.text import hex_bytes, sample_lines
 from kafka_admin_proto.capture.text_times import time_in
 
 _ROW = re.compile(r"\s*\|([0-9a-f]{8})\|((?: [0-9a-f]{2})+) +\|")
+_ROW_START = re.compile(r"\s*\|[0-9a-fA-F]{8}\|")
 _BORDER = re.compile(r"\s*(?:\+-{8})?\+-{49}\+")
 _COLUMNS = re.compile(r"\s*\|  0  1  2  3 ")
 _CHANNEL = re.compile(r"\[id: ([^\]]{1,300})\] (WRITE|READ): \d+B")
@@ -40,9 +43,11 @@ def matches(sample: bytes) -> bool:
 def read(data: bytes) -> list[Block]:
     joiner = ChunkJoiner()
     for block in read_rows(data, _split, _Headings().comment):
-        channel = _CHANNEL.search(block.comment)
-        stream = block.comment if channel is None else f"{channel[1]} {channel[2]}"
-        joiner.add(stream, block.data, block.line, time_in(block.comment))
+        ts, channel = time_in(block.comment), _CHANNEL.search(block.comment)
+        if channel is None:
+            joiner.take(replace(block, ts=ts))
+        else:
+            joiner.add(f"{channel[1]} {channel[2]}", block.data, block.line, ts)
     return joiner.finish()
 
 
@@ -53,7 +58,7 @@ class _Headings:
         self._last = ""
 
     def comment(self, line: str) -> str | None:
-        if _ROW.match(line):
+        if _ROW_START.match(line):
             return None
         if not (_BORDER.match(line) or _COLUMNS.match(line)):
             self._last = line.strip()

@@ -24,10 +24,13 @@ _OF_SOCKETS = frozenset({"send", "sendto", "sendmsg", "recv", "recvfrom", "recvm
 _PID = r"(?:\[pid +\d+\] |\d+ +)?"
 _CALL = re.compile(
     rf" *{_PID}(?P<time>[\d:.+-]*(?: [\d:.]+)?) *"
-    r"(?P<name>writev?|readv?|send|sendto|sendmsg|recv|recvfrom|recvmsg)\((?P<fd>\d+)(?P<file><[^>]*>)?"
+    r"(?P<name>writev?|readv?|send|sendto|sendmsg|recv|recvfrom|recvmsg)\((?P<fd>\d+)(?P<file><(?:->|[^>])*+>)?"
 )
-#: Any call, a signal, or the end of a process: what else a trace has.
-_OTHER = re.compile(rf" *{_PID}[\d:.+ -]*(?:\w+\(|---|\+\+\+|<\.\.\. \w+ resumed>)")
+#: Any call, a signal, the end of a process, or what strace says itself: what else a trace has.
+_OTHER = re.compile(rf"(?:strace: | *{_PID}[\d:.+ -]*(?:\w+\(|---|\+\+\+|<\.\.\. \w+ resumed>))")
+#: The quotes of buffers: of the one of a call, and of those in a list. Others are of addresses.
+_BUFFER = re.compile(r', *"')
+_LISTED_BUFFER = re.compile(r'(?:iov_base=|\{)"')
 #: What gives a number to another file: its streams begin anew.
 _CLOSED = re.compile(rf" *{_PID}[\d:.+ -]*close\((\d+)")
 _OPENED = re.compile(rf" *{_PID}[\d:.+ -]*(?:socket|accept4?|open|openat|dup)\(")
@@ -96,10 +99,13 @@ def _stream(call: re.Match[str]) -> str:
 
 
 def _bytes(line: str, position: int, number: int) -> bytes:
-    """The bytes of all strings of a call, one for each buffer."""
+    """The bytes of all buffers of a call."""
     data = bytearray()
-    while (at := line.find('"', position)) >= 0:
-        position = read_string(line, at + 1, '"', data, number)
+    if (found := _BUFFER.match(line, position)) is not None:
+        read_string(line, found.end(), '"', data, number)
+        return bytes(data)
+    while (found := _LISTED_BUFFER.search(line, position)) is not None:
+        position = read_string(line, found.end(), '"', data, number)
     return bytes(data)
 
 
