@@ -18,7 +18,7 @@ from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.tables.decode_flows import decode_flows
 from kafka_admin_proto.tables.frame_columns import FRAMES
 from kafka_admin_proto.tables.ingest.chunks import pack
-from kafka_admin_proto.tables.ingest.files import absolute
+from kafka_admin_proto.tables.ingest.locations import absolute
 from kafka_admin_proto.tables.ingest.packets import PACKETS, rows_of
 
 

@@ -29,7 +29,8 @@ from kafka_admin_proto.tables.files.write import (
     write_table,
 )
 from kafka_admin_proto.tables.ingest.exchange import exchange
-from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE, absolute, list_files, plan
+from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE, list_files, plan
+from kafka_admin_proto.tables.ingest.locations import absolute
 from kafka_admin_proto.tables.ingest.no_tcp import part_without_tcp
 from kafka_admin_proto.tables.ingest.unopened import Unopened, UnopenedError, find_unopened
 from kafka_admin_proto.tables.runner import Runner

@@ -287,7 +287,7 @@ def _sink(
     overwrite: bool, opened: ExitStack,
 ) -> TableSink:  # fmt: skip
     """The tables of this run; ``opened`` closes them."""
-    from kafka_admin_proto.tables.ingest.files import absolute
+    from kafka_admin_proto.tables.ingest.locations import absolute
     from kafka_admin_proto.tables.schemas import REPLACED_BY_DAY, TABLES
 
     sink: TableSink

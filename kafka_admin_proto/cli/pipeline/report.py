@@ -195,7 +195,7 @@ def _write_page(
 ) -> None:
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page
-    from kafka_admin_proto.tables.ingest.files import split_options
+    from kafka_admin_proto.tables.ingest.locations import split_options
     from kafka_admin_proto.tables.report.head import page_head
     from kafka_admin_proto.tables.report.sections import sections
 

@@ -35,7 +35,7 @@ from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
 from kafka_admin_proto.tables.frame_columns import DECODED, STREAMED
 from kafka_admin_proto.tables.ingest.chunks import CHUNKS
-from kafka_admin_proto.tables.ingest.files import absolute
+from kafka_admin_proto.tables.ingest.locations import absolute
 from kafka_admin_proto.tables.ingest.unopened import UNOPENED, Unopened
 from kafka_admin_proto.version import __version__
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8

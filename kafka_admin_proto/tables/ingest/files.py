@@ -6,16 +6,13 @@ packets, and `parts_of` gives each part the rank and the watermark that its pack
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
-from urllib.parse import unquote
 
 import msgspec
 from pyarrow import NativeFile, fs
@@ -28,6 +25,16 @@ from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.files.splits import split_points, splittable
 from kafka_admin_proto.capture.sources import PCAP, REQUEST_LOG
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.tables.ingest.locations import (
+    OF_FILES,
+    absolute,
+    is_hidden,
+    is_pattern,
+    local_name,
+    located,
+    matches,
+    split_options,
+)
 from kafka_admin_proto.tables.ingest.unopened import unopened_problem
 
 #: Bytes of a large file that one task reads.
@@ -41,12 +48,6 @@ PARALLEL_PROBES = 16
 #: are the file's rank. A larger file takes several ranks, and a stream gives each file new ranks.
 POSITION_BITS = 34
 MOST_RANKS = 1 << (63 - POSITION_BITS)
-
-#: The options that `pyarrow.fs` accepts at the end of a URI.
-_URI_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
-
-#: The start of a URI of a local file.
-_OF_FILES = "file:/"
 
 Kind = Literal["pcap", "log"]
 #: The formats of inputs, and the kinds of their files; "auto" tells them by their first bytes.
@@ -116,10 +117,10 @@ def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterato
     With ``more_to_come``, for streams, a pattern may match no file yet.
     """
     for path in listed(paths, "paths"):
-        pattern = _is_pattern(path)
-        if path.startswith(_OF_FILES):  # names of files are not percent-encoded from here on
-            path = _local_name(path)
-        names = _matches(path) if pattern else [path]
+        pattern = is_pattern(path)
+        if path.startswith(OF_FILES):  # names of files are not percent-encoded from here on
+            path = local_name(path)
+        names = matches(path) if pattern else [path]
         if not names and not more_to_come:
             raise FileNotFoundError(f"no file matches {path}")
         for name in names:
@@ -129,51 +130,6 @@ def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterato
                 # The file was removed after the pattern had matched it.
                 if not (pattern and more_to_come):
                     raise
-
-
-def _matches(pattern: str) -> list[str]:
-    """The files and folders that a local pattern matches; ``**`` stands for any folders.
-
-    Of those that only ``**`` reaches, hidden ones are left out, and others as in a folder.
-    """
-    found = sorted(glob.glob(pattern, recursive=True))
-    if "**" not in Path(pattern).parts:
-        return found
-    named = set(Path(pattern).parts)
-    return [name for name in found if not any(map(_is_hidden, {*Path(name).parts} - named))]
-
-
-def _is_hidden(part: str) -> bool:
-    return part.startswith((".", "_"))
-
-
-def is_uri(name: str) -> bool:
-    """Whether a name is a URI; Spark and Java write those of local files as ``file:/captures``."""
-    return "://" in name or name.startswith(_OF_FILES)
-
-
-def _local_name(uri: str) -> str:
-    """The path of a URI of a local file. Raises ValueError for one of another machine."""
-    path = uri.removeprefix("file:")
-    if path.startswith("//"):
-        machine, _, path = path[2:].partition("/")
-        if machine not in ("", "localhost"):
-            raise ValueError(f"{uri} names the machine {machine}: only files of this one are read")
-        path = f"/{path}"
-    return unquote(path)
-
-
-def absolute(path: str) -> str:
-    """A path or pattern of this process as one that holds in any folder; a URI as it is."""
-    if not path or is_uri(path) or Path(path).is_absolute():
-        return path
-    here = str(Path.cwd())
-    return str(Path(glob.escape(here) if _is_pattern(path) else here, path))
-
-
-def _is_pattern(path: str) -> bool:
-    """Whether a path has wildcards. A file that exists is taken by its name, brackets included."""
-    return glob.has_magic(path) and not is_uri(path) and not Path(path).exists()
 
 
 def _below(name: str) -> Iterator[ListedFile]:
@@ -188,7 +144,7 @@ def _below(name: str) -> Iterator[ListedFile]:
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
     for each in sorted(below, key=lambda info: info.path):
         rest = each.path[len(base) :]
-        hidden = any(map(_is_hidden, Path(rest).parts))
+        hidden = any(map(is_hidden, Path(rest).parts))
         if each.type == fs.FileType.File and not hidden:
             yield _listed(_joined(name, rest), each)
 
@@ -253,51 +209,10 @@ def _opened(name: str, start: int = 0) -> OpenFile:
         raise OSError(unopened_problem(name, error, start)) from None
 
 
-def located(name: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a path or URI, and the path on it. Raises ValueError for a password."""
-    if not is_uri(name):
-        return _local(), name
-    if name.startswith(_OF_FILES):
-        return _local(), _local_name(name)
-    scheme, _, rest = name.partition("://")
-    path, options = split_options(rest)
-    bucket, _, key = path.partition("/")
-    if ":" in bucket.rpartition("@")[0]:
-        raise ValueError(
-            f"{scheme}://…@{bucket.rpartition('@')[2]}: the tables would show the key in this URI; "
-            "keep it where the store's own tools look, as in AWS_SECRET_ACCESS_KEY"
-        )
-    system, root = _remote(scheme, bucket, options)
-    return system, f"{root.rstrip('/')}/{key}" if key else root
-
-
 def _joined(name: str, rest: str) -> str:
     """The name of a file below a folder: ``rest`` goes in front of the URI's options."""
     path, options = split_options(name)
     return path.rstrip("/") + rest + options
-
-
-def split_options(name: str) -> tuple[str, str]:
-    """Split a URI, or its part after the scheme, from its options (``?region=…``).
-
-    File names are not percent-encoded, so any other question mark belongs to the name.
-    """
-    found = _URI_OPTIONS.search(name)
-    return (name, "") if found is None else (name[: found.start()], found[0])
-
-
-@lru_cache(maxsize=1)
-def _local() -> fs.FileSystem:
-    return fs.LocalFileSystem(use_mmap=False)
-
-
-@lru_cache(maxsize=64)
-def _remote(scheme: str, bucket: str, options: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a bucket, and the path of the bucket's root on it."""
-    # Hadoop's names of the same stores.
-    scheme = "s3" if scheme in ("s3a", "s3n") else scheme
-    system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
-    return system, root
 
 
 class FileProbe(msgspec.Struct, frozen=True, order=True):

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyarrow import dataset, fs
 
 from kafka_admin_proto.kept_files import KeptFileError
-from kafka_admin_proto.tables.ingest.files import located
+from kafka_admin_proto.tables.ingest.locations import located
 
 #: Bytes in memory of the rows that are sorted together and make one row group.
 ROW_GROUP_BYTES = 16 * 1024 * 1024

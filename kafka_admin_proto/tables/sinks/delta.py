@@ -30,7 +30,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction
 
 from kafka_admin_proto.kept_files import KeptFileError, refuse_links
-from kafka_admin_proto.tables.ingest.files import split_options
+from kafka_admin_proto.tables.ingest.locations import split_options
 from kafka_admin_proto.tables.sinks.data_files import DataFile, Location
 from kafka_admin_proto.tables.sinks.origin import KEPT, MARKER, Origin, refuse_others
 from kafka_admin_proto.tables.sinks.sink import Files, Mode, Replacement, TableSink

@@ -13,13 +13,12 @@ from pyarrow import fs
 from kafka_admin_proto.tables.ingest import files, packets
 from kafka_admin_proto.tables.ingest.files import (
     OpenFile,
-    absolute,
     list_files,
-    located,
     parts_of,
     plan,
     probe_files,
 )
+from kafka_admin_proto.tables.ingest.locations import absolute, located
 from kafka_admin_proto.tables.ingest.packets import read_part
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
@@ -75,6 +74,22 @@ def test_two_asterisks_stand_for_any_folders(tmp_path: Path) -> None:
     assert sorted(list_files([str(tmp_path / "**")])) == [
         *wanted[:2], str(tmp_path / "1/n.txt"), wanted[2],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", ["_l*/**/*.pcap", "**/_l*/*/*.pcap", "_l[[]1]/**"])
+def test_hidden_folders_that_a_pattern_names(
+    pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So does the folder of the process, whose name `absolute` puts in front."""
+    here = tmp_path / "_here[1]"
+    file = here / "_l[1]" / "a" / "x.pcap"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    monkeypatch.chdir(here)
+    for each in (pattern, absolute(pattern)):
+        assert list_files([each]) == [str(file)]
+    with pytest.raises(FileNotFoundError):
+        list_files([absolute("**/*.pcap")])
 
 
 @pytest.mark.parametrize("scheme", ["file:", "file://"])
@@ -186,7 +201,7 @@ def test_what_is_below_has_the_options(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "one?.pcap").write_bytes(b"one")
     local = (fs.LocalFileSystem(), str(tmp_path))
-    with patch("kafka_admin_proto.tables.ingest.files._remote", return_value=local):
+    with patch("kafka_admin_proto.tables.ingest.locations._remote", return_value=local):
         for name in ("s3://bucket/captures", "s3://bucket/captures/", "s3://bucket"):
             (found,) = list_files([f"{name}?region=eu"])
             assert found == "s3://bucket/captures/of today/one?.pcap?region=eu"
