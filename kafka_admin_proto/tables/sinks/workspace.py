@@ -21,6 +21,8 @@ LOCK, STAGING = ".lock", ".staging-"
 CHECKPOINT = ".checkpoint"
 #: The mode of folders that only their owner may read.
 _PRIVATE = 0o700
+#: How often the lock is opened again where other runs remove it, and perhaps its folder.
+_ATTEMPTS = 16
 
 
 class OutputError(KafkaAdminProtoError):
@@ -44,19 +46,29 @@ class Workspace:
 
     def hold(self) -> None:
         """Take the lock. Raises OutputError where another run has it, KeptFileError for a link."""
-        while self._lock is None:
-            lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
+        for _ in range(_ATTEMPTS):
+            try:
+                lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
+            except FileNotFoundError:  # the run that made the folder has just removed it
+                self.make()
+                continue
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(lock)
-                raise OutputError(
-                    f"another run writes to {self.path}: wait for it, or name another folder"
-                ) from None
-            if os.fstat(lock).st_nlink:
+                break
+            if self._is_of(lock):
                 self._lock = lock
-            else:  # the run that had it has just removed the file
-                os.close(lock)
+                return
+            os.close(lock)  # the run that had it has just removed the file
+        raise OutputError(f"another run writes to {self.path}: wait for it, or name another folder")
+
+    def _is_of(self, lock: int) -> bool:
+        """Whether the file that is locked is still the one that other runs open."""
+        try:
+            return os.path.samestat(os.fstat(lock), (self.path / LOCK).lstat())
+        except FileNotFoundError:
+            return False
 
     @property
     def is_held(self) -> bool:

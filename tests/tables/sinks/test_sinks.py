@@ -62,23 +62,38 @@ def test_a_run_that_made_nothing_leaves_nothing(kind: str, there: str, tmp_path:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_lock_of_a_folder_that_was_taken_away(tmp_path: Path) -> None:
-    """Between opening the file and locking it, the run that had it removed it."""
-    first, second, third = (Workspace(tmp_path / "out") for _ in range(3))
-    first.make()
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("successor", [False, True])
+def test_the_lock_of_a_folder_that_was_taken_away(
+    opened: bool, successor: bool, tmp_path: Path
+) -> None:
+    """The run that had it removes both before or after another opens it; a third may be quicker."""
+    first, second, third, fourth = (Workspace(tmp_path / "out") for _ in range(4))
+    for each in (first, second):
+        each.make()
     first.hold()
 
     def late(path: Path, flags: int) -> int:
-        lock = open_kept(path, flags)
-        first.release()
-        path.parent.mkdir(exist_ok=True)
-        return lock
+        lock = open_kept(path, flags) if opened else -1
+        if first.is_held:
+            first.release()
+            assert not path.parent.exists()
+            if successor:
+                third.make()
+                third.hold()
+        return lock if opened else open_kept(path, flags)
 
     with patch.object(workspace, "open_kept", late):
-        second.hold()
-    with pytest.raises(OutputError):
-        third.hold()
-    second.release()
+        if successor:
+            with pytest.raises(OutputError, match="another run"):
+                second.hold()
+        else:
+            second.hold()
+    with pytest.raises(OutputError, match="another run"):
+        fourth.hold()
+    for each in (second, third):
+        each.release()
+    assert not (tmp_path / "out").exists()
 
 
 @contextmanager
