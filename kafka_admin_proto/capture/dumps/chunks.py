@@ -47,8 +47,14 @@ class ChunkJoiner:
         """Append a block that is of no stream, as it is."""
         self._blocks.append(block)
 
-    def finish(self) -> list[Block]:
-        """All blocks; the last of a stream may have a frame that is not whole."""
-        for stream, (pending, line) in self._open.items():
+    def end(self, stream: str) -> None:
+        """End a stream, whose name may be another's later; its last frame may not be whole."""
+        if stream in self._open:
+            pending, line = self._open.pop(stream)
             self._blocks.append(Block(bytes(pending), line, stream))
+
+    def finish(self) -> list[Block]:
+        """End all streams, and return the blocks."""
+        for stream in list(self._open):
+            self.end(stream)
         return self._blocks

@@ -237,6 +237,13 @@ def test_addresses_of_a_call_are_no_bytes_of_it(call: str) -> None:
     assert "strace printed 50 of 54 bytes" in said
 
 
+@pytest.mark.parametrize("closed", ["close(5) = 0\n", ""])
+def test_a_number_of_two_connections(closed: str) -> None:
+    """What the first had left is no start of what the second begins with."""
+    text = f"{strace(0, FRAME[:9])}{closed}socket(AF_INET, 1, 0) = 5\n{strace(0, FRAME)}"
+    assert [block.data for block in read_blocks(text.encode())] == [FRAME[:9], FRAME]
+
+
 @pytest.mark.parametrize("between", [" ", ", ", "; ", "\n", ""])
 def test_base64_of_several_frames_in_a_line(between: str) -> None:
     one, other = base64.b64encode(ASKED).decode(), base64.b64encode(FRAME + b"\0").decode()

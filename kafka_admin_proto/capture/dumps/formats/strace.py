@@ -69,7 +69,8 @@ def read(data: bytes) -> list[Block]:
         result = _RESULT.search(line)
         changed = _CLOSED.match(line) or (result if _OPENED.match(line) else None)
         if changed is not None:
-            streams.pop(changed[1], None)
+            for stream in streams.pop(changed[1], ()):
+                joiner.end(stream)
             continue
         call = _CALL.match(line)
         if not call or not result or int(result[1]) <= 0:
