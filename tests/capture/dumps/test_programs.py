@@ -162,6 +162,12 @@ def test_round_trip(name: str, data: bytes) -> None:
     assert b"".join(block.data for block in blocks) == data * 2
 
 
+@pytest.mark.parametrize("damaged", ["00 0g>", "00 0>", "00 01", "00", "00 ... 4 more>", " 00>"])
+def test_buffers_that_are_damaged(damaged: str) -> None:
+    assert only("a <Buffer 00 13> and <Buffer > of a Promise<Buffer>") == b"\0\x13"
+    assert "is not a whole buffer" in fault(f"<Buffer 00 13> <Buffer {damaged}\n")
+
+
 def test_boxes_of_no_channel_are_blocks_as_they_are() -> None:
     """They may be bodies, whose first bytes are no size."""
     body = bytes.fromhex("000000010001610000 1388")

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 
 from kafka_admin_proto.capture.dumps.blocks import Block, BlockCollector, Reader
-from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, lines, sample_lines
+from kafka_admin_proto.capture.dumps.text import (
+    comment_text,
+    hex_bytes,
+    lines,
+    quoted,
+    sample_lines,
+)
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DumpError
 
 _BUFFER = re.compile(r"<Buffer((?: [0-9a-f]{2})*)(?: \.\.\. (\d{1,18}) more bytes?)?>")
+#: The start of one; those without bytes are passed over.
+_START = re.compile(r"<Buffer (?!>)")
 
 
 def matches(sample: bytes) -> bool:
@@ -23,7 +31,12 @@ def read(data: bytes) -> list[Block]:
         if (comment := comment_text(line)) is not None:
             blocks.comment(comment)
             continue
-        for found in _BUFFER.finditer(line):
+        for start in _START.finditer(line):
+            found = _BUFFER.match(line, start.start())
+            if found is None:
+                raise DumpError(
+                    f"{quoted(line[start.start() :])} is not a whole buffer of Node", line=number
+                )
             if found[2]:
                 left_out = counted(int(found[2]), "bytes")
                 raise DumpError(
