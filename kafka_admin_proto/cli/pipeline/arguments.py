@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -137,6 +138,11 @@ def inputs_of(captures: Sequence[str], streaming: bool) -> list[str]:
 
 
 def _is_inside(out: str, name: str) -> bool:
+    from kafka_admin_proto.tables.ingest.locations import OF_FILES, local_name
+
+    if name.startswith(OF_FILES):
+        with suppress(ValueError):  # one of another machine is refused where it is listed
+            name = local_name(name)
     return not is_uri(name) and Path(out).resolve().is_relative_to(Path(name).resolve())
 
 

@@ -68,6 +68,8 @@ def test_tables_among_the_captures(tmp_path: Path) -> None:
     shutil.copy(SAMPLE, tmp_path)
     assert "is inside" in refused(tmp_path, "--out", tmp_path / "out")
     assert "is inside" in refused(tmp_path, "--out", tmp_path)
+    assert "is inside" in refused(f"file:{tmp_path}", "--out", tmp_path / "out")
+    assert "names the machine" in refused(f"file://else{tmp_path}", "--out", tmp_path / "out")
     assert "is inside" in refused(tmp_path, "--out", tmp_path / "out", "--streaming")
 
 
