@@ -5,10 +5,10 @@
 Paths are files, folders and patterns, or URIs of what ``pyarrow.fs`` reaches (``s3://…``). The
 option ``splitSize`` is the number of bytes of a large file that one task reads, ``inputFormat``
 what all files are where their first bytes do not say it (`INPUT_FORMATS`). With the option ``rows``
-to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor rows are left
-out. A file that a task cannot open fails the task. A schema given by the user must be a subset of
-the whole one; the other columns are not built. A filter on ``ts`` is applied while files are read.
-For streams see `stream_reader`.
+set to ``chunks``, one row holds many packets (`chunks.CHUNKS`), and neither columns nor rows are
+left out. A file that a task cannot open fails the task. A schema given by the user must be a subset
+of the whole one; the other columns are not built. A filter on ``ts`` is applied while files are
+read. For streams see `stream_reader`.
 """
 
 from __future__ import annotations
