@@ -26,7 +26,7 @@ step() {
 # beside NAME COMMAND -- NAME COMMAND...: two at a time, in this order; each prints in one piece when
 # it ends. Behind one that failed no other starts.
 beside() {
-  local names=() name arguments code=0 ended found  # names by process, so in the order of starts
+  local names=() name arguments code=0 each ended found  # names by process, so in the order of starts
   mkdir -p "$steps_folder"
   while [ $# -gt 0 ] && [ "$code" = 0 ] || [ ${#names[@]} -gt 0 ]; do
     while [ $# -gt 0 ] && [ "$code" = 0 ] && [ ${#names[@]} -lt 2 ]; do
@@ -37,7 +37,12 @@ beside() {
       names[$!]=$name
     done
     steps_pids=("${!names[@]}") steps_running=${names[*]}
-    wait -n -p ended "${steps_pids[@]}"; found=$?
+    ended=
+    while [ -z "$ended" ]; do  # `wait -n` misses one that ends before it is called
+      sleep 0.1 & wait $!
+      for each in "${steps_pids[@]}"; do kill -0 "$each" 2>/dev/null || ended=$each; done
+    done
+    wait "$ended"; found=$?
     [ "$found" = 0 ] || steps_failed=${steps_failed:-${names[$ended]}}
     [ "$code" != 0 ] || code=$found
     unset "names[$ended]"

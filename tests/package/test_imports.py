@@ -27,7 +27,6 @@ _AUTHORIZER = "clusters with an authorizer alone have it"
 WITHIN_FUNCTIONS = {
     "admin/drafts/__init__.py": {"altering": _DRAFT, "elections": _DRAFT, "topics": _DRAFT},
     "admin/network/tracing.py": {"field_scan": "only a client whose requests are logged has it"},
-    "admin/operations/configs/changing.py": {"difflib": "only for the complaint"},
     "admin/session/base_client.py": {"drafts": _DRAFT},
     "admin/settings/config.py": {"jaas": "few files of properties have it"},
     "admin/settings/security.py": {"tls": "clients with TLS alone load ssl"},

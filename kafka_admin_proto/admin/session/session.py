@@ -51,6 +51,8 @@ _WRONG_ENDPOINT = (114, 115)
 _GRACE_S = 5.0
 #: Connections that may end at their first request before a client without any answer gives up.
 _ENDED_UNANSWERED = 2
+#: Seconds that one broker has for an answer at least, where there are others to ask.
+_LEAST_TURN_S = 0.1
 #: Seconds that a timer of the event loop may be early.
 _TIMER_S = 0.001
 #: Addresses that an error message names.
@@ -245,9 +247,9 @@ class Session(Caller):
         if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
             limit = max(limit, asked_ms / 1000 + _GRACE_S)
         patience = limit
-        if call.fits_any and (half := call.deadline.left / 2) < limit:
-            others = {address for _, address in self._addresses()} - call.failed
-            patience = half if others - {connection.address} else limit  # the last one has it all
+        if call.fits_any and _LEAST_TURN_S <= (half := call.deadline.left / 2) < limit:
+            others = {each for _, each in self._addresses()} - call.failed - {connection.address}
+            patience = half if others else limit  # the last one has it all
         call.is_sent = True
         answered = connection.answered
         try:

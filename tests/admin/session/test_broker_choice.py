@@ -214,7 +214,7 @@ def test_a_bootstrap_address_is_nothing_that_a_broker_only_advertises() -> None:
             await client.brokers()
             await cluster.nodes[2].stop()
             with pytest.raises(RequestTimedOutError) as caught:
-                await list_groups(client, to=2, timeout=0.2)
+                await list_groups(client, to=2, timeout=1)
         assert "connection refused" in str(caught.value)
         assert "advertise" not in str(caught.value)
 
@@ -244,7 +244,7 @@ def test_a_broker_that_never_was_is_an_error_and_one_that_was_is_waited_for() ->
             gone = cluster.nodes.pop(2)
             await gone.stop()
             with pytest.raises(RequestTimedOutError, match="broker 2"):
-                await list_groups(client, to=2, timeout=0.2)
+                await list_groups(client, to=2, timeout=1)
             both = await client.call_all(
                 ListGroupsRequest(), ListGroupsResponse, brokers=[1, 2], timeout=1
             )

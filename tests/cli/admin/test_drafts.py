@@ -77,7 +77,7 @@ def test_any_request_of_the_draft(dialect: Literal["kip-4a", "kip-4b"]) -> None:
             asked = run(cluster, f"request {api} --version {version} --dialect {dialect}")
             assert asked.exit_code == 0, asked.output
         wrong = run(cluster, f"request AlterTopicz --dialect {dialect}")
-        assert (wrong.exit_code, "did you mean AlterTopicRequest" in wrong.stderr) == (2, True)
+        assert (wrong.exit_code, "did you mean AlterTopic?" in wrong.stderr) == (2, True)
         for api in ("AlterTopicResponse", "CreateTopicsResponse"):
             wrong = run(cluster, f"request {api} --dialect {dialect}")
             assert (wrong.exit_code, f"{api} is no request" in wrong.stderr) == (2, True)

@@ -45,6 +45,8 @@ from tests.server.groups.coordinated import DELAY_S, Coordinated
 from tests.server.handlers.test_bounded_time import Cost, check, hold_bounds, rows_of
 
 _PARTITIONS, _MEMBERS, _IDS = 1000, 300, 100
+#: What a pattern of 50,000 ranges takes besides, which is compiled first.
+_PATTERN_S = 0.1
 _ALL = list(range(_PARTITIONS))
 #: As long as a string on the wire may be, but for some.
 _LONG_ID = "a" * 30_000
@@ -210,7 +212,8 @@ def test_attacks(attack: str) -> None:
     request, version = ATTACKS[attack]
     if version is None:
         version = crowded().served.versions[request.api_key or 0].highest
-    check(partial(cost, crowded(), request, version))
+    besides_s = _PATTERN_S if isinstance(request, m.ListTransactionsRequest) else 0.0
+    check(partial(cost, crowded(), request, version), besides_s)
 
 
 def test_what_is_named_again_is_described_again_until_there_is_too_much() -> None:
