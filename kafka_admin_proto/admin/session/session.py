@@ -246,14 +246,14 @@ class Session(Caller):
         limit = self.config.request_timeout
         if (asked_ms := getattr(call.request, "timeout_ms", 0)) > 0:
             limit = max(limit, asked_ms / 1000 + _GRACE_S)
-        patience = limit
+        timeout = limit
         if call.fits_any and _LEAST_TURN_S <= (half := call.deadline.left / 2) < limit:
             others = {each for _, each in self._addresses()} - call.failed - {connection.address}
-            patience = half if others else limit  # the last one has it all
+            timeout = half if others else limit  # the last one has it all
         call.is_sent = True
         answered = connection.answered
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 event = await connection.request(call.request, version)
         except (ConnectionLostError, TimeoutError) as error:
             call.is_sent = False
@@ -262,11 +262,11 @@ class Session(Caller):
                 self._ended_unanswered += 1
                 raise
             silent = ConnectionLostError(
-                f"{connection.name} did not answer {call.api} for {round(patience, 2):g} s",
+                f"{connection.name} did not answer {call.api} for {round(timeout, 2):g} s",
                 address=str(connection.address),
                 may_have_acted=True,
             )
-            if patience < limit:  # other calls may still wait for answers
+            if timeout < limit:  # other calls may still wait for answers
                 connection.is_silent |= connection.answered == answered
             else:
                 connection.close(silent)

@@ -156,22 +156,8 @@ def get(
     type=click.Path(dir_okay=False),
     help="A file of NAME=VALUE lines: for passwords, which command lines show.",
 )
-@click.option(
-    "--append",
-    type=KeyValue(),
-    multiple=True,
-    metavar="K=V",
-    shell_complete=completion.configs,
-    help="Add to a config that is a list; repeatable.",
-)
-@click.option(
-    "--subtract",
-    type=KeyValue(),
-    multiple=True,
-    metavar="K=V",
-    shell_complete=completion.configs,
-    help="Take from a config that is a list; repeatable.",
-)
+@config_option("Add to a config that is a list; repeatable.", "--append")
+@config_option("Take from a config that is a list; repeatable.", "--subtract")
 @click.option(
     "--dry-run",
     "--validate-only",

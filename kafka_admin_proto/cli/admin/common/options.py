@@ -49,10 +49,10 @@ def replica_assignment_option(help: str) -> Option:
     )
 
 
-def config_option(help: str) -> Option:
-    """``--config K=V``, repeatable, with names of topics' configs completed."""
+def config_option(help: str, name: str = "--config") -> Option:
+    """``--config K=V`` or one like it, repeatable, with names of topics' configs completed."""
     return click.option(
-        "--config", type=KeyValue(), multiple=True, metavar="K=V",
+        name, type=KeyValue(), multiple=True, metavar="K=V",
         shell_complete=completion.configs, help=help,
     )  # fmt: skip
 
