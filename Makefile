@@ -51,7 +51,7 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 
-.PHONY: installed demo demo-spark docs speed test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release
+.PHONY: installed demo demo-spark docs speed spark-archive test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release
 
 # uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
 $(WHEELS)/.ready:
@@ -114,6 +114,10 @@ demo: $(READY)
 demo-spark: $(SPARK)
 	$(VENV)/bin/kap pipeline samples/*.pcap.gz --out build/tables
 	$(VENV)/bin/kap report build/tables --release 4.0 --out build/report.html
+
+# Worth its half minute where many tests start a Spark of their own.
+spark-archive: $(SPARK)
+	$(RUN) -m tests.helpers.spark_archive
 
 test: $(SPARK)
 	$(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15 --file-budget=20

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, LEFT_OUT, PROFILE, SEED
+from tests.helpers.spark_archive import start_from_archive
 from tests.scheduling.drawn_values import DrawnByTest, DrawnInRun, take_no_constants_of_modules
 from tests.scheduling.group_order import longest_first
 from tests.scheduling.second_chance import FailedTests
@@ -67,6 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    start_from_archive()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # In a background run this process ignores Ctrl-C, and so would all commands that tests
         # start.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -11,25 +9,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.helpers.requirements import require_oracle
+from tools.oracles.java import compiled, java, java_options
 
-#: The quick compiler alone is best for runs of a few seconds.
-JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _END_S = 5.0
 
 
 class JavaTool:
     """A running program, from its source; ``close`` ends it.
 
-    The calling test is skipped where there is no Java.
+    It has a folder for temporary files of its own, libraries that it unpacks among them. The
+    calling test is skipped where there is no Java.
     """
 
     def __init__(self, source: Path, jars: Sequence[Path]) -> None:
         require_oracle()
-        java = shutil.which("java")
-        assert java
+        options = java_options(jars, compiled(source, jars))
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._folder = tempfile.TemporaryDirectory()
         self._process = subprocess.Popen(
-            [java, *JVM_OPTIONS, "-cp", os.pathsep.join(map(str, jars)), source],
+            [java(), f"-Djava.io.tmpdir={self._folder.name}", *options, source.stem],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
         )  # fmt: skip
 
@@ -46,13 +44,14 @@ class JavaTool:
         return answers
 
     def close(self) -> None:
-        """Let it end by itself where it can: it removes the libraries that it has unpacked."""
+        """Let it end by itself where it can."""
         try:
             self._process.communicate(timeout=_END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
         self._stderr.close()
+        self._folder.cleanup()
 
     def _write(self, lines: Sequence[str]) -> None:
         assert self._process.stdin is not None

@@ -16,20 +16,14 @@ _FOLDER = Path(__file__).parents[1] / "java"
 class ReleaseTool(JavaTool):
     """A running program, compiled for a release, "4.3" or "3.9".
 
-    Lines that end with a comment of another release are left out, and "FOLDER" in it is the path of
-    a temporary folder.
+    Lines that end with a comment of another release are left out.
     """
 
     def __init__(self, name: str, release: str) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        source = Path(self._folder.name) / name
-        lines = "".join(_lines(_FOLDER / name, release))
-        source.write_text(lines.replace("FOLDER", self._folder.name))
-        super().__init__(source, fetch_runtime(RELEASES[release]))
-
-    def close(self) -> None:
-        super().close()
-        self._folder.cleanup()
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / name
+            source.write_text("".join(_lines(_FOLDER / name, release)))
+            super().__init__(source, fetch_runtime(RELEASES[release]))
 
 
 def _lines(source: Path, release: str) -> Iterator[str]:

@@ -266,7 +266,7 @@ public final class PartitionLogs {
         for (String each : configs.isEmpty() ? new String[0] : configs.split(";")) {
             values.put(each.split("=")[0], each.split("=", 2)[1]);
         }
-        folder = new File(Files.createTempDirectory(Path.of("FOLDER"), "log").toFile(), "t-0");
+        folder = new File(Files.createTempDirectory("log").toFile(), "t-0");
         folder.mkdir();
         ProducerStateManagerConfig producers = new ProducerStateManagerConfig(1000, false);
         LogConfig config = new LogConfig(values);

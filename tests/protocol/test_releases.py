@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from tests.helpers.requirements import require_oracle
 from tools.definitions.releases import RELEASES, read_release
 from tools.oracles import jars
+from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
 
 SOURCE = Path(__file__).parents[1] / "java" / "ReleaseApis.java"
@@ -36,9 +35,7 @@ _BY_HANDLER = {
 def test_versions_are_those_of_java() -> None:
     require_oracle()
     found = jars.fetch_of_each([each.patch for each in releases()], "kafka-clients")
-    logging = jars.fetch("4.4.0", SLF4J)
-    command = ["java", "-cp", os.pathsep.join(map(str, logging)), str(SOURCE), *map(str, found)]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    output = run(jars.fetch("4.4.0", SLF4J), SOURCE, *found)
     java: dict[str, dict[int, str]] = {}
     only_brokers = set()
     for line in output.splitlines():

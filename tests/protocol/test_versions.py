@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,6 +39,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from tests.helpers.mistyped import mistyped
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
 
 ALL = VersionRange.ALL
@@ -49,9 +49,7 @@ SOURCE = Path(__file__).parents[1] / "java" / "ApiTable.java"
 def java_table(release: str) -> dict[int, list[str]]:
     require_oracle()
     artifacts = ("kafka-clients", *SLF4J)
-    path = ":".join(str(jar) for jar in jars.fetch(release, artifacts))
-    command = ("java", "-cp", path, str(SOURCE))
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = run(jars.fetch(release, artifacts), SOURCE).splitlines()
     return {int(line.split("\t")[0]): line.split("\t")[1:] for line in lines}
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto.records.segments.rows import segment_rows
-from tests.helpers.java_tool import JVM_OPTIONS
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch_runtime
+from tools.oracles.java import run
 
 RELEASE = "4.3.1"
 _DUMP = "org.apache.kafka.tools.DumpLogSegments"
@@ -27,16 +24,7 @@ _BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: 
 def dump(files: Iterable[Path], *options: str) -> str:
     """What it prints of these files."""
     require_oracle()
-    java = shutil.which("java")
-    assert java
-    path = os.pathsep.join(map(str, fetch_runtime(RELEASE)))
-    names = ",".join(map(str, files))
-    done = subprocess.run(
-        [java, *JVM_OPTIONS, "-cp", path, _DUMP, *options, "--files", names],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
+    return run(fetch_runtime(RELEASE), _DUMP, *options, "--files", ",".join(map(str, files)))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -27,6 +26,7 @@ from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.scalars import SCALARS
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
 
 SOURCE = Path(__file__).parents[1] / "java" / "EnumTable.java"
@@ -115,10 +115,8 @@ def java_enums(release: str) -> dict[str, dict[int, str]]:
     require_oracle()
     kafka_3 = ("kafka-server-common", f"org.apache.kafka:kafka_2.13:{release}")
     server = kafka_3 if release.startswith("3.") else ()
-    path = ":".join(str(jar) for jar in jars.fetch(release, (*ARTIFACTS, *server)))
     classes = [m.java for m in all_meanings().values() if m.java and m.release == release]
-    command = ("java", "-cp", path, str(SOURCE), *classes)
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = run(jars.fetch(release, (*ARTIFACTS, *server)), SOURCE, *classes).splitlines()
     found: dict[str, dict[int, str]] = {}
     for line in lines:
         type_, name, number = line.split("\t")

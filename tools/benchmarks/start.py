@@ -22,7 +22,7 @@ from pathlib import Path
 import kafka_admin_proto
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from tools.clusters import kraft
-from tools.clusters.processes import class_path
+from tools.oracles.java import class_path
 
 _KAP = "from kafka_admin_proto.cli import main; main()"
 #: Wall-clock seconds, and seconds of processor time, of a process.

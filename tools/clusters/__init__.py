@@ -12,7 +12,7 @@ this one (`setpriv`, of util-linux). Each broker writes `server.log` and, at DEB
 
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, sasl_properties, tls_properties
-from tools.clusters.processes import HOST, ClusterError, class_path, free_ports, java
+from tools.clusters.processes import HOST, ClusterError, free_ports
 from tools.clusters.started import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, kraft, zookeeper
 
 __all__ = [
@@ -23,9 +23,7 @@ __all__ = [
     "ClusterError",
     "Listener",
     "Node",
-    "class_path",
     "free_ports",
-    "java",
     "kraft",
     "sasl_properties",
     "tls_properties",

@@ -10,17 +10,16 @@ from pathlib import Path
 
 from tools.clusters.processes import (
     HOST,
-    JVM_OPTIONS,
     SHIPPED_JVM_OPTIONS,
-    class_path,
     log_options,
     start_java,
     wait_for_line,
     wait_for_port,
 )
+from tools.oracles.java import class_path, java_options
 
-#: Seconds until a broker has ended that was asked to.
-_END_S = 30.0
+#: Seconds until a broker has ended that was asked to; one that writes an archive takes longest.
+_END_S = 120.0
 
 
 @dataclass(slots=True)
@@ -45,14 +44,22 @@ class Node:
 class Cluster:
     """Running nodes by id, and the jars that they run on, which serve clients as well.
 
-    ``as_shipped`` has Kafka's own options of the JVM and no log of requests.
+    ``classes`` are folders behind the jars. ``as_shipped`` has Kafka's own options of the JVM and
+    no log of requests.
     """
 
     release: str
     jars: Sequence[Path]
     nodes: dict[int, Node] = field(default_factory=dict)
     others: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    classes: Sequence[Path] = ()
     as_shipped: bool = False
+
+    def java_options(self) -> list[str]:
+        """What Java takes in front of the name of a class."""
+        if self.as_shipped:
+            return [*SHIPPED_JVM_OPTIONS, "-cp", class_path([*self.jars, *self.classes])]
+        return java_options(self.jars, *self.classes)
 
     @property
     def bootstrap(self) -> str:
@@ -69,14 +76,14 @@ class Cluster:
         ports = (node.ports.get(listener) for node in self.nodes.values())
         return ",".join(f"{HOST}:{port}" for port in ports if port)
 
-    def start(self) -> None:
+    def start(self, more: Sequence[str] = ()) -> None:
         """Start all nodes at once and wait until each has started and accepts on all its ports.
 
         A node logs that it has started before its listeners accept: on a busy machine a client
-        that connects in between is refused.
+        that connects in between is refused. ``more`` are options of Java.
         """
         for node in self.nodes.values():
-            self._start(node)
+            self._start(node, more)
         for node in self.nodes.values():
             _wait(node)
 
@@ -110,12 +117,11 @@ class Cluster:
         """The request logs of all nodes, node after node."""
         return b"".join((node.folder / "request.log").read_bytes() for node in self.nodes.values())
 
-    def _start(self, node: Node) -> None:
+    def _start(self, node: Node, more: Sequence[str] = ()) -> None:
         log = node.folder / "server.log"
         node.log_start = log.stat().st_size if log.exists() else 0
-        own = SHIPPED_JVM_OPTIONS if self.as_shipped else JVM_OPTIONS
         logs = log_options(self.release, node.folder, requests=not self.as_shipped)
-        command = [*own, *logs, "-cp", class_path(self.jars), "kafka.Kafka", "broker.properties"]
+        command = [*more, *self.java_options(), *logs, "kafka.Kafka", "broker.properties"]
         node.process = start_java(command, node.folder)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import socket
@@ -12,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tools.oracles.jars import ToolMissingError
+from tools.oracles.java import java
 
 HOST = "127.0.0.1"
 
@@ -25,8 +24,6 @@ _given: set[int] = set()
 #: The kernel ends a process that setpriv has bound with the thread that started it, so one thread
 #: that lives as long as this process starts them all.
 _starter = ThreadPoolExecutor(1, "java")
-#: Small, and quick to start: they live for a minute.
-JVM_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 #: What Kafka's own start script gives a broker where nobody sets anything.
 SHIPPED_JVM_OPTIONS = (
     "-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
@@ -88,19 +85,6 @@ def free_ports(count: int) -> list[int]:
         if len(found) == count:
             return found
     raise ClusterError(f"{count} free ports are not to be had on {HOST}")
-
-
-def class_path(jars: Sequence[Path]) -> str:
-    """As java's -cp takes it."""
-    return os.pathsep.join(map(str, jars))
-
-
-def java() -> str:
-    """The java on the PATH."""
-    found = shutil.which("java")
-    if found is None:
-        raise ToolMissingError("java is not on the PATH; install a JDK 17")
-    return found
 
 
 def start_java(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:

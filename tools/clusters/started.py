@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, listener_properties
 from tools.clusters.processes import (
     HOST,
-    JVM_OPTIONS,
     START_S,
     ClusterError,
-    class_path,
     free_ports,
     log_options,
     start_java,
     wait_for_port,
 )
 from tools.oracles.jars import fetch_runtime
+from tools.oracles.java import make_archive
 
 NEWEST_BROKER = "4.3.1"
 LAST_WITH_ZOOKEEPER = "3.9.2"
@@ -56,20 +56,11 @@ def kraft(
     """
     names = ["PLAINTEXT", *(each.name for each in listeners), "CONTROLLER"]
     cluster = _planned(folder, release, nodes, names)
-    cluster.jars = [*cluster.jars, *([] if classes is None else [classes])]
+    make_archive(cluster.jars, partial(_whole_life, release))
+    cluster.classes = [] if classes is None else [classes]
     cluster.as_shipped = as_shipped
-    voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
-    shared = {
-        "process.roles": "broker,controller",
-        "controller.quorum.voters": ",".join(voters),
-        "controller.listener.names": "CONTROLLER",
-        **(_share_groups(nodes) if release >= "4" else {}),
-        **(_SHIPPED_THREADS if as_shipped else {}),
-        **(properties or {}),
-    }
-    for node in cluster.nodes.values():
-        own = {"node.id": str(node.id), **_rack(node, racks)}
-        _write_properties(node, {**own, **_common(nodes), **shared}, listeners)
+    own = {**(_SHIPPED_THREADS if as_shipped else {}), **(properties or {})}
+    _write_kraft_properties(cluster, own, listeners, racks)
     _format(cluster, scram)
     with around(cluster.ports), _ended(cluster):
         cluster.start()
@@ -89,6 +80,7 @@ def zookeeper(
 ) -> Iterator[Cluster]:
     """A cluster with ZooKeeper, whose brokers talk to each other as release ``ibp`` did."""
     cluster = _planned(folder, release, brokers, ["PLAINTEXT"])
+    make_archive(cluster.jars, partial(_whole_life, release))
     (port,) = free_ports(1)
     shared = {
         "zookeeper.connect": f"{HOST}:{port}",
@@ -103,13 +95,23 @@ def zookeeper(
     (home / "zookeeper.properties").write_text(
         f"dataDir={home}\nclientPort={port}\nclientPortAddress={HOST}\nadmin.enableServer=false\n"
     )
-    options = [*JVM_OPTIONS, *log_options(release, home), "-cp", class_path(cluster.jars)]
+    options = [*cluster.java_options(), *log_options(release, home)]
     main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
     with around(cluster.ports), _ended(cluster):
         cluster.others.append(start_java([*options, main, "zookeeper.properties"], home))
         wait_for_port(port, cluster.others[0])
         cluster.start()
         yield cluster
+
+
+def _whole_life(release: str, options: Sequence[str], folder: Path) -> None:
+    """Let a broker start and end: it loads most of the classes that others will."""
+    cluster = _planned(folder, release, 1, ["PLAINTEXT", "CONTROLLER"])
+    _write_kraft_properties(cluster)
+    _format(cluster)
+    with _ended(cluster):
+        cluster.start(options)
+        cluster.end(1)
 
 
 @contextlib.contextmanager
@@ -130,13 +132,13 @@ def _planned(folder: Path, release: str, nodes: int, names: Sequence[str]) -> Cl
     return cluster
 
 
-def _format(cluster: Cluster, scram: Sequence[str]) -> None:
+def _format(cluster: Cluster, scram: Sequence[str] = ()) -> None:
     """Let StorageTool format the folders of all nodes that have none yet, side by side."""
     options = [option for user in scram for option in ("--add-scram", user)]
     tool = ["kafka.tools.StorageTool", "format", "-t", "b25lIG9mIGEga2luZA"]
-    command = ["-cp", class_path(cluster.jars), *tool, *options, "-c", "broker.properties"]
+    command = [*cluster.java_options(), *tool, *options, "-c", "broker.properties"]
     nodes = [each for each in cluster.nodes.values() if not (each.folder / "data").exists()]
-    started = [start_java([*JVM_OPTIONS, *command], node.folder) for node in nodes]
+    started = [start_java(command, node.folder) for node in nodes]
     for node, process in zip(nodes, started, strict=True):
         if process.wait(START_S) != 0:
             raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
@@ -168,6 +170,26 @@ def _common(brokers: int) -> dict[str, str]:
         "num.network.threads": "2",
         "num.io.threads": "3",
     }
+
+
+def _write_kraft_properties(
+    cluster: Cluster,
+    properties: Mapping[str, str] | None = None,
+    listeners: Sequence[Listener] = (),
+    racks: Sequence[str] = (),
+) -> None:
+    voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
+    nodes = len(cluster.nodes)
+    shared = {
+        "process.roles": "broker,controller",
+        "controller.quorum.voters": ",".join(voters),
+        "controller.listener.names": "CONTROLLER",
+        **(_share_groups(nodes) if cluster.release >= "4" else {}),
+        **(properties or {}),
+    }
+    for node in cluster.nodes.values():
+        own = {"node.id": str(node.id), **_rack(node, racks)}
+        _write_properties(node, {**own, **_common(nodes), **shared}, listeners)
 
 
 def _write_properties(

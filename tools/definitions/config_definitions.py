@@ -8,12 +8,11 @@ change; no sentence about a config is copied. ``make drift`` compares a release 
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from tools.clusters.processes import JVM_OPTIONS, class_path, java
 from tools.oracles.jars import FetchError, fetch_runtime
+from tools.oracles.java import ProgramError, run
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "schemas" / "configs.json"
@@ -27,13 +26,11 @@ Definitions = dict[str, list[dict[str, Any]]]
 
 def config_definitions(release: str) -> Definitions:
     """What Kafka's classes of a release define; raises FetchError where they cannot be asked."""
-    run = subprocess.run(
-        [java(), *JVM_OPTIONS, "-cp", class_path(fetch_runtime(release)), str(_SOURCE)],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if run.returncode != 0:
-        raise FetchError(f"{release} does not tell its configs:\n{run.stderr[-2000:]}")
-    found: Definitions = json.loads(run.stdout)
+    try:
+        said = run(fetch_runtime(release), _SOURCE)
+    except ProgramError as error:
+        raise FetchError(f"{release} does not tell its configs: {error}") from None
+    found: Definitions = json.loads(said)
     return found
 
 

@@ -149,7 +149,7 @@ def _bring(wanted: Mapping[Path, str]) -> list[Path]:
     """Let each path have the jar of its coordinates."""
     if all(jar.exists() for jar in wanted):
         return list(wanted)
-    with _one_process_at_a_time():
+    with one_process_at_a_time():
         missing = {jar.name: jar for jar in wanted if not jar.exists()}
         for jar in missing.values():
             jar.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def _bring(wanted: Mapping[Path, str]) -> list[Path]:
 
 
 @contextlib.contextmanager
-def _one_process_at_a_time() -> Iterator[None]:
+def one_process_at_a_time() -> Iterator[None]:
     """Let no other process bring jars meanwhile: workers of a test run need the same ones."""
     with (cache_folder() / "jars.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -176,7 +176,7 @@ def fetch_runtime(release: str) -> list[Path]:
     """
     folder = cache_folder() / "runtime" / release
     if not folder.exists():
-        with _one_process_at_a_time():
+        with one_process_at_a_time():
             if not folder.exists():
                 _bring_runtime(release, folder)
     return sorted(folder.glob("*.jar"))

@@ -10,10 +10,8 @@ they keep Java busy while Python reads, which is several times as fast as asking
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -23,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from tools.oracles.jars import ToolMissingError, cache_folder, definition_artifacts, fetch
+from tools.oracles.jars import definition_artifacts, fetch
+from tools.oracles.java import compiled, java, java_options
 from tools.oracles.libraries import JACKSON, SLF4J
 
 NEWEST = "4.4.0"
@@ -31,9 +30,6 @@ NEWEST = "4.4.0"
 _Answer = TypeVar("_Answer")
 
 _SOURCE = Path(__file__).parent / "Oracle.java"
-
-#: The quick compiler alone is best for runs of this length.
-_JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 #: Lines that are written before their answers are read: enough to hide the latency of the pipes,
 #: and few enough to keep in memory.
@@ -97,14 +93,10 @@ class JavaOracle:
 
     def __init__(self, release: str = NEWEST) -> None:
         self.release = release
-        java = shutil.which("java")
-        if java is None:
-            raise ToolMissingError("java is not on the PATH; install a JDK 17")
         jars = fetch(release, [*definition_artifacts(release), *JACKSON, *SLF4J])
-        classes = _compiled(release, jars)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         self._process = subprocess.Popen(
-            [java, *_JVM_OPTIONS, "-cp", _class_path([classes, *jars]), "Oracle"],
+            [java(), *java_options(jars, compiled(_SOURCE, jars)), "Oracle"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -240,28 +232,3 @@ def _decoded(columns: Sequence[str]) -> Decoded:
     again, text, left = columns
     reencoded = None if again == "-" else bytes.fromhex(again)
     return Decoded(reencoded, json.loads(text), int(left))
-
-
-def _class_path(entries: Sequence[Path]) -> str:
-    return os.pathsep.join(map(str, entries))
-
-
-def _compiled(release: str, jars: Sequence[Path]) -> Path:
-    """The folder with Oracle's classes, compiled once per source and release."""
-    javac = shutil.which("javac")
-    if javac is None:
-        raise ToolMissingError("javac is not on the PATH; install a JDK 17")
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
-    parent = cache_folder() / "oracle"
-    classes = parent / f"{release}-{digest}"
-    if not classes.exists():
-        parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".part-") as part:
-            made = Path(part) / "classes"
-            subprocess.run([javac, "-d", made, "-cp", _class_path(jars), _SOURCE], check=True)
-            try:
-                made.rename(classes)
-            except OSError:
-                if not classes.exists():  # otherwise another run was quicker, with the same source
-                    raise
-    return classes

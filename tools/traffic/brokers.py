@@ -20,18 +20,16 @@ from tools.clusters import (
     Cluster,
     ClusterError,
     Listener,
-    class_path,
-    java,
     kraft,
     sasl_properties,
     zookeeper,
 )
+from tools.oracles.java import compiled, java, java_options
 from tools.traffic.capture_files import Capture
 from tools.traffic.tcpdump import tcpdump
 
 _HERE = Path(__file__).resolve().parent
 _ROOT = _HERE.parents[1]
-_CLIENT_OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 #: Seconds that one program of clients may take.
 _TRAFFIC_S = 240.0
 
@@ -131,8 +129,8 @@ def _traffic(
 
     Where ``wanted`` is true of a line, the program waits for one, and gets it.
     """
-    source = str(_HERE / f"{program}.java")
-    command = [java(), *_CLIENT_OPTIONS, "-cp", class_path(cluster.jars), source, *arguments]
+    classes = compiled(_HERE / f"{program}.java", cluster.jars)
+    command = [java(), *java_options(cluster.jars, classes), program, *arguments]
     said = []
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(

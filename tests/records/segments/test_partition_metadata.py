@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
 import stat
-import subprocess
 from pathlib import Path
 from uuid import UUID
 
@@ -20,6 +18,7 @@ from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topi
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch
+from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
 from tools.oracles.oracle import NEWEST
 
@@ -223,14 +222,8 @@ def test_file_and_folder_are_on_the_disk_before_and_after(
 def kafka(*requests: str) -> list[list[str]]:
     """What Kafka's own class answers to lines of PartitionMetadataTool."""
     jars = fetch(NEWEST, ["kafka-storage", "kafka-clients", *SLF4J])
-    java = shutil.which("java")
-    assert java
-    done = subprocess.run(
-        [java, "-cp", os.pathsep.join(map(str, jars)), str(TOOL)],
-        input="".join(f"{line}\n" for line in requests),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return [line.split("\t") for line in done.stdout.splitlines()]
+    answers = run(jars, TOOL, stdin="".join(f"{line}\n" for line in requests))
+    return [line.split("\t") for line in answers.splitlines()]
 
 
 @pytest.mark.exhaustive

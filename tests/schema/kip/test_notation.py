@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tests.helpers.every_message import DRAFTS, EVERY, each_version
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tools.oracles import jars
+from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
 
 KIPS = Path(__file__).parent / "proposals"
@@ -174,9 +174,7 @@ def guide(release: str) -> list[str]:
     """The grammars of the protocol guide that Kafka itself makes for its site."""
     require_oracle()
     artifacts = ("kafka-clients", *SLF4J)
-    path = ":".join(str(jar) for jar in jars.fetch(release, artifacts))
-    command = ("java", "-cp", path, "org.apache.kafka.common.protocol.Protocol")
-    page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = run(jars.fetch(release, artifacts), "org.apache.kafka.common.protocol.Protocol")
     return [html.unescape(block) for block in re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import warnings
 from collections.abc import Iterator
 
@@ -13,13 +12,12 @@ from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_admin
-from tests.helpers.java_tool import JVM_OPTIONS
 from tests.helpers.requirements import require_oracle
-from tools.clusters import NEWEST_BROKER, class_path
+from tools.clusters import NEWEST_BROKER
 from tools.oracles.jars import fetch_runtime
+from tools.oracles.java import run
 
 _FLUSH_S = 30.0
-_JAVA_S = 120.0
 
 
 @pytest.fixture(scope="module", params=["4.3", "3.9"])
@@ -78,11 +76,8 @@ def test_librdkafkas_producer(cluster: SyncCluster) -> None:
 @pytest.mark.exhaustive
 def test_javas_producer(cluster: SyncCluster) -> None:
     require_oracle()
-    done = subprocess.run(
-        ["java", *JVM_OPTIONS, "-cp", class_path(fetch_runtime(NEWEST_BROKER)),
-         "org.apache.kafka.tools.ConsoleProducer", "--sync", "--topic", "probed",
-         "--bootstrap-server", cluster.bootstrap_servers],
-        input="java\n", capture_output=True, text=True, timeout=_JAVA_S, check=False,
+    run(
+        fetch_runtime(NEWEST_BROKER), "org.apache.kafka.tools.ConsoleProducer", "--sync",
+        "--topic", "probed", "--bootstrap-server", cluster.bootstrap_servers, stdin="java\n",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert b"java" in values(cluster)

@@ -33,11 +33,11 @@ from tools.clusters import (
     LAST_WITH_ZOOKEEPER,
     NEWEST_BROKER,
     Listener,
-    class_path,
     kraft,
     sasl_properties,
 )
 from tools.oracles.jars import fetch_runtime
+from tools.oracles.java import class_path
 
 #: With policies in 3.9.2, without in 4.3.1.
 RELEASES = (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)

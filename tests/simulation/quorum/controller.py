@@ -20,9 +20,10 @@ from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataL
 from kafka_admin_proto.simulation.quorum.state import LogEnd
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
-from tools.clusters import HOST, NEWEST_BROKER, class_path, free_ports
-from tools.clusters.processes import JVM_OPTIONS, log_options, start_java, wait_for_port
+from tools.clusters import HOST, NEWEST_BROKER, free_ports
+from tools.clusters.processes import log_options, start_java, wait_for_port
 from tools.oracles.jars import fetch_runtime
+from tools.oracles.java import java_options
 
 NODE_ID, OTHERS = 1, (2, 3)
 CLUSTER_ID = "b25lIG9mIGEga2luZA"
@@ -73,8 +74,8 @@ class RealController:
         for file in log.iterdir():
             file.unlink()
         (log / _LOG).write_bytes(_records())
-        options = [*JVM_OPTIONS, *log_options(NEWEST_BROKER, self._folder, requests=False)]
-        command = [*options, "-cp", class_path(self._jars), "kafka.Kafka", "broker.properties"]
+        logs = log_options(NEWEST_BROKER, self._folder, requests=False)
+        command = [*java_options(self._jars), *logs, "kafka.Kafka", "broker.properties"]
         self.process = start_java(command, self._folder)
         wait_for_port(self._port, self.process)
         self._socket = socket.create_connection((HOST, self._port), _ANSWER_S)
