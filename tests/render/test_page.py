@@ -23,6 +23,8 @@ from kafka_admin_proto.render.html import html_page
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE, PASSWORD, metadata, sample_payloads
 
+pytestmark = pytest.mark.exhaustive
+
 #: Of the sample frames: CreateTopics v7, its number on the page.
 CREATE_TOPICS = 2
 _TREE_KEYS = (
@@ -333,7 +335,6 @@ def test_without_frames_the_page_says_so(browser: Browser, tmp_path: Path) -> No
     assert page.errors == []
 
 
-@pytest.mark.exhaustive
 def test_a_large_frame_stays_light(browser: Browser, tmp_path: Path) -> None:
     """150 kB and 40,000 fields: what is not in view is not in the document."""
     payloads = [
@@ -388,7 +389,6 @@ def test_what_is_too_much_is_left_out_and_said(
     assert not page.value("document.getElementById('left-out').checkVisibility()")
 
 
-@pytest.mark.exhaustive
 def test_a_print_has_every_page_and_says_where_it_ends(browser: Browser, tmp_path: Path) -> None:
     payloads = [write_response(metadata(count), 12, 3) for count in (30, 800)]
     requests = [write_request(MetadataRequest(topics=None), 12, 3, "demo")] * 2

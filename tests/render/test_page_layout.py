@@ -25,6 +25,8 @@ from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.render.legible import cut_texts, faint_texts, show_as, sideways
 
+pytestmark = pytest.mark.exhaustive
+
 SAMPLE = ROOT / "samples" / "admin42.pcap.gz"
 WINDOWS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 LONG = HOSTILE + "\u05d0" + "x" * 10_000

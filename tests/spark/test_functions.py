@@ -36,7 +36,7 @@ from tests.helpers.every_message import EVERY
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")  # one session for all
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.exhaustive]  # one session for all
 
 CREATE = "CreateTopicsRequest"
 VERSIONS = range(8)
@@ -94,7 +94,6 @@ def test_types_of_a_message() -> None:
         spark_schema(CREATE, 8)
 
 
-@pytest.mark.exhaustive
 def test_permissive(spark: SparkSession) -> None:
     read = bodies(spark).withColumn("read", from_kafka("body", CREATE, F.col("version")))
     rows = {row.id: row for row in read.collect()}
@@ -119,7 +118,6 @@ def test_permissive(spark: SparkSession) -> None:
     assert read.where("read.error is not null").count() == 40
 
 
-@pytest.mark.exhaustive
 def test_there_and_back(spark: SparkSession) -> None:
     whole = bodies(spark).where("id % 10 != 0")
     for version in (F.col("version"), "version"):
@@ -147,7 +145,6 @@ def test_structs_of_ones_own(spark: SparkSession) -> None:
             assert (value.topics[0].name, value.topics[0].num_partitions) == (f"t{row.id}", 4)
 
 
-@pytest.mark.exhaustive
 def test_failfast(spark: SparkSession) -> None:
     frame = bodies(spark)
     with pytest.raises(PythonException, match=r"CreateTopicsRequest v\d, .* at byte \d+"):
@@ -194,7 +191,6 @@ def test_record_batches(spark: SparkSession) -> None:
         frame.select(from_record_batch("data", mode="FAILFAST")).collect()
 
 
-@pytest.mark.exhaustive
 def test_streams(spark: SparkSession, tmp_path: Path) -> None:
     bodies(spark).write.parquet(str(tmp_path / "in"))
     frame = spark.readStream.schema("id int, body binary, version int").parquet(

@@ -25,8 +25,13 @@ from kafka_admin_proto.testing import messages
 from kafka_admin_proto.testing.strategies import wire_values
 from kafka_admin_proto.wire.types.base import shown
 from kafka_admin_proto.wire.types.fixed import Float64
+from tests.helpers.profile import draws
 
-SEARCH = settings(max_examples=2000, database=None, suppress_health_check=list(HealthCheck))
+#: What is found needs not be the smallest.
+FIRST = settings(
+    max_examples=2000, database=None, phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
 
 
 @given(messages(CreateTopicsRequest, 0))
@@ -55,11 +60,7 @@ def test_unknown_tags_can_be_left_out(request: CreateTopicsRequest) -> None:
     ],
 )
 def test_all_that_a_version_allows_is_found(wanted: Any) -> None:
-    find(messages(MetadataRequest, 12), lambda request: bool(wanted(request)), settings=SEARCH)
-
-
-#: What is found needs not be the smallest.
-FIRST = settings(SEARCH, phases=[Phase.generate])
+    find(messages(MetadataRequest, 12), lambda request: bool(wanted(request)), settings=FIRST)
 
 
 @pytest.mark.parametrize("version", [2, 3])  # a length of 16 bits; a varint
@@ -91,12 +92,12 @@ def test_unknown_tags_reach_where_their_varints_take_another_byte(size: int) -> 
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("size", "items"), [(0, 0), (1, 1), (3, 2), (20, 5), (200, 200)])
+@pytest.mark.parametrize(("size", "items"), [(0, 0), (1, 1), (3, 2), (20, 5), (60, 60)])
 def test_limits_are_kept_and_reached(size: int, items: int) -> None:
     drawn = messages(OffsetDeleteRequest, 0, max_size=size, max_items=items)
     long = []
 
-    @settings(max_examples=200)
+    @settings(max_examples=draws(400))
     @given(drawn)
     def check(request: OffsetDeleteRequest) -> None:
         names = [request.group_id, *(topic.name for topic in request.topics)]

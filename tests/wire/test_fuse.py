@@ -36,8 +36,9 @@ from kafka_admin_proto.wire.options import PLAIN_JSON, JsonOptions
 from kafka_admin_proto.wire.types.containers import MessageType
 from kafka_admin_proto.wire.types.fixed import Integer
 from kafka_admin_proto.wire.types.member import Member
-from tests.helpers.every_message import each_layout
+from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout
 from tests.helpers.mistyped import mistyped
+from tests.helpers.profile import sample
 
 #: What may stand in a field by mistake, or just about be meant.
 ODD: list[Any] = [
@@ -49,7 +50,7 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-@each_layout()
+@each_layout(sample((*SHIPPED, *DRAFTS), 80))
 def test_drawn_values(found: Codec[Any]) -> None:
     """Values with something odd somewhere are refused alike; JSON is the tree's."""
 

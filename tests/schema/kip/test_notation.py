@@ -194,6 +194,7 @@ def as_guide_39(text: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("guide")
 def test_grammars_are_those_of_kafkas_own_guide() -> None:
     """3.9.2's guide, line by line, for all its messages with a name and version of ours."""
@@ -223,6 +224,7 @@ def test_grammars_are_those_of_kafkas_own_guide() -> None:
     assert compared > 600
 
 
+@pytest.mark.exhaustive
 @pytest.mark.xdist_group("guide")
 def test_the_newest_guides_own_notation_is_read() -> None:
     """4.4.0's guide has braces, ``(compact)`` arrays and ``?``, and no sign of flexibility."""

@@ -16,6 +16,8 @@ from tests.helpers.profile import sample
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 
+pytestmark = pytest.mark.exhaustive
+
 SIZES = [(1280, 900), (800, 700)]
 
 

@@ -18,7 +18,7 @@ from tests.render.frames import HOSTILE
 from tests.render.legible import cut_texts, faint_texts, show_as, sideways
 from tests.tables.report.report_tables import everything, request, write_tables
 
-pytestmark = pytest.mark.xdist_group("report")
+pytestmark = [pytest.mark.xdist_group("report"), pytest.mark.exhaustive]
 
 WINDOWS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 LONG = HOSTILE + "\u05d0" + "x" * 10_000

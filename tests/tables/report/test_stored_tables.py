@@ -19,7 +19,7 @@ from tests.tables.sinks.object_store import ObjectStore, object_store
 
 deltalake = require("deltalake")
 
-pytestmark = pytest.mark.xdist_group("report")
+pytestmark = [pytest.mark.xdist_group("report"), pytest.mark.exhaustive]
 
 
 @pytest.fixture(scope="module")

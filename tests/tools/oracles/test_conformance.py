@@ -19,13 +19,14 @@ from tools.oracles.comparison import HIGHEST_TAG, NOT_UTF8, RELEASES, Check, Fin
 from tools.oracles.damage import with_wrong_lengths
 from tools.oracles.oracle import JavaOracle
 
+pytestmark = pytest.mark.exhaustive
+
 #: Values of each (message, version), each way; `make conformance` has more.
 VALUES = 3 if EXHAUSTIVE else 1
 #: Parts into which the messages are cut. Two are compared: all, or another quarter in each run.
 SHARDS = 2 if EXHAUSTIVE else 8
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("shard", [0, 1])
 def test_every_message_agrees(shard: int) -> None:
     require_oracle()
@@ -112,7 +113,6 @@ def test_faults_are_noticed(
     assert any(re.search(said, line) for line in findings.disagreements)
 
 
-@pytest.mark.exhaustive
 def test_the_page_is_up_to_date() -> None:
     """All of docs/conformance.md but the numbers of values, which a whole run writes."""
     require_oracle()

@@ -11,6 +11,8 @@ from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import definition_artifacts
 from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal
 
+pytestmark = pytest.mark.exhaustive
+
 #: The newest release, and the last one that has the versions from before Kafka 4.
 RELEASES = ("4.4.0", "3.9.2")
 
