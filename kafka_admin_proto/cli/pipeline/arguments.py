@@ -15,6 +15,7 @@ import click
 from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.records.segments.segments import topic_of
+from kafka_admin_proto.tables.ingest.uris import OF_FILES, is_uri, local_name
 
 #: What runs the tasks of a run.
 RunnerName = Literal["spark", "processes"]
@@ -89,10 +90,6 @@ def _is_installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def is_uri(out: str) -> bool:
-    return re.match(r"[a-z][a-z0-9+.-]+:/", out) is not None
-
-
 def check_out(
     captures: Sequence[str], out: str, table_format: str, work: Path | None, streaming: bool
 ) -> None:
@@ -138,8 +135,6 @@ def inputs_of(captures: Sequence[str], streaming: bool) -> list[str]:
 
 
 def _is_inside(out: str, name: str) -> bool:
-    from kafka_admin_proto.tables.ingest.locations import OF_FILES, local_name
-
     if name.startswith(OF_FILES):
         with suppress(ValueError):  # one of another machine is refused where it is listed
             name = local_name(name)

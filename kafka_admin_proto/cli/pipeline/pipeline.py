@@ -25,7 +25,6 @@ from kafka_admin_proto.cli.pipeline.arguments import (
     Size,
     check_out,
     inputs_of,
-    is_uri,
     refuse_logs,
     runner_of,
     segments_of,
@@ -36,6 +35,7 @@ from kafka_admin_proto.cli.pipeline.inputs import UnopenedInputs, name_unreadabl
 from kafka_admin_proto.cli.pipeline.interruptible import Interrupt, Stopped
 from kafka_admin_proto.cli.pipeline.job_progress import JobProgress
 from kafka_admin_proto.counts import with_commas
+from kafka_admin_proto.tables.ingest.uris import is_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,16 +26,15 @@ from kafka_admin_proto.capture.files.splits import split_points, splittable
 from kafka_admin_proto.capture.sources import PCAP, REQUEST_LOG
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.tables.ingest.locations import (
-    OF_FILES,
     absolute,
     is_hidden,
     is_pattern,
-    local_name,
     located,
     matches,
     split_options,
 )
 from kafka_admin_proto.tables.ingest.unopened import unopened_problem
+from kafka_admin_proto.tables.ingest.uris import OF_FILES, local_name
 
 #: Bytes of a large file that one task reads.
 SPLIT_SIZE = 128 * 1024 * 1024

@@ -7,15 +7,13 @@ import re
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import unquote
 
 from pyarrow import fs
 
+from kafka_admin_proto.tables.ingest.uris import OF_FILES, is_uri, local_name
+
 #: The options that `pyarrow.fs` accepts at the end of a URI.
 _URI_OPTIONS = re.compile(r"\?[a-z_]+=[^&?]*(&[a-z_]+=[^&?]*)*$")
-
-#: The start of a URI of a local file.
-OF_FILES = "file:/"
 
 
 def matches(pattern: str) -> list[str]:
@@ -43,22 +41,6 @@ def is_hidden(part: str) -> bool:
     return part.startswith((".", "_"))
 
 
-def is_uri(name: str) -> bool:
-    """Whether a name is a URI; Spark and Java write those of local files as ``file:/captures``."""
-    return "://" in name or name.startswith(OF_FILES)
-
-
-def local_name(uri: str) -> str:
-    """The path of a URI of a local file. Raises ValueError for one of another machine."""
-    path = uri.removeprefix("file:")
-    if path.startswith("//"):
-        machine, _, path = path[2:].partition("/")
-        if machine not in ("", "localhost"):
-            raise ValueError(f"{uri} names the machine {machine}: only files of this one are read")
-        path = f"/{path}"
-    return unquote(path)
-
-
 def absolute(path: str) -> str:
     """A path or pattern of this process as one that holds in any folder; a URI as it is."""
     if not path or is_uri(path) or Path(path).is_absolute():
@@ -78,8 +60,8 @@ def located(name: str) -> tuple[fs.FileSystem, str]:
         return _local(), name
     if name.startswith(OF_FILES):
         return _local(), local_name(name)
-    scheme, _, rest = name.partition("://")
-    path, options = split_options(rest)
+    scheme, _, rest = name.partition(":")
+    path, options = split_options(rest.removeprefix("//"))
     bucket, _, key = path.partition("/")
     if ":" in bucket.rpartition("@")[0]:
         raise ValueError(
@@ -106,8 +88,17 @@ def _local() -> fs.FileSystem:
 
 @lru_cache(maxsize=64)
 def _remote(scheme: str, bucket: str, options: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a bucket, and the path of the bucket's root on it."""
+    """The file system of a bucket, and the path of the bucket's root on it. Raises OSError."""
     # Hadoop's names of the same stores.
     scheme = "s3" if scheme in ("s3a", "s3n") else scheme
-    system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
+    try:
+        system, root = fs.FileSystem.from_uri(f"{scheme}://{bucket}/{options}")
+    except OSError as error:
+        line, *places = str(error).splitlines()
+        if not places:
+            raise
+        raise OSError(
+            f"{scheme}://{bucket}: {line}; Hadoop's client has to be on this machine, where "
+            "JAVA_HOME, HADOOP_HOME and CLASSPATH say"
+        ) from None
     return system, root

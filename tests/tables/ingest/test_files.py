@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
 from pyarrow import fs
 
-from kafka_admin_proto.tables.ingest import files, packets
+from kafka_admin_proto.tables.ingest import files, locations, packets
 from kafka_admin_proto.tables.ingest.files import (
     OpenFile,
     list_files,
@@ -177,6 +178,21 @@ def test_a_format_that_is_named(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(ValueError, match=r"no input format 'hex'; there are auto, pcap, request-l"):
         plan(names, input_format="hex")
+
+
+def test_hadoops_client_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow lists the ninety places where it has looked."""
+
+    def from_uri(uri: str) -> None:
+        raise OSError("Unable to load libjvm\ndlopen(/a/libjvm.so) failed\ndlopen(/b) failed")
+
+    monkeypatch.setattr(
+        locations, "fs", SimpleNamespace(FileSystem=SimpleNamespace(from_uri=from_uri))
+    )
+    with pytest.raises(
+        OSError, match=r"^hdfs://nodes:8020: Unable to load libjvm; .* CLASSPATH say$"
+    ):
+        located("hdfs://nodes:8020/captures")
 
 
 def test_a_uri_with_options() -> None:
