@@ -8,7 +8,7 @@ epoch yet (``QuorumStateData`` in Kafka).
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -20,6 +20,9 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The file's name in the folder of the log.
 QUORUM_STATE: Literal["quorum-state"] = "quorum-state"
+#: Kafka writes some 200 bytes. The file may be longer than memory, and cost no disk.
+_MOST_BYTES = 1 << 20
+_INT32 = (1 << 31) - 1
 
 
 class Leader(msgspec.Struct, frozen=True):
@@ -35,8 +38,8 @@ class Leader(msgspec.Struct, frozen=True):
 
 
 class _QuorumState(msgspec.Struct):
-    leader_id: int = msgspec.field(name="leaderId")
-    leader_epoch: int = msgspec.field(name="leaderEpoch")
+    leader_id: Annotated[int, msgspec.Meta(ge=-1, le=_INT32)] = msgspec.field(name="leaderId")
+    leader_epoch: Annotated[int, msgspec.Meta(ge=-1, le=_INT32)] = msgspec.field(name="leaderEpoch")
 
 
 def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
@@ -61,10 +64,11 @@ def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
 def read_quorum_state(path: Path) -> Leader | None:
     """Read the file ``quorum-state``; None if there is none. Raises MetadataLogError."""
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=_QuorumState)
+        with open(path, "rb") as file:
+            state = msgspec.json.decode(file.read(_MOST_BYTES), type=_QuorumState)
     except FileNotFoundError:
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MetadataLogError(
             f"{replace_invalid_utf8(path.name)} does not read: {error}",
             "JSON with leaderId and leaderEpoch",

@@ -14,6 +14,7 @@ from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
 
 _META = "meta.properties"
 _MOST_BYTES = 1 << 20
+_NODE_IDS = range(1 << 31)
 
 
 class MetaProperties(msgspec.Struct, frozen=True):
@@ -38,11 +39,17 @@ def read_meta(folder: Path) -> MetaProperties | None:
         directory = rows.get("directory.id")
         return MetaProperties(
             rows["cluster.id"],
-            int(rows["node.id"]),
+            _node_id(rows["node.id"]),
             uuid4() if directory is None else topic_id_from_text(directory),
         )
     except (KeyError, ValueError) as error:
         raise _unreadable(folder, error) from None
+
+
+def _node_id(text: str) -> int:
+    if not text.isdecimal() or int(text) not in _NODE_IDS:
+        raise ValueError(f"node.id is {text[:20]!r}, and no id of a node")
+    return int(text)
 
 
 def write_meta(folder: Path, meta: MetaProperties) -> None:

@@ -33,6 +33,9 @@ from kafka_admin_proto.server.log.settings import LogSettings
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
+#: Epochs are int32 in batches.
+_LAST_EPOCH = (1 << 31) - 1
+
 
 class Opened(msgspec.Struct):
     """A cluster on disk.
@@ -102,7 +105,14 @@ def open_cluster(
         _check(ahead, replayed)
         state = replayed.state
         led = -1 if replayed.leader is None else replayed.leader.epoch
-        log = ClusterLog(logs, locks, max(led, state.epoch, 0) + 1, state, settings, clock)
+        epoch = max(led, state.epoch, 0) + 1
+        if epoch > _LAST_EPOCH:
+            raise MetadataLogError(
+                f"the log in {ahead.folder} has reached leader epoch {_LAST_EPOCH}, after which "
+                "there is none",
+                "an earlier one, in quorum-state too; another copy may have it",
+            )
+        log = ClusterLog(logs, locks, epoch, state, settings, clock)
         if replayed.unfinished_since is not None:
             log.append([AbortTransactionRecord(reason="the cluster was started again")], ahead.end)
         state.offset = ahead.end - 1

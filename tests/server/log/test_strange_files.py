@@ -81,3 +81,52 @@ def test_links_in_the_folder_of_a_node(served: Path, tmp_path: Path, name: str, 
     finally:
         signal.alarm(0)
     assert found() == before
+
+
+_QUORUM_STATE, _META = f"{FOLDER_NAME}/quorum-state", "meta.properties"
+_DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *((_QUORUM_STATE, text) for text in (
+            "{", "[]", _DEEP, f'{{"x": {_DEEP}', '{"leaderId": "1", "leaderEpoch": 1}',
+            '{"leaderId": 1, "leaderEpoch": 99999999999}', '{"leaderId": -2, "leaderEpoch": 1}',
+            '{"leaderId": 1, "leaderEpoch": -2}',
+        )),
+        *((_META, f"cluster.id=x\nnode.id={number}") for number in (
+            "x", "-1", "99999999999", "9" * 5_000, "1_0", "",
+        )),
+        (_META, ""), (_META, "\0"), (_META, "cluster.id=x\nnode.id=1\ndirectory.id=x"),
+    ],
+    ids=lambda value: value[:60],
+)  # fmt: skip
+@pytest.mark.parametrize("served", [1], indirect=True)
+def test_files_that_say_what_no_cluster_writes(
+    served: Path, tmp_path: Path, name: str, text: str
+) -> None:
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    (data / name).write_text(text)
+    with pytest.raises(KafkaAdminProtoError) as found:
+        asyncio.run(serve(data, 1))
+    assert str(data) in str(found.value)
+    assert name.rpartition("/")[2] in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("served", [1], indirect=True)
+@pytest.mark.parametrize("name", [_QUORUM_STATE, _META])
+def test_files_longer_than_memory(served: Path, tmp_path: Path, name: str) -> None:
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    os.truncate(data / name, 1 << 40)
+    with pytest.raises(KafkaAdminProtoError, match=name.rpartition("/")[2]):
+        asyncio.run(serve(data, 1))
+
+
+@pytest.mark.parametrize("served", [1], indirect=True)
+def test_the_last_epoch_that_there_is(served: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    (data / _QUORUM_STATE).write_text('{"leaderId": 1, "leaderEpoch": 2147483647}')
+    with pytest.raises(KafkaAdminProtoError, match=f"{data}.* epoch"):
+        asyncio.run(serve(data, 1))

@@ -138,7 +138,7 @@ def read_election(text: str | bytes) -> list[Partition]:
 def _parse(text: str | bytes, kind: type[T], what: str) -> T:
     try:
         return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InstructionError(f"this is no {what}: {error}") from None
 
 

@@ -62,7 +62,7 @@ def offsets_in_file(file: str) -> dict[TopicPartition, int]:
     try:
         rows = json.loads(text)["partitions"]
         return {(row["topic"], int(row["partition"])): int(row["offset"]) for row in rows}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise click.UsageError(
             f"{file}: {error!r}; expected "
             '{"partitions": [{"topic": "orders", "partition": 0, "offset": 4711}]}'

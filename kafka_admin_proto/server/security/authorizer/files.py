@@ -56,7 +56,7 @@ def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
         acls = msgspec.convert(rows, list[dict[str, Any]])
     except OSError as error:
         raise SettingsError(f"the ACLs in {path} cannot be read: {error.strerror}") from None
-    except (msgspec.MsgspecError, KeyError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, KeyError) as error:
         text = f"{path} has no ACLs: expected a JSON list of them, as kap acls list --output json"
         raise SettingsError(f"{text} writes it ({error})") from None
     if not acls:
