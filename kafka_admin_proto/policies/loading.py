@@ -139,5 +139,8 @@ def _call(source: _Source, what: str, function: Callable[..., Any], *arguments: 
 
 
 def reason(error: BaseException) -> str:
-    """An error's type and text in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    """An error's type and text in one line; the type alone if its ``__str__`` fails."""
+    try:
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    except OWN_FAILURES:
+        return type(error).__name__

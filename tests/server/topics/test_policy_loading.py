@@ -56,6 +56,14 @@ class BadConfigure(Good):
     def configure(self, configs):
         raise OSError("no such\\nfile")
 
+class NoText(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+class FailsWithoutText(Good):
+    def configure(self, configs):
+        raise NoText
+
 class NoValidate(Good):
     validate = None
 
@@ -137,6 +145,7 @@ REFUSED = {
 }
 #: What fails when the cluster starts → the end of the sentence.
 FAILING = {
+    "rules:FailsWithoutText": "configure(configs) of rules:FailsWithoutText failed: NoText",
     "rules:BadConstructor": "the constructor of rules:BadConstructor failed: KeyError: 'two",
     "rules:WantsArguments": "the constructor of rules:WantsArguments failed: TypeError: ",
     "rules:BadConfigure": "configure(configs) of rules:BadConfigure failed: OSError: no such file",
