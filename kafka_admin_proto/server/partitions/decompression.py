@@ -18,13 +18,16 @@ LEAST_BYTES, _BYTES_OF_BYTE = 16 << 20, 64
 _BYTES_OF_DAMAGED = 1024
 #: Bytes of the smallest record.
 _SMALLEST_RECORD = 7
+#: Bytes that a message of a compressed set counts at least: each is checked and written anew, which
+#: takes many times as long as a record of a batch, that is only looked at.
+BYTES_PER_MESSAGE = 512
 
 
 class DecompressionBudget:
     """The bytes that the batches of one request may still decompress to.
 
-    ``request_bytes`` are those of all its batches. A record counts 64 bytes at least. Kafka bounds
-    the compressed bytes alone (max.message.bytes).
+    ``request_bytes`` are those of all its batches. A record counts 64 bytes at least, a message
+    of a set of magic 0 or 1 512. Kafka bounds the compressed bytes alone (max.message.bytes).
     """
 
     def __init__(self, request_bytes: int) -> None:
@@ -69,18 +72,18 @@ class DecompressionBudget:
 
         Raises RecordsRefused if there is no room for it.
         """
-        rest = max(0, BYTES_PER_ITEM - size_bytes)
+        rest = max(0, BYTES_PER_MESSAGE - size_bytes)
         if rest > self.left:
-            raise _too_large(self.left)
+            raise _too_large(self.left, BYTES_PER_MESSAGE)
         self._take(rest)
 
     def _take(self, count: int) -> None:
         self.left = max(0, self.left - count)
 
 
-def _too_large(limit: int) -> RecordsRefused:
+def _too_large(limit: int, item_bytes: int = BYTES_PER_ITEM) -> RecordsRefused:
     return RecordsRefused(
         codes.MESSAGE_TOO_LARGE,
         f"The batch decompresses to more than {counted(limit, 'bytes')}, each record counted as "
-        f"{BYTES_PER_ITEM} at least, which is what is left for its request; send less at a time",
+        f"{item_bytes} at least, which is what is left for its request; send less at a time",
     )

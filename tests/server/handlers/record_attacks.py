@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import time
+import zlib
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -36,6 +38,19 @@ def _batch(compression: Any, count: int, value: bytes = b"") -> bytes:
     batch = Batch.of(records, compression=compression)
     batch.last_offset_delta = count - 1
     return write_batch(batch)
+
+
+def repeated_message(magic: int) -> Message:
+    """Produce v0 to 2: compressed sets for 30 partitions, each of one message 100,000 times."""
+    now_ms = int(time.time() * 1000) if magic else -1
+    inner = write_batch(Batch.of([Record(0, now_ms, None, b"")], magic=magic)) * 100_000
+    outer = Batch.of([Record(0, now_ms, None, gzip.compress(inner))], magic=magic)
+    message = bytearray(write_batch(outer))
+    message[17] = 1  # the attributes: gzip
+    message[12:16] = zlib.crc32(message[16:]).to_bytes(4, "big")
+    rows = [produce_request.PartitionProduceData(each, bytes(message)) for each in range(30)]
+    topic = produce_request.TopicProduceData(TOPICS[0], partition_data=rows)
+    return m.ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic])
 
 
 def _produced(batch: bytes, partitions: Any) -> Message:

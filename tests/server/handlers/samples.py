@@ -195,6 +195,7 @@ def _of_others() -> Iterator[Message]:
     for wanted in (
         (2, None, 1, "User:1", None, 1, 1), (1, None, 1, None, None, 1, 1),
         (2, _SMALL, 2, None, "*", 3, 1), (2, "p" * 99, 2, None, None, 1, 1),
+        (2, _SMALL, 3, None, None, 1, 1),
     ):  # fmt: skip
         yield m.DeleteAclsRequest([delete_acls_request.DeleteAclsFilter(*wanted)])
         yield m.DescribeAclsRequest(*wanted)
@@ -223,6 +224,7 @@ def _of_groups() -> Iterator[Message]:
     yield m.HeartbeatRequest("g", 1, "member")
     leaving = leave_group_request.MemberIdentity("member", None, None)
     yield m.LeaveGroupRequest("g", members=[leaving])
+    yield m.LeaveGroupRequest("g", "member")
     row = offset_commit_request.OffsetCommitRequestPartition(0, 1)
     unknown = UUID(int=77)
     yield m.OffsetCommitRequest(
@@ -231,6 +233,8 @@ def _of_groups() -> Iterator[Message]:
     asked = offset_fetch_request.OffsetFetchRequestTopics("", unknown, [0])
     group = offset_fetch_request.OffsetFetchRequestGroup("g", topics=[asked])
     yield m.OffsetFetchRequest(groups=[group])
+    one = offset_fetch_request.OffsetFetchRequestTopic(_SMALL, [0])
+    yield m.OffsetFetchRequest("g", [one])
     partition = offset_delete_request.OffsetDeleteRequestPartition(0)
     yield m.OffsetDeleteRequest(
         "g", [offset_delete_request.OffsetDeleteRequestTopic(_SMALL, [partition])]

@@ -52,9 +52,9 @@ _ALL = list(range(_PARTITIONS))
 _LONG_ID = "a" * 30_000
 
 
-def made() -> Coordinated:
+def made(release: str = "4.3") -> Coordinated:
     """A group with many members and offsets, and a transaction with many partitions."""
-    found = Coordinated(configs={"transaction.state.log.replication.factor": "1"})
+    found = Coordinated(release, configs={"transaction.state.log.replication.factor": "1"})
     ask = found.served.ask
     ask(m.CreateTopicsRequest([CreatableTopic("big", _PARTITIONS, 1)], 1000))
     rows = [OffsetCommitRequestPartition(each, 1) for each in _ALL]
@@ -203,8 +203,12 @@ COORDINATED = (
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("api", COORDINATED)
 def test_drawn_requests(api: str) -> None:
-    found = made()
-    hold_bounds("shipped", api, ("",), lambda request, version, _: cost(found, request, version))
+    found = cache(made)
+
+    def asked(request: Message, version: int, principal: str, release: str) -> Cost:
+        return cost(found(release), request, version)
+
+    hold_bounds("shipped", api, ("",), asked)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

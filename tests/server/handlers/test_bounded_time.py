@@ -11,7 +11,7 @@ import gc
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -29,6 +29,7 @@ from kafka_admin_proto.protocol.connection import SaslServer, ScramCredential
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.apis import DIALECTS, Answer, Caller, handler_modules, served_apis
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -36,6 +37,7 @@ from tests.helpers.profile import draws
 from tests.scheduling.time_budget import slowness
 from tests.server.handlers.attacks import ATTACKS
 from tests.server.handlers.enlarged import enlarged
+from tests.server.handlers.record_attacks import repeated_message
 from tests.server.handlers.samples import TOPICS, samples
 from tests.server.security.authorizer.test_apis import SECURED
 from tests.server.served import Served
@@ -90,8 +92,8 @@ def records() -> Iterator[Message]:
 
 
 @cache
-def cluster(secured: bool) -> State:
-    served = Served(configs=SECURED if secured else None)
+def cluster(secured: bool, release: str) -> State:
+    served = Served(release, configs=SECURED if secured else None)
     served.state.append([*records()])
     return served.state
 
@@ -105,9 +107,12 @@ class Cost(NamedTuple):
     seconds: float
 
 
-def cost(request: Message, version: int, principal: str = "", rules: str = "shipped") -> Cost:
+def cost(
+    request: Message, version: int, principal: str = "", rules: str = "shipped",
+    release: str = RELEASES[0],
+) -> Cost:  # fmt: skip
     """What a request costs a cluster; an empty ``principal`` is for one without an authorizer."""
-    known = cluster(bool(principal))
+    known = cluster(bool(principal), release)
     state = State(known.release, known.cluster_id, known.static, known.cluster.copied())
     state.rules = rules
     seen = codec(type(request), version)
@@ -178,13 +183,27 @@ def _sampled() -> dict[tuple[str, str], list[Message]]:
     return found
 
 
-def _versions(request: Message) -> list[int]:
-    """The versions that are served and can carry the request."""
+@cache
+def _serving(rules: str) -> Mapping[int, Sequence[tuple[str, int]]]:
+    """By api key, all (release, version) that are served, the newest first."""
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for release in RELEASES:
+        for each in served_apis(release, rules):
+            found[each.api_key] += [(release, version) for version in reversed(list(each.versions))]
+    return found
+
+
+def _served(rules: str, request: Message) -> Sequence[tuple[str, int]]:
+    """The releases and versions in which the request's api is served."""
     if request.dialect == "kafka":
-        (found,) = (each.versions for each in served_apis("4.3") if each.api_key == request.api_key)
-    else:
-        found = supported(request.message_name, dialect=request.dialect)
-    return [each for each in range(found.lowest, found.highest + 1) if _carries(each, request)]
+        return _serving(rules)[request.api_key or 0]
+    versions = supported(request.message_name, dialect=request.dialect)
+    return [(RELEASES[0], version) for version in versions]
+
+
+def _versions(rules: str, request: Message) -> list[tuple[str, int]]:
+    """The releases and versions that are served and can carry the request."""
+    return [each for each in _served(rules, request) if _carries(each[1], request)]
 
 
 def _carries(version: int, request: Message) -> bool:
@@ -204,7 +223,13 @@ SAMPLES = _sampled()
 
 
 def test_every_served_api_has_samples() -> None:
-    served = {("shipped", each.name) for each in served_apis("4.3")}
+    served = {
+        (rules, each.name)
+        for release in RELEASES
+        for rules in ("shipped", "kip-4")
+        for each in served_apis(release, rules)
+        if rules == "shipped" or each not in served_apis(release)
+    }
     served |= {
         (rules, (catalog().name_of(api_key, "request", rules) or "").removesuffix("Request"))
         for rules in DIALECTS
@@ -216,25 +241,31 @@ def test_every_served_api_has_samples() -> None:
 
 
 @pytest.mark.parametrize(("rules", "api"), SAMPLES)
+def test_every_served_version_has_samples(rules: str, api: str) -> None:
+    requests = SAMPLES[rules, api]
+    drawn = {each for request in requests for each in _versions(rules, request)}
+    assert drawn == set(_served(rules, requests[0]))
+
+
+@pytest.mark.parametrize(("rules", "api"), SAMPLES)
 def test_drawn_requests(rules: str, api: str) -> None:
     hold_bounds(rules, api, _callers(rules), partial(cost, rules=rules))
 
 
-def hold_bounds(
-    rules: str, api: str, callers: Sequence[str], asked: Callable[[Message, int, str], Cost]
-) -> None:
+def hold_bounds(rules: str, api: str, callers: Sequence[str], asked: Callable[..., Cost]) -> None:
     """Draw requests for an api, and hold the bounds of what ``asked`` says that they cost."""
 
     @settings(max_examples=draws(64), deadline=None)
     @given(st.data())
     def holds(data: st.DataObject) -> None:
         request = data.draw(st.sampled_from(SAMPLES[rules, api]))
-        version = data.draw(st.sampled_from(_versions(request)))
+        release, version = data.draw(st.sampled_from(_versions(rules, request)))
         principal = data.draw(st.sampled_from(callers))
         seed = data.draw(st.integers(0, 1 << 32))
 
         def ask(size: int) -> Cost:
-            return asked(enlarged(request, version, TOPICS, size, seed), version, principal)
+            larger = enlarged(request, version, TOPICS, size, seed)
+            return asked(larger, version, principal, release=release)
 
         try:
             smaller = check(lambda: ask(_SIZE // _SMALLER))
@@ -271,6 +302,12 @@ def test_tokens_of_logins(mechanism: str, first: bytes, token: str) -> None:
         check(partial(ask, data))
 
 
+@pytest.mark.parametrize(("magic", "version"), [(0, 0), (1, 2)])
+def test_messages_of_a_compressed_set(magic: int, version: int) -> None:
+    request = repeated_message(magic)
+    check(partial(cost, request, version, release="3.9"), _DECOMPRESSION_S)
+
+
 @pytest.mark.parametrize(
     ("attack", "principal"),
     [
@@ -282,7 +319,7 @@ def test_tokens_of_logins(mechanism: str, first: bytes, token: str) -> None:
 def test_attacks(attack: str, principal: str) -> None:
     rules, asked = ATTACKS[attack]
     request = asked() if callable(asked) else asked
-    version = _versions(request)[-1]
+    _, version = _versions(rules, request)[0]
     besides_s = _DECOMPRESSION_S if isinstance(request, m.ProduceRequest) else 0.0
     found = check(lambda: cost(request, version, principal, rules), besides_s)
     print(
