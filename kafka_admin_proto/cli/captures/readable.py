@@ -68,7 +68,7 @@ def _files_of(name: str) -> list[str]:
     others: list[str] = []
     for path in _paths_below(name):
         try:
-            if not path.is_file():
+            if not stat.S_ISREG(path.stat().st_mode):  # a link that leads nowhere has no mode
                 continue
             with path.open("rb") as file:
                 is_taken = format_of(file.read(SAMPLE_BYTES)) != "auto"

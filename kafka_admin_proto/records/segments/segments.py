@@ -9,6 +9,7 @@ gap, behind which reading continues with the next batch whose checksum is right.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -40,6 +41,8 @@ DEFAULT_BATCH_LIMIT = 128 << 20
 _PREFIX = MAGIC_AT + 1
 _SMALLEST_V2 = BATCH_HEADER.size - LOG_OVERHEAD
 _CHUNK = 1 << 18
+#: Positions in a file of records are int32 (``FileRecords`` in Kafka).
+_MOST_BYTES = (1 << 31) - 1
 #: The budgets for each chunk of a search: bytes whose checksums may fail, of candidates behind
 #: which another batch may begin, and of all other candidates.
 _LIKELY_BUDGET_BYTES = 8 << 20
@@ -80,11 +83,13 @@ def read_segment(source: Source, *, limit: int = DEFAULT_BATCH_LIMIT) -> Iterato
 
     ``source`` is a path, or a stream of bytes, which is not closed. ``offset_in_data`` of a batch
     is its position in the file. A batch with a fault has the ``error``, whose offset counts from
-    the file's start, and the records before the fault. Raises OSError if the file cannot be read,
-    and no other error whatever its bytes.
+    the file's start, and the records before the fault. Raises OSError if the file cannot be read
+    or is longer than Kafka's can be, and no other error whatever its bytes.
     """
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
+            if os.fstat(stream.fileno()).st_size > _MOST_BYTES:  # it may cost no disk, but hours
+                raise OSError(errno.EFBIG, "longer than a segment can be, 2 GiB", os.fspath(source))
             yield from _Reader(stream, limit).read()
     else:
         check_stream(source, "read_segment: source")

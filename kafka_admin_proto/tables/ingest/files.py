@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -134,23 +135,35 @@ def listed_files(paths: Iterable[str], *, more_to_come: bool = False) -> Iterato
 def _below(name: str) -> Iterator[ListedFile]:
     system, path = located(name)
     info = system.get_file_info(path)
-    if info.type == fs.FileType.NotFound:
+    is_local = isinstance(system, fs.LocalFileSystem)
+    if info.type == fs.FileType.NotFound and not (is_local and os.path.islink(path)):
         raise FileNotFoundError(f"there is no {name}")
-    if info.type == fs.FileType.File:
+    if info.type != fs.FileType.Directory:
         yield _listed(name, info)
         return
     base = path.rstrip("/")
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
+    if is_local:
+        below += system.get_file_info([*_links_to_nowhere(path)])
     for each in sorted(below, key=lambda info: info.path):
         rest = each.path[len(base) :]
         hidden = any(map(is_hidden, Path(rest).parts))
-        if each.type == fs.FileType.File and not hidden:
+        if each.type in (fs.FileType.File, fs.FileType.NotFound) and not hidden:
             yield _listed(_joined(name, rest), each)
+
+
+def _links_to_nowhere(folder: str) -> Iterator[str]:
+    """Links that Arrow leaves out of a listing: they are files that cannot be opened."""
+    for path, _, names in os.walk(folder):
+        for each in names:
+            link = os.path.join(path, each)
+            if os.path.islink(link) and not os.path.exists(link):
+                yield link
 
 
 def _listed(name: str, info: fs.FileInfo) -> ListedFile:
     return ListedFile(
-        absolute(name), 0 if info.mtime_ns is None else info.mtime_ns // 1000, info.size
+        absolute(name), 0 if info.mtime_ns is None else info.mtime_ns // 1000, info.size or 0
     )
 
 

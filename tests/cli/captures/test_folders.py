@@ -92,16 +92,10 @@ def test_a_folder_below_that_cannot_be_listed_is_named(
     assert result.stderr == f"kap: {tmp_path}: Permission denied\n"
 
 
-def test_a_file_that_cannot_be_looked_at_is_no_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hidden = tmp_path / "hidden.pcap"
-    hidden.write_bytes(CAPTURE.read_bytes())
-
-    def is_file(path: Path) -> bool:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "is_file", is_file)
+def test_a_link_that_leads_nowhere_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "capture.pcap").write_bytes(CAPTURE.read_bytes())
+    link = tmp_path / "link.pcap"
+    link.symlink_to("nowhere.pcap")
     result = CliRunner().invoke(kap, ["decode", str(tmp_path)])
     assert result.exit_code == 2
-    assert result.stderr == f"kap: {hidden}: Permission denied\n"
+    assert result.stderr == f"kap: {link}: No such file or directory\n"

@@ -125,6 +125,15 @@ def test_files_longer_than_memory(served: Path, tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("served", [1], indirect=True)
+def test_a_segment_longer_than_any(served: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    (segment,) = (data / FOLDER_NAME).glob("*.log")
+    os.truncate(segment, 1 << 40)
+    with pytest.raises(OSError, match=f"longer than a segment can be, 2 GiB: '{segment}'"):
+        asyncio.run(serve(data, 1))
+
+
+@pytest.mark.parametrize("served", [1], indirect=True)
 def test_the_last_epoch_that_there_is(served: Path, tmp_path: Path) -> None:
     data = Path(shutil.copytree(served, tmp_path / "data"))
     (data / _QUORUM_STATE).write_text('{"leaderId": 1, "leaderEpoch": 2147483647}')

@@ -180,6 +180,17 @@ def test_a_format_that_is_named(tmp_path: Path) -> None:
         plan(names, input_format="hex")
 
 
+def test_links_that_lead_nowhere_are_listed(tmp_path: Path) -> None:
+    """They are no folder's missing file: who opens one says so, and reads the others."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.pcap").touch()
+    for name in ("b.pcap", "folder/c.pcap", "folder/.hidden"):
+        (tmp_path / name).symlink_to("/nowhere/x.pcap")
+    wanted = [str(tmp_path / name) for name in ("a.pcap", "b.pcap", "folder/c.pcap")]
+    assert list_files([str(tmp_path)]) == wanted
+    assert list_files(wanted) == wanted
+
+
 def test_hadoops_client_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrow lists the ninety places where it has looked."""
 
