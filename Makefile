@@ -128,7 +128,7 @@ explore: $(SPARK)
 	$(MAKE) fuzz fuzz-speed FUZZ_SECONDS=$(FUZZ_SECONDS)
 
 test-speed: $(ENGINE)
-	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=quick $(RUN) -m tests.scheduling.second_chance $(TESTS) $(SPEED_TESTS)
+	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m tests.scheduling.second_chance $(TESTS) $(SPEED_TESTS)
 
 test-python: $(READY)
 	$(RUN) -m tools.other_python $(PYTHON_SUITE) $(PYTHON_TESTS)

@@ -16,7 +16,11 @@ import pytest
 from kafka_admin_proto import codec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
+from tests.helpers.profile import sample
 from tests.scheduling.time_budget import LAYOUTS
+
+#: Messages that a test runs for in the quick profile.
+_QUICK = 60
 
 
 class Message(NamedTuple):
@@ -100,12 +104,19 @@ def each_layout(
 def _over(
     messages: Sequence[Message], test: Callable[..., None], named: Callable[..., None]
 ) -> Callable[..., None]:
-    """``test`` with the name of ``named``, parametrized; a message's tests share a worker."""
+    """``test`` with the name of ``named``, parametrized; a message's tests share a worker.
+
+    The quick profile has those of a few messages.
+    """
     test.__name__, test.__doc__ = named.__name__, named.__doc__
+    quick = set(sample(messages, _QUICK))
     rows = [
-        pytest.param(each, id=str(each), marks=pytest.mark.xdist_group(str(each)))
+        pytest.param(each, id=str(each), marks=[
+            pytest.mark.xdist_group(str(each)),
+            *([] if each in quick else [pytest.mark.exhaustive]),
+        ])
         for each in messages
-    ]
+    ]  # fmt: skip
     parametrized: Callable[..., None] = pytest.mark.parametrize("message", rows)(test)
     return parametrized
 

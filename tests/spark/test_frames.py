@@ -21,7 +21,7 @@ from tests.capture.test_request_log import entry, log4j
 from tests.helpers.profile import sample
 from tools.benchmarks.repeated import cut, repeated
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("spark")]
 SAMPLES = Path(__file__).parents[2] / "samples"
 ADMIN, CONTROLLER = SAMPLES / "admin42.pcap.gz", SAMPLES / "controller39.pcap.gz"
 #: Not in the frames of one flow alone, or not in the frame record.
@@ -56,12 +56,10 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", sample([ADMIN, CONTROLLER], 1), ids=lambda path: path.name)
-@pytest.mark.exhaustive
 def test_samples(spark: SparkSession, name: Path) -> None:
     assert by_spark(read_frames(spark, str(name))) == by_one_process(name)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "split",
     [50_000, 4096, 1 << 30],
@@ -91,7 +89,6 @@ def test_a_request_log(spark: SparkSession, tmp_path: Path) -> None:
     assert by_spark(read_frames(spark, str(log))) == expected
 
 
-@pytest.mark.exhaustive
 def test_a_stream_has_each_frame_once(
     spark: SparkSession, captures: Sequence[Path], tmp_path: Path
 ) -> None:

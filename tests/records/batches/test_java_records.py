@@ -37,6 +37,8 @@ from tests.helpers.profile import EXHAUSTIVE
 from tests.records.conftest import Ask
 from tests.records.values import batches
 
+pytestmark = pytest.mark.exhaustive
+
 #: Each with one process for all its tests.
 RELEASES = [
     pytest.param(release, marks=[pytest.mark.xdist_group(f"records of {release}"), *more])
@@ -119,7 +121,6 @@ def read(data: bytes) -> list[Batch]:
     return found.batches
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", RELEASES)
 def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
     written = [batch for each in FORMATS for batch in drawn(*each)]
@@ -132,7 +133,6 @@ def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
         assert found == as_json(batch)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", RELEASES)
 def test_we_read_what_kafka_writes(release: str, kafka: Ask) -> None:
     asked = [batch for each in FORMATS for batch in drawn(*each) if batch.records]
@@ -342,7 +342,6 @@ def odd_batches() -> list[Batch]:
     return odd
 
 
-@pytest.mark.exhaustive
 def test_draws_are_plenty() -> None:
     sizes = [len(drawn(magic, compression)) for magic, compression in FORMATS]
     assert sizes == [COUNT] * len(FORMATS)

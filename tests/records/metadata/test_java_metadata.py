@@ -36,7 +36,7 @@ from tests.records.random_metadata import Log, random_log
 from tools.oracles.jars import fetch_runtime
 
 #: One process answers all.
-pytestmark = pytest.mark.xdist_group("metadata log")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("metadata log")]
 
 TOOL = Path(__file__).parents[2] / "java" / "MetadataImageTool.java"
 #: Kafka's ScramDelta loses a user who is added in one delta with the removal of a mechanism's
@@ -46,7 +46,6 @@ SPOILS_OTHERS = (RemoveUserScramCredentialRecord,)
 NOT_IN_IMAGES = ("voters", "zk_migration")
 
 
-@pytest.mark.exhaustive
 def test_rows_are_those_of_kafkas_own_dump() -> None:
     check_with_kafka(FOLDER)
 
@@ -107,14 +106,12 @@ def compare_everywhere(folder: Path, images: Images) -> None:
         check(replay(where, at), image)
 
 
-@pytest.mark.exhaustive
 def test_states_are_kafkas_images(tmp_path: Path, images: Images) -> None:
     folder = tmp_path / FOLDER.name
     shutil.copytree(FOLDER, folder)
     compare_everywhere(folder, images)
 
 
-@pytest.mark.exhaustive
 def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     """What is kept as data is what a cluster writes today."""
     folder = tmp_path / FOLDER.name
@@ -126,7 +123,6 @@ def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     compare_everywhere(folder, images)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(20 if EXHAUSTIVE else 2))
 def test_random_logs_with_transactions(tmp_path: Path, images: Images, seed: int) -> None:
     """Records of all kinds, those left out that cannot be applied, as no controller writes them."""

@@ -43,6 +43,7 @@ def decoded(rows: list[bytes | None], wanted: Wanted, versions: Any = None) -> l
     return results
 
 
+@pytest.mark.exhaustive
 @each_layout(sample((*SHIPPED, *DRAFTS), 40))
 def test_drawn_values(found: Codec[Any]) -> None:
     """Good rows, null ones and damaged ones in one array: each says what the codec says."""
