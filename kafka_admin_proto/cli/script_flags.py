@@ -21,6 +21,8 @@ _OTHER_NAMES = {
     "remove": ("delete",),
     "reset-offsets": ("offsets reset",),
 }
+#: An option of Kafka's scripts → what does the same here.
+_OTHER_OPTIONS = {"--force": "--yes"}
 #: The most commands that a hint names.
 _MOST_NAMED = 3
 
@@ -33,6 +35,9 @@ def flag_hint(error: click.NoSuchOption, args: Sequence[str]) -> str:
     context = error.ctx
     if context is None:
         return ""
+    same = _OTHER_OPTIONS.get(error.option_name)
+    if same is not None and any(same in each.opts for each in context.command.params):
+        return f"{error.option_name} of Kafka's scripts is {same} here"
     is_group = isinstance(context.command, click.Group)
     group = context if is_group else context.parent
     if group is None:

@@ -55,6 +55,7 @@ def test_each_command_is_named_for_its_flag(group: str, names: list[str]) -> Non
         ("partitions reassign --verify", "--verify is the command kap partitions verify"),
         ("users --describe", "--describe is the command kap users list"),
         ("logdirs --describe", "Leave --describe out: kap logdirs does it"),
+        ("acls delete --force", "--force of Kafka's scripts is --yes here"),
         ("--execute", "--execute is the command kap partitions reassign"),
         ("reassign --execute", "No such command 'reassign'. There is kap partitions reassign"),
         ("topics --topic x", "stands behind a command that has it: kap topics alter, "),
