@@ -13,6 +13,7 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.render import field_scan
+from kafka_admin_proto.render.embedded import has_embedded, message_json
 from kafka_admin_proto.render.fields import FieldRow, field_rows, masked_hex, secret_spans
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.secrets import MASK, is_metadata_topic
@@ -35,7 +36,8 @@ def frame_record(
     ``error_codes`` are names; an unknown code is its number as text. With ``body`` False, ``body``
     is null, and so is everything that is read from the body but the error codes; these are null
     where the body was not read (`DecodedFrame.is_unread`). ``records`` decodes the record batches
-    in the body, see ``records_json``. With ``json_body`` the body is its JSON text, as a
+    in the body, see ``records_json``. Messages in other bytes are always decoded, see
+    ``render/embedded.py``. With ``json_body`` the body is its JSON text, as a
     `msgspec.Raw`.
     """
     frame = frame.shown(mask=mask)
@@ -71,14 +73,14 @@ def record_and_topic_ids(
         codes = frame.error_codes()
     else:
         scanned = None
-        if json_body and not records:
+        if json_body and not records and not has_embedded(frame.codec.name):
             scanned = frame.codec.scanned_json_text(frame.body, mask=mask)
         if scanned is not None:
             value, codes, ids, has_invalid_utf8 = scanned
             codes, topic_ids = sorted(set(codes)), list(dict.fromkeys(ids))
             problem = frame.problem_of(has_invalid_utf8=has_invalid_utf8)
         else:
-            value = frame.codec.to_json(frame.body, mask=mask)
+            value = message_json(frame.codec, frame.body, mask=mask)
             if records:
                 inline_records(value, frame.body, frame.codec, frame.topic_names, mask=mask)
             codes, topic_ids = field_scan.error_codes_and_topic_ids(frame.codec, frame.body)

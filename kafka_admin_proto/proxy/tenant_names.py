@@ -6,8 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.protocol.consumer_protocol import (
+    ASSIGNMENT,
+    CONSUMER,
+    SUBSCRIPTION,
+    VERSION_BYTES,
+    codec_of,
+)
 from kafka_admin_proto.proxy.tenant_fields import Kind, NamedField, named_fields
 from kafka_admin_proto.proxy.tenant_patterns import PrefixedPatterns
 from kafka_admin_proto.values import Message
@@ -20,12 +26,7 @@ _LITERAL, _PREFIXED = 3, 4
 _EVERY: Final = "*"
 #: ``key_type`` of coordinators; the third is that of share groups, whose keys begin with a group.
 _KIND_OF_KEY = (Kind.MAYBE_EMPTY_GROUP, Kind.TRANSACTION, Kind.GROUP)
-_EMBEDDED = {
-    Kind.SUBSCRIPTION: "ConsumerProtocolSubscription",
-    Kind.ASSIGNMENT: "ConsumerProtocolAssignment",
-}
-_CONSUMER: Final = "consumer"
-_VERSION_BYTES, _NEWEST_EMBEDDED = 2, 3
+_EMBEDDED = {Kind.SUBSCRIPTION: SUBSCRIPTION, Kind.ASSIGNMENT: ASSIGNMENT}
 #: In place of the name of another tenant.
 _FOREIGN: Final = object()
 
@@ -188,17 +189,14 @@ def _embedded(
     SyncGroup does not say the type of its protocol before version 5: all of the bytes have to fit.
     """
     protocol_type = getattr(asked, "protocol_type", None)
-    if protocol_type not in (_CONSUMER, "", None) or len(data) < _VERSION_BYTES:
+    if protocol_type not in (CONSUMER, "", None):
         return data
-    version = int.from_bytes(data[:_VERSION_BYTES], "big", signed=True)
-    if version < 0:
-        return data
-    found = codec(_EMBEDDED[kind], min(version, _NEWEST_EMBEDDED))
     try:
-        value, end = found.decode_from(data, _VERSION_BYTES)
+        found = codec_of(data, _EMBEDDED[kind])
+        value, end = found.decode_from(data, VERSION_BYTES)
     except DecodeError:
         return data
-    if end < len(data) and protocol_type != _CONSUMER:
+    if end < len(data) and protocol_type != CONSUMER:
         return data
     change(value, named_fields(found.name, found.version), asked)
-    return data[:_VERSION_BYTES] + found.encode(value) + data[end:]
+    return data[:VERSION_BYTES] + found.encode(value) + data[end:]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.protocol.consumer_protocol import CONSUMER, read_assignment
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import epoch_record
-from kafka_admin_proto.server.groups.embedded import read_assignment
-from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import prepare
 from kafka_admin_proto.wire.types.base import shown

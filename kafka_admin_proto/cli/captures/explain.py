@@ -18,6 +18,7 @@ from kafka_admin_proto.cli.captures.notices import Notices
 from kafka_admin_proto.cli.output import terminal
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.render.embedded import with_embedded
 from kafka_admin_proto.render.explain import Explanation, Node, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.render.plots import moment
@@ -127,10 +128,12 @@ def explanation_of(frame: DecodedFrame, *, mask: bool, records: bool = False) ->
     """The frame's rows with their meanings; ``records``: with those of its record batches."""
     frame = frame.shown(mask=mask)
     spec = None if frame.codec is None else frame.codec.spec
+    name = "" if spec is None else spec.name
+    rows = with_records(frame_field_rows(frame, mask=mask), frame, mask=mask, opened=records)
     return explain(
-        with_records(frame_field_rows(frame, mask=mask), frame, mask=mask, opened=records),
+        with_embedded(name, rows, frame.data),
         frame.data,
-        message="" if spec is None else spec.name,
+        message=name,
         dialect="kafka" if spec is None else spec.dialect,
         error=frame.error,
         topic_names=frame.topic_names,

@@ -11,6 +11,7 @@ from kafka_admin_proto.cli.captures.notices import Notices
 from kafka_admin_proto.cli.output import compact_json, print_table, printable
 from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.protocol.error_codes import error_label
+from kafka_admin_proto.render.embedded import embedded_problems
 from kafka_admin_proto.wire.secrets import MASK
 
 #: Rows of a table that are laid out together: a long capture does not wait for its end.
@@ -66,6 +67,9 @@ class FrameTable:
         for number, frame in page:
             if frame.error is not None:
                 self._notices.say(number, str(frame.error))
+            elif self._options["body"] and frame.codec is not None and frame.body is not None:
+                for problem in embedded_problems(frame.codec, frame.body):
+                    self._notices.say(number, problem)
 
 
 def table_row(number: int, frame: DecodedFrame, of_capture: bool, options: Options) -> list[str]:

@@ -17,6 +17,7 @@ from kafka_admin_proto.records.batches.record_steps import (
     record_parts,
 )
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS, read_known_record
+from kafka_admin_proto.render.embedded import message_json
 from kafka_admin_proto.render.explain import ExplainedRow, Kind
 from kafka_admin_proto.render.meanings import size, timestamp
 from kafka_admin_proto.render.text import compact_json
@@ -135,7 +136,7 @@ class RecordFields:
         """Name, version and fields; only what is known to be a secret is masked in them."""
         if message is None:
             return ""
-        shown = codec(type(message), version).to_json(message, mask=self.mask)
+        shown = message_json(codec(type(message), version), message, mask=self.mask)
         return f"{message.message_name} v{version} {compact_json(shown)}"
 
     def blob(self, path: str, part: RecordPart, kind: str = _BLOB) -> ExplainedRow:

@@ -29,6 +29,7 @@ from kafka_admin_proto.records.batches.control import (
 from kafka_admin_proto.records.batches.model import RecordSet
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, read_metadata_value
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS, read_known_record
+from kafka_admin_proto.render.embedded import message_json
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
@@ -167,7 +168,7 @@ def _known(topic: str, record: Record, mask: bool) -> dict[str, Any]:
 
 
 def _message(message: Message, version: int, mask: bool) -> dict[str, Any]:
-    data = codec(type(message), version).to_json(message, mask=mask)
+    data = message_json(codec(type(message), version), message, mask=mask)
     return {"message": message.message_name, "version": version, "data": data}
 
 

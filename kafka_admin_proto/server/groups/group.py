@@ -13,15 +13,13 @@ from kafka_admin_proto.messages.join_group_response import (
 )
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.consumer_protocol import CONSUMER, read_subscription
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.embedded import read_subscription
 from kafka_admin_proto.server.groups.members import Member, Protocols
 from kafka_admin_proto.server.java import hash_order
 
 GroupState = Literal["Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"]
-#: The type of protocol of Kafka's own consumers.
-CONSUMER = "consumer"
 
 
 class Group:

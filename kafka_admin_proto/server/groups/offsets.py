@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.consumer_protocol import CONSUMER
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.committers import Commit, Committer, check_commit
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
-from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat
 from kafka_admin_proto.server.groups.records import (
     CoordinatorRecord,

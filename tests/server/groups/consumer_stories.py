@@ -32,7 +32,7 @@ from kafka_admin_proto.messages.offset_fetch_request import (
 )
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.groups.embedded import read_assignment
+from kafka_admin_proto.protocol.consumer_protocol import read_assignment
 from kafka_admin_proto.values import Message
 from tests.server.groups.stories import CONFIGS, Side, both
 

@@ -36,6 +36,7 @@ from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDe
 from kafka_admin_proto.messages.share_group_describe_response import ShareGroupDescribeResponse
 from kafka_admin_proto.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafka_admin_proto.messages.streams_group_describe_response import StreamsGroupDescribeResponse
+from kafka_admin_proto.protocol.consumer_protocol import CONSUMER
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -122,7 +123,7 @@ def _classic_member(
 ) -> GroupMember:
     metadata, data = bytes(member.member_metadata), bytes(member.member_assignment)
     subscription = assignment = None
-    if protocol_type == assignments.CONSUMER:
+    if protocol_type == CONSUMER:
         subscription = assignments.read_subscription(metadata)
         assignment = assignments.read_assignment(data)
     return GroupMember(

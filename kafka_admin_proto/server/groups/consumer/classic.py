@@ -24,6 +24,12 @@ from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse, 
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.consumer_protocol import (
+    CONSUMER,
+    SUBSCRIPTION,
+    codec_of,
+    read_subscription,
+)
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
@@ -52,8 +58,6 @@ from kafka_admin_proto.server.groups.consumer.removal import (
 )
 from kafka_admin_proto.server.groups.consumer.target import last_target
 from kafka_admin_proto.server.groups.consumer.timers import join_key, sync_key
-from kafka_admin_proto.server.groups.embedded import read_subscription, version_of
-from kafka_admin_proto.server.groups.group import CONSUMER
 from kafka_admin_proto.server.groups.joining import Joining
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
@@ -203,7 +207,7 @@ def sync_consumers(
     shard.cancel(sync_key(group.name, member.id))
     expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
     assigned = {topic: list(numbers) for topic, numbers in member.assigned.items()}
-    version = version_of(protocol.metadata, "ConsumerProtocolSubscription")
+    version = codec_of(protocol.metadata, SUBSCRIPTION).version
     reply.send(
         SyncGroupResponse(
             protocol_type=request.protocol_type,

@@ -9,12 +9,17 @@ from kafka_admin_proto.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition,
 )
+from kafka_admin_proto.protocol.consumer_protocol import (
+    CONSUMER,
+    SUBSCRIPTION,
+    codec_of,
+    write_assignment,
+)
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, Target
 from kafka_admin_proto.server.groups.consumer.timers import cancel_member
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
-from kafka_admin_proto.server.groups.embedded import version_of, write_assignment
-from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_record
@@ -102,6 +107,6 @@ def assignment_bytes(target: Target, topics: KnownTopics, version: int) -> bytes
 
 def _version(metadata: bytes) -> int:
     try:
-        return version_of(metadata, "ConsumerProtocolSubscription")
+        return codec_of(metadata, SUBSCRIPTION).version
     except DecodeError:
         return 0

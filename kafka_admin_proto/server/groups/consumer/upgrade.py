@@ -12,6 +12,11 @@ from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
 from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.consumer_protocol import (
+    CONSUMER,
+    read_assignment,
+    read_subscription,
+)
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
@@ -23,8 +28,7 @@ from kafka_admin_proto.server.groups.consumer.records import (
     target_record,
 )
 from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat
-from kafka_admin_proto.server.groups.embedded import read_assignment, read_subscription
-from kafka_admin_proto.server.groups.group import CONSUMER, Group
+from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone

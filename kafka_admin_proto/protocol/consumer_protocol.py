@@ -1,0 +1,57 @@
+"""The consumer protocol: subscriptions and assignments that consumers embed in the classic one.
+
+Both begin with their version, an int16. As in Kafka's ``ConsumerProtocol``, a newer version is read
+as the newest known one, and bytes behind its last field are passed over.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kafka_admin_proto.codec import Codec, codec
+from kafka_admin_proto.errors import DecodeError, TrailingBytesError
+from kafka_admin_proto.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
+from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+
+#: The protocol type of groups whose members speak it.
+CONSUMER: Final = "consumer"
+SUBSCRIPTION: Final = "ConsumerProtocolSubscription"
+ASSIGNMENT: Final = "ConsumerProtocolAssignment"
+#: Bytes of the version in front.
+VERSION_BYTES: Final = 2
+NEWEST: Final = 3
+
+
+def codec_of(data: bytes, name: str) -> Codec[Any]:
+    """The codec of a subscription or assignment, by the version in front. Raises DecodeError."""
+    if len(data) < VERSION_BYTES:
+        fault = f"its version takes {VERSION_BYTES} bytes, and it has {len(data)}"
+        raise DecodeError(fault, message=name)
+    version = min(int.from_bytes(data[:VERSION_BYTES], "big", signed=True), NEWEST)
+    if version < 0:
+        raise DecodeError(f"the consumer protocol has no version {version}", message=name)
+    return codec(name, version)
+
+
+def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
+    """The subscription of a member. Raises DecodeError."""
+    found: ConsumerProtocolSubscription = _read(data, SUBSCRIPTION)
+    return found
+
+
+def read_assignment(data: bytes) -> ConsumerProtocolAssignment:
+    """The assignment of a member. Raises DecodeError."""
+    found: ConsumerProtocolAssignment = _read(data, ASSIGNMENT)
+    return found
+
+
+def write_assignment(value: ConsumerProtocolAssignment, version: int) -> bytes:
+    """The bytes of an assignment."""
+    return version.to_bytes(VERSION_BYTES, "big") + codec(ASSIGNMENT, version).encode(value)
+
+
+def _read(data: bytes, name: str) -> Any:
+    try:
+        return codec_of(data, name).decode_at(data, VERSION_BYTES)
+    except TrailingBytesError as error:
+        return error.value
