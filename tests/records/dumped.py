@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kafka_admin_proto.records.segments.files_beside import rows_beside
 from kafka_admin_proto.records.segments.rows import segment_rows
 from tests.helpers.requirements import require_oracle
 from tools.oracles.jars import fetch_runtime
@@ -17,6 +18,7 @@ from tools.oracles.java import run
 RELEASE = "4.3.1"
 _DUMP = "org.apache.kafka.tools.DumpLogSegments"
 _DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
+_VALUE = re.compile(r"(\w+): (\S+)")
 _FILE = re.compile(r"Dumping (.*)")
 _BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: (\d+) ")
 
@@ -48,6 +50,36 @@ def dumped(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
                 name, version, data = camel(match[3]), 0, shown
             rows.append((*place, int(match[1]), int(match[2]), name, version, data))
     return found
+
+
+def check_beside(paths: Iterable[Path]) -> None:
+    """Kafka finds in indexes and snapshots of producers what we do, and neither finds damage."""
+    paths = list(paths)
+    theirs: dict[Path, list[dict[str, str]]] = {}
+    found: list[dict[str, str]] = []
+    for line in dump(paths).splitlines():
+        if match := _FILE.fullmatch(line):
+            found = theirs[Path(match[1])] = []
+        elif line:
+            found.append(dict(_VALUE.findall(line)))
+    assert theirs == {path: [*map(_as_dumped, rows_beside(str(path)))] for path in paths}
+
+
+def _as_dumped(row: dict[str, Any]) -> dict[str, str]:
+    """An entry with Kafka's names and texts."""
+    assert row["problem"] is None
+    fields = dict(row["fields"])
+    if row["type"] == "AbortedTxn":
+        fields["version"] = row["version"]
+    elif row["type"] == "ProducerEntry":
+        fields["producerEpoch"] = fields.pop("epoch")
+        fields["lastTimestamp"] = fields["timestamp"]
+        fields["firstSequence"] = fields["lastSequence"] - fields["offsetDelta"]
+        start = fields["currentTxnFirstOffset"]
+        fields["currentTxnFirstOffset"] = "OptionalLong" + (
+            f"[{start}]" if start >= 0 else ".empty"
+        )
+    return {name: str(value) for name, value in fields.items()}
 
 
 def names_in(folder: Path) -> list[str]:

@@ -66,7 +66,8 @@ def decode(
     (plain, xxd, hexdump -C, Wireshark's copy as hex), base64 or raw bytes; packets with their
     Ethernet, IP and TCP headers are recognised. Several capture files, or a folder of
     them, are one capture. In a dump a response is understood when its request came before it, or
-    with --response. Log segments (*.log, *.checkpoint) of any topic are shown record by record.
+    with --response. Log segments (*.log, *.checkpoint) of any topic are shown record by record, and
+    the files beside them (*.index, *.timeindex, *.txnindex, *.snapshot, checkpoints) by entries.
 
     A table cuts bodies at the end of the line (…): the other outputs and kap explain --only N have
     them whole. N is the number in front of a table's row, and "number" in the other outputs.

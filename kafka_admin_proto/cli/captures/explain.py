@@ -74,7 +74,7 @@ def explain_command(inputs: Inputs, html: str | None, records: bool, show_secret
     """
     if segments := inputs.segments():
         raise click.UsageError(
-            f"{segments[0]} is a log segment, which has no frames; see its records with kap decode"
+            f"{segments[0]} is a file of a log, which has no frames; kap decode shows what it has"
         )
     shown = inputs.frames(mask=not show_secrets)
     frames = _with_bytes(shown)

@@ -34,7 +34,7 @@ from kafka_admin_proto.cli.captures.filters import (
 from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.captures.progress import Progress
 from kafka_admin_proto.cli.captures.readable import check_readable, with_files_of_folders
-from kafka_admin_proto.cli.logs.segments import SEGMENT, is_segment
+from kafka_admin_proto.cli.logs.segments import SEGMENT, is_of_log
 from kafka_admin_proto.cli.numbers import FloatNumber, WholeNumber
 from kafka_admin_proto.cli.schemas_option import load_folder, schemas_option
 from kafka_admin_proto.cli.times import TableTime, Time
@@ -81,14 +81,14 @@ class Inputs(msgspec.Struct, kw_only=True):
     only: int | None
 
     def segments(self) -> list[str]:
-        """The inputs, if they are log segments; raises click.UsageError where only some are."""
+        """The inputs, if they are files of a log; raises click.UsageError where only some are."""
         if self.input_format not in ("auto", SEGMENT):
             return []
-        found = [name for name in self.files if name != "-" and is_segment(name)]
+        found = [name for name in self.files if name != "-" and is_of_log(name)]
         if self.input_format == SEGMENT:
             return list(self.files or ("-",))
         if found and len(found) < len(self.files):
-            raise click.UsageError(f"{found[0]} is a log segment and not all the others are")
+            raise click.UsageError(f"{found[0]} is a file of a log and not all the others are")
         return found
 
     def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> FilteredFrames:

@@ -1,10 +1,10 @@
-"""``kap decode`` of log segments and snapshots: a row for each record."""
+"""``kap decode`` of log segments and of the files beside them: a row for each record or entry."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +18,9 @@ from kafka_admin_proto.cli.output import (
     write_json_lines,
     write_tsv,
 )
+from kafka_admin_proto.cli.without_effect import refuse
 from kafka_admin_proto.records.batches.batches import Batch
+from kafka_admin_proto.records.segments.files_beside import is_beside, rows_beside
 from kafka_admin_proto.records.segments.rows import ROW_KEYS, segment_rows
 from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
@@ -49,8 +51,15 @@ def is_segment(name: str) -> bool:
     return isinstance(first, Batch) or (cut and len(head) == SAMPLE_BYTES)
 
 
+def is_of_log(name: str) -> bool:
+    """Whether a file is a log segment or snapshot, or one that a broker keeps beside these."""
+    return is_beside(name) or is_segment(name)
+
+
 def decode_segments(names: list[str], output: str, *, topic: str | None, mask: bool) -> NoReturn:
     """Write the rows and leave with the exit code."""
+    if all(map(is_beside, names)):
+        refuse("files beside segments", "topic")
     counted = _Counted(names, topic, mask)
     _WRITERS[output](counted)
     sys.exit(1 if counted.problems else 0)
@@ -58,14 +67,13 @@ def decode_segments(names: list[str], output: str, *, topic: str | None, mask: b
 
 class _Counted:
     def __init__(self, names: list[str], topic: str | None, mask: bool) -> None:
-        self._names, self._topic, self._mask = names, topic, mask
+        self.names, self._topic, self._mask = names, topic, mask
         self.problems = 0
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for name in self._names:
+        for name in self.names:
             try:
-                source = sys.stdin.buffer if name == "-" else name
-                for row in segment_rows(source, self._topic, mask=self._mask):
+                for row in self._rows(name):
                     self.problems += row["problem"] is not None
                     yield {"file": replace_invalid_utf8(name), **row}
             except OSError as error:
@@ -76,15 +84,22 @@ class _Counted:
                     "problem": str(error),
                 }
 
+    def _rows(self, name: str) -> Iterator[dict[str, Any]]:
+        if is_beside(name):
+            return rows_beside(name)
+        source = sys.stdin.buffer if name == "-" else name
+        return segment_rows(source, self._topic, mask=self._mask)
 
-def _write_table(rows: Iterable[dict[str, Any]]) -> None:
+
+def _write_table(rows: _Counted) -> None:
+    columns = ("file", *_COLUMNS) if len(rows.names) > 1 else _COLUMNS
     page: list[list[str]] = []
     for row in rows:
-        page.append([_cell(row, column) for column in _COLUMNS])
+        page.append([_cell(row, column) for column in columns])
         if len(page) == _PAGE:
-            print_table(_COLUMNS, page, cut=("key", "fields"), whole=("type",))
+            print_table(columns, page, cut=("key", "fields"), whole=("type",))
             page = []
-    print_table(_COLUMNS, page, cut=("key", "fields"), whole=("type",))
+    print_table(columns, page, cut=("key", "fields"), whole=("type",))
 
 
 def _cell(row: dict[str, Any], column: str) -> str:
@@ -96,7 +111,7 @@ def _cell(row: dict[str, Any], column: str) -> str:
     return printable(value if isinstance(value, str) else compact_json(value))
 
 
-_WRITERS = {
+_WRITERS: dict[str, Callable[[_Counted], None]] = {
     "table": _write_table,
     "json": write_json_array,
     "jsonl": write_json_lines,

@@ -66,7 +66,7 @@ def segment_rows(
     for found in chain(first, segment):
         if isinstance(found, Gap):
             column = "problem" if found.is_problem else "note"
-            yield _row(position=found.position, size=found.size, **{column: found.text})
+            yield row_of(position=found.position, size=found.size, **{column: found.text})
             continue
         if not given and _is_of_a_quorum(found):
             topic = METADATA_TOPIC
@@ -74,11 +74,11 @@ def segment_rows(
         about = {"position": found.offset_in_data, "size": found.size, "batch": facts}
         about["epoch"] = found.partition_leader_epoch
         for record in found.records:
-            yield _row(**about, **record_row(record, found, topic, mask=mask))
+            yield row_of(**about, **record_row(record, found, topic, mask=mask))
         if found.error is not None:
-            yield _row(**about, problem=str(found.error))
+            yield row_of(**about, problem=str(found.error))
         elif not found.records:
-            yield _row(**about, offset=found.base_offset, note="a batch without records")
+            yield row_of(**about, offset=found.base_offset, note="a batch without records")
 
 
 def _is_of_a_quorum(found: Batch | Gap) -> bool:
@@ -94,7 +94,8 @@ def _is_of_a_quorum(found: Batch | Gap) -> bool:
     return False
 
 
-def _row(**values: Any) -> dict[str, Any]:
+def row_of(**values: Any) -> dict[str, Any]:
+    """A row with these values, and None for all other names."""
     return {name: values.get(name) for name in ROW_KEYS}
 
 

@@ -15,11 +15,12 @@ from collections.abc import Iterable
 import msgspec
 
 from kafka_admin_proto.counts import counted
-
-_OFFSET = struct.Struct(">ii")
-_TIME = struct.Struct(">qi")
-_ABORTED = struct.Struct(">hqqqq")
-_ABORTED_VERSION = 0
+from kafka_admin_proto.records.segments.files_beside import (
+    ABORTED_ENTRY,
+    ABORTED_VERSION,
+    OFFSET_ENTRY,
+    TIME_ENTRY,
+)
 
 
 class AbortedRange(msgspec.Struct, frozen=True):
@@ -57,28 +58,28 @@ class SegmentIndex:
         if max_timestamp > self._max_timestamp:
             self._max_timestamp, self._max_at = max_timestamp, last_offset
         if self._unindexed_bytes > self._interval_bytes:
-            self.offsets += _OFFSET.pack(last_offset - self._base_offset, position)
+            self.offsets += OFFSET_ENTRY.pack(last_offset - self._base_offset, position)
             self.finish()
             self._unindexed_bytes = 0
         self._unindexed_bytes += size_bytes
 
     def first_from(self, position: int) -> int | None:
         """The offset of the first entry at ``position`` of the segment or behind it, or None."""
-        size = _OFFSET.size
+        size = OFFSET_ENTRY.size
         place = bisect_left(
             range(len(self.offsets) // size),
             position,
-            key=lambda each: _OFFSET.unpack_from(self.offsets, each * size)[1],
+            key=lambda each: OFFSET_ENTRY.unpack_from(self.offsets, each * size)[1],
         )
         if place * size == len(self.offsets):
             return None
-        offset: int = _OFFSET.unpack_from(self.offsets, place * size)[0]
+        offset: int = OFFSET_ENTRY.unpack_from(self.offsets, place * size)[0]
         return self._base_offset + offset
 
     def finish(self) -> None:
         """The segment gets no more batches for now: index its largest timestamp."""
         if self._max_timestamp > self._last_timestamp:
-            self.times += _TIME.pack(self._max_timestamp, self._max_at - self._base_offset)
+            self.times += TIME_ENTRY.pack(self._max_timestamp, self._max_at - self._base_offset)
             self._last_timestamp = self._max_timestamp
 
     def is_full(self, most_bytes: int) -> bool:
@@ -86,16 +87,19 @@ class SegmentIndex:
 
         ``most_bytes`` is the largest size of a file.
         """
-        offsets, times = most_bytes // _OFFSET.size, most_bytes // _TIME.size - 1
-        return len(self.offsets) >= offsets * _OFFSET.size or len(self.times) >= times * _TIME.size
+        offsets, times = most_bytes // OFFSET_ENTRY.size, most_bytes // TIME_ENTRY.size - 1
+        return (
+            len(self.offsets) >= offsets * OFFSET_ENTRY.size
+            or len(self.times) >= times * TIME_ENTRY.size
+        )
 
     def truncate(self, offset: int, max_timestamp: int, max_at: int) -> None:
         """Forget entries of the offset and behind it; the largest timestamp is that one now."""
-        _cut(self.offsets, _OFFSET, 0, offset - self._base_offset)
-        _cut(self.times, _TIME, 1, offset - self._base_offset)
+        _cut(self.offsets, OFFSET_ENTRY, 0, offset - self._base_offset)
+        _cut(self.times, TIME_ENTRY, 1, offset - self._base_offset)
         self._unindexed_bytes = 0
-        last = self.times[-_TIME.size :]
-        self._last_timestamp = _TIME.unpack(last)[0] if last else -1
+        last = self.times[-TIME_ENTRY.size :]
+        self._last_timestamp = TIME_ENTRY.unpack(last)[0] if last else -1
         self._max_timestamp, self._max_at = max_timestamp, max_at
 
 
@@ -106,22 +110,24 @@ def _cut(entries: bytearray, layout: struct.Struct, field: int, relative_offset:
 
 def is_sane_offset_index(size: int, last: bytes) -> bool:
     """Whether ``.index`` may be what Kafka wrote, by its size and its end (``sanityCheck``)."""
-    return size % _OFFSET.size == 0 and (not size or _OFFSET.unpack(last[-_OFFSET.size :])[0] > 0)
+    return size % OFFSET_ENTRY.size == 0 and (
+        not size or OFFSET_ENTRY.unpack(last[-OFFSET_ENTRY.size :])[0] > 0
+    )
 
 
 def is_sane_time_index(size: int, last: bytes) -> bool:
     """The same for ``.timeindex``."""
-    if size % _TIME.size:
+    if size % TIME_ENTRY.size:
         return False
-    timestamp, offset = _TIME.unpack(last[-_TIME.size :]) if size else (0, 0)
+    timestamp, offset = TIME_ENTRY.unpack(last[-TIME_ENTRY.size :]) if size else (0, 0)
     return bool(timestamp >= 0 and offset >= 0)
 
 
 def aborted_bytes(entries: Iterable[AbortedRange]) -> bytes:
     """The contents of ``.txnindex``."""
     return b"".join(
-        _ABORTED.pack(
-            _ABORTED_VERSION, each.producer_id, each.first_offset, each.last_offset,
+        ABORTED_ENTRY.pack(
+            ABORTED_VERSION, each.producer_id, each.first_offset, each.last_offset,
             each.last_stable_offset,
         )
         for each in entries
@@ -130,12 +136,12 @@ def aborted_bytes(entries: Iterable[AbortedRange]) -> bytes:
 
 def read_aborted(data: bytes) -> list[AbortedRange]:
     """The entries of ``.txnindex``. Raises ValueError for what Kafka did not write."""
-    if len(data) % _ABORTED.size:
+    if len(data) % ABORTED_ENTRY.size:
         raise ValueError(
-            f"its {counted(len(data), 'bytes')} are not whole entries of {_ABORTED.size}"
+            f"its {counted(len(data), 'bytes')} are not whole entries of {ABORTED_ENTRY.size}"
         )
-    rows = list(_ABORTED.iter_unpack(data))
+    rows = list(ABORTED_ENTRY.iter_unpack(data))
     for version, _, first, last, _ in rows:
-        if version != _ABORTED_VERSION or not 0 <= first <= last:
+        if version != ABORTED_VERSION or not 0 <= first <= last:
             raise ValueError("it has an entry that no transaction has")
     return [AbortedRange(*row[1:]) for row in rows]

@@ -26,7 +26,7 @@ from kafka_admin_proto.records.batches.layout import (
     MAGIC_AT,
     SMALLEST,
 )
-from kafka_admin_proto.records.segments.checkpoints import read_checkpoint
+from kafka_admin_proto.records.segments.checkpoints import read_epochs
 from kafka_admin_proto.records.segments.segments import DEFAULT_BATCH_LIMIT
 from kafka_admin_proto.server.log.files import PART
 from kafka_admin_proto.server.partitions.disk.open_files import OpenFiles, SegmentFile
@@ -199,8 +199,7 @@ class Loading:
     def _read_epochs(self) -> list[tuple[int, int]]:
         path = self._folder / EPOCHS
         try:
-            rows = read_checkpoint(read_kept(path, _MOST_CHECKPOINT_BYTES), 2)
-            entries = [(int(epoch), int(start)) for epoch, start in rows]
+            entries = read_epochs(read_kept(path, _MOST_CHECKPOINT_BYTES))
             if any(a >= c or b > d for (a, b), (c, d) in itertools.pairwise(entries)):
                 raise ValueError("its epochs do not rise")
         except FileNotFoundError:

@@ -23,7 +23,14 @@ from kafka_admin_proto.errors import PartitionMetadataError
 from kafka_admin_proto.kept_files import KeptFileError, read_kept, refuse_link
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
-from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes, read_checkpoint
+from kafka_admin_proto.records.segments.checkpoints import (
+    OF_OFFSETS,
+    OFFSET,
+    PARTITION,
+    TOPIC,
+    checkpoint_bytes,
+    read_checkpoint,
+)
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.log import files
@@ -199,8 +206,8 @@ class LogDir:
         """The offset of each partition in a file."""
         path = self.folder / name
         try:
-            rows = read_checkpoint(read_kept(path, _MOST_BYTES), 3)
-            return {(topic, int(number)): int(offset) for topic, number, offset in rows}
+            rows = read_checkpoint(read_kept(path, _MOST_BYTES), OF_OFFSETS)
+            return {(row[TOPIC], row[PARTITION]): row[OFFSET] for row in rows}
         except FileNotFoundError:
             return {}
         except KeptFileError:

@@ -1,26 +1,17 @@
-"""``.snapshot`` files: the producers of a log at the offset in the file's name.
-
-A file is a version, a CRC-32C of what follows it, and the entries of the message ProducerSnapshot
-(``ProducerStateManager.writeSnapshot`` in Kafka).
-"""
+"""``.snapshot`` files: the producers of a log at the offset in the file's name."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
-from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.kept_files import read_kept
-from kafka_admin_proto.messages.producer_snapshot import ProducerEntry, ProducerSnapshot
-from kafka_admin_proto.records.batches.crc32c import crc32c
+from kafka_admin_proto.messages.producer_snapshot import ProducerEntry
+from kafka_admin_proto.records.segments.files_beside import producers_bytes, read_producers
 from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.partitions.producers import BatchMetadata, ProducerState
 
 SUFFIX = ".snapshot"
-_VERSION = 1
-_HEAD = struct.Struct(">hI")
 _MOST_BYTES = 1 << 30
 
 
@@ -39,24 +30,12 @@ def snapshot_bytes(states: list[ProducerState]) -> bytes:
         )
         for each in states
     ]
-    data = ProducerSnapshot(producer_entries=entries).encode(_VERSION)[4:]
-    return _HEAD.pack(_VERSION, crc32c(data)) + data
+    return producers_bytes(entries)
 
 
 def read_snapshot(data: bytes) -> list[ProducerState]:
     """The producers in a file. Raises ValueError."""
-    if len(data) < _HEAD.size:
-        raise ValueError(f"it has {counted(len(data), 'bytes')}; expected a version and a checksum")
-    version, crc = _HEAD.unpack_from(data)
-    if version != _VERSION:
-        raise ValueError(f"its version is {version}; expected {_VERSION}")
-    if crc != crc32c(data[_HEAD.size :]):
-        raise ValueError("its checksum is wrong")
-    try:
-        found = ProducerSnapshot.decode(data[2:], _VERSION)
-    except DecodeError as error:
-        raise ValueError(str(error)) from None
-    return [_state(each) for each in found.producer_entries]
+    return [_state(each) for each in read_producers(data)]
 
 
 def _state(entry: ProducerEntry) -> ProducerState:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from kafka_admin_proto.records.batches.batches import read_batches
-from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes, read_checkpoint
+from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes, read_epochs
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.simulation.broker.storage.disk import SEGMENT_NAME, Disk
 
@@ -58,8 +58,7 @@ class Log:
                 self.topic_id = PartitionMetadata.parse(metadata, file=self.folder).topic_id
         data = self.disk.read(self.log_dir, self.folder, SEGMENT_NAME) or b""
         self.batches = _split(data)
-        rows = read_checkpoint(self.disk.read(self.log_dir, self.folder, _EPOCHS_FILE) or b"", 2)
-        known = [(int(epoch), int(offset)) for epoch, offset in rows]
+        known = read_epochs(self.disk.read(self.log_dir, self.folder, _EPOCHS_FILE) or b"")
         # Epochs without records are forgotten, as shipped (LogLoader.load).
         self.epochs = [(epoch, start) for epoch, start in known if start < self.end_offset]
         offset = int(self.disk.read(self.log_dir, self.folder, _HIGH_WATERMARK_FILE) or b"0")

@@ -15,7 +15,7 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.state import State
 from tests.helpers.requirements import require_oracle
-from tests.records.dumped import dump
+from tests.records.dumped import check_beside, dump
 from tests.server.releases import RELEASES
 from tools.clusters import kraft
 
@@ -77,8 +77,7 @@ def check_with_kafka(data: Path, topics: list[str]) -> None:
     folders = [data / f"{topic}-{number}" for topic in topics for number in range(2)]
     for suffix, option in [
         ("log", "--deep-iteration"), ("index", "--index-sanity-check"),
-        ("timeindex", "--index-sanity-check"), ("txnindex", "--deep-iteration"),
-        ("index", "--verify-index-only"), ("snapshot", "--deep-iteration"),
+        ("timeindex", "--index-sanity-check"), ("index", "--verify-index-only"),
     ]:  # fmt: skip
         paths = sorted(path for each in folders for path in each.glob(f"*.{suffix}"))
         assert paths, suffix
@@ -86,6 +85,12 @@ def check_with_kafka(data: Path, topics: list[str]) -> None:
         assert not [line for line in said.splitlines() if any(x in line for x in _COMPLAINTS)]
         if option == "--index-sanity-check":
             assert said.count("passed sanity check") == len(paths)
+    beside = {
+        suffix: [path for each in folders for path in sorted(each.glob(f"*.{suffix}"))]
+        for suffix in ("index", "timeindex", "txnindex", "snapshot")
+    }
+    assert all(beside.values())
+    check_beside([path for paths in beside.values() for path in paths])
 
 
 def ours(
