@@ -47,7 +47,8 @@ TESTS  ?= -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 CONFORMANCE_VALUES ?= 2
 # What runs on the compiled engine: all that reads and writes bytes.
 SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_payloads.py \
-	tests/protocol/test_frames.py tests/records/batches/test_batches.py tests/speed
+	tests/protocol/test_frames.py tests/records/batches/test_batches.py \
+	tests/capture/test_times_after_gaps.py tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 

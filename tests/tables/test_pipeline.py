@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
 import struct
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +21,8 @@ from hypothesis import strategies as st
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
-from kafka_admin_proto.protocol import write_request, write_response
+from kafka_admin_proto.messages import ConsumerProtocolSubscription, JoinGroupRequest
+from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.tables.files import frame_files
 from kafka_admin_proto.tables.ingest import exchange
 from kafka_admin_proto.tables.ingest.unopened import UnopenedError
@@ -31,6 +34,7 @@ from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
 from tests.capture.test_request_log import REQUEST, RESPONSE, entry, enveloped, log4j
+from tests.capture.test_times_after_gaps import records, without
 from tests.helpers.profile import draws
 from tests.tables.traffic import ADMIN, CONTROLLER, DAY, LOG, hidden_in, write_mixed
 from tests.tables.traffic import mixed as mixed_packets
@@ -390,6 +394,31 @@ def test_captures_without_tcp(split_size: int, tcp: bool, tmp_path: Path) -> Non
     assert frames_in(tmp_path / "out") == by_one_process(captures)
     problems = [row["problem"] for row in rows_of(tmp_path / "out", "problems")]
     assert problems == ([] if tcp else ["no packet has TCP: 30 UDP, 2 ARP"])
+
+
+@pytest.mark.parametrize("sample", [ADMIN, CONTROLLER], ids=lambda path: path.name)
+def test_a_part_of_a_capture_is_lost(sample: Path, tmp_path: Path) -> None:
+    """Its frames have the times, latencies, pairs and topic names that decode gives them."""
+    whole = gzip.decompress(sample.read_bytes())
+    packets = list(records(whole))
+    lost = without(len(packets), random.Random(sample.name))
+    kept = (each for number, each in enumerate(packets) if number not in lost)
+    capture = tmp_path / "part.pcap"
+    capture.write_bytes(whole[:24] + b"".join(kept))
+    make(InThisProcess(), tmp_path / "out", [capture])
+    assert frames_in(tmp_path / "out") == by_one_process([capture])
+
+
+def test_subscriptions_stand_decoded_in_bodies(tmp_path: Path) -> None:
+    subscription = ConsumerProtocolSubscription(["fruit"]).encode(3)
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol("range", b"\0\3" + subscription)
+    request = JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol])
+    capture = tmp_path / "join.pcap"
+    capture.write_bytes(pcap(conversation([("c", frame(write_request(request, 9, 1)))])))
+    make(InThisProcess(), tmp_path / "out", [capture])
+    assert frames_in(tmp_path / "out") == by_one_process([capture])
+    (row,) = rows_of(tmp_path / "out", "frames")
+    assert json.loads(row["body"])["protocols"][0]["metadata"]["data"]["topics"] == ["fruit"]
 
 
 @pytest.mark.exhaustive

@@ -60,8 +60,12 @@ class TopicNameIndex:
         """Add the ids and names in a body."""
         if message in _NAMING_MESSAGES:
             for topic_id, name in named_topics(message, body):
-                if len(self.named) < MAX_TOPICS:
-                    self.named.setdefault(topic_id, (name, self.ordinal))
+                known = self.named.get(topic_id)
+                if known is None and len(self.named) < MAX_TOPICS:
+                    self.named[topic_id] = name, self.ordinal
+                elif known is not None and self.ordinal < known[1]:
+                    # A frame that waited for the end of its connection, read after later ones.
+                    self.named[topic_id] = name, self.ordinal
 
     def now(self) -> TopicNamesAt:
         """The names that are known at this packet; later ones do not change them."""
