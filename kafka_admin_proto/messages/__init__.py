@@ -265,6 +265,7 @@ __all__ = [
     "StreamsGroupTopologyDescriptionUpdateResponse",
     "StreamsGroupTopologyKey",
     "StreamsGroupTopologyValue",
+    "SubscriptionInfoData",
     "SyncGroupRequest",
     "SyncGroupResponse",
     "TopicRecord",
@@ -1017,6 +1018,9 @@ if TYPE_CHECKING:
     )
     from kafka_admin_proto.messages.streams_group_topology_value import (
         StreamsGroupTopologyValue as StreamsGroupTopologyValue,
+    )
+    from kafka_admin_proto.messages.subscription_info_data import (
+        SubscriptionInfoData as SubscriptionInfoData,
     )
     from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest as SyncGroupRequest
     from kafka_admin_proto.messages.sync_group_response import (

@@ -19,7 +19,7 @@ SUBSCRIPTION: Final = "ConsumerProtocolSubscription"
 ASSIGNMENT: Final = "ConsumerProtocolAssignment"
 #: Bytes of the version in front.
 VERSION_BYTES: Final = 2
-NEWEST: Final = 3
+_NEWEST: Final = 3
 
 
 def codec_of(data: bytes, name: str) -> Codec[Any]:
@@ -27,7 +27,7 @@ def codec_of(data: bytes, name: str) -> Codec[Any]:
     if len(data) < VERSION_BYTES:
         fault = f"its version takes {VERSION_BYTES} bytes, and it has {len(data)}"
         raise DecodeError(fault, message=name)
-    version = min(int.from_bytes(data[:VERSION_BYTES], "big", signed=True), NEWEST)
+    version = min(int.from_bytes(data[:VERSION_BYTES], "big", signed=True), _NEWEST)
     if version < 0:
         raise DecodeError(f"the consumer protocol has no version {version}", message=name)
     return codec(name, version)

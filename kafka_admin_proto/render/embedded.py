@@ -6,7 +6,8 @@
 They stand in JoinGroup, SyncGroup and DescribeGroups, and in records of groups. The protocol type
 beside them says whether the bytes are a consumer's. Old versions have none: there the bytes are
 read as a consumer's where they fit whole. No bytes at all are a member without any, and stay as
-they are; so do those of other protocol types (Connect's).
+they are; so do those of other protocol types (Connect's). Where the assignor is that of Kafka
+Streams, ``stream``, the ``userData`` of a subscription is a SubscriptionInfoData.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from kafka_admin_proto.errors import DecodeError, TrailingBytesError
 from kafka_admin_proto.protocol.consumer_protocol import (
     ASSIGNMENT,
     CONSUMER,
-    NEWEST,
     SUBSCRIPTION,
     VERSION_BYTES,
     codec_of,
 )
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
 from kafka_admin_proto.render.fields import FieldRow, field_rows
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.values import Message
 
@@ -50,7 +51,29 @@ _PLACES: dict[str, dict[str, str]] = {
         "classicMemberMetadata.supportedProtocols.metadata": SUBSCRIPTION
     },
 }
+#: Assignors are named in a struct around, by one of these.
+_ASSIGNOR = ("name", "protocolName", "protocolData", "protocol")
+_ASSIGNOR_ROWS = tuple(map(python_name, _ASSIGNOR))
+#: The assignor of Kafka Streams, and what its subscriptions have as ``userData``.
+_STREAMS, _STREAMS_INFO = "stream", "SubscriptionInfoData"
+_STREAMS_VERSION_BYTES = 4
+#: The numbers of Streams' ``AssignorError``, which are no error codes of the protocol.
+_STREAMS_ERRORS = (
+    "NONE", "INCOMPLETE_SOURCE_TOPIC_METADATA", "VERSION_PROBING", "ASSIGNMENT_ERROR",
+    "SHUTDOWN_REQUESTED",
+)  # fmt: skip
 _INDEX = re.compile(r"\[\d+\]")
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """What stands beside the bytes: the protocol type, "" where it is not known, and assignor."""
+
+    kind: str = ""
+    assignor: str = ""
+
+    @property
+    def may_be_consumers(self) -> bool:
+        return self.kind in ("", CONSUMER)
 
 
 class _Embedded(msgspec.Struct, frozen=True):
@@ -75,8 +98,8 @@ def message_json(found: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]
     """
     shown = found.to_json(value, mask=mask)
     for path, name in _PLACES.get(found.name, {}).items():
-        for owner, field, kind in _fields(shown, path.split("."), ""):
-            owner[field] = _in_place(owner[field], name, kind)
+        for owner, field, group in _fields(shown, path.split("."), _Group()):
+            owner[field] = _in_place(owner[field], name, group)
     return shown
 
 
@@ -85,9 +108,12 @@ def embedded_problems(found: Codec[Any], value: Any) -> Iterator[str]:
     places = _PLACES.get(found.name, {})
     shown = message_json(found, value, mask=True) if places else {}
     for path in places:
-        for owner, field, _ in _fields(shown, path.split("."), ""):
-            if isinstance(owner[field], dict) and "problem" in owner[field]:
-                yield f"{path}: {owner[field]['problem']}"
+        for owner, field, _ in _fields(shown, path.split("."), _Group()):
+            inner = owner[field]
+            while isinstance(inner, dict):
+                if "problem" in inner:
+                    yield f"{path}: {inner['problem']}"
+                inner = inner.get("data", {}).get("userData")
 
 
 def with_embedded(
@@ -100,60 +126,90 @@ def with_embedded(
         ".".join(map(python_name, path.split("."))): inner
         for path, inner in _PLACES.get(name, {}).items()
     }
-    kind = ""
+    kind = assignor = ""
     for row in rows:
-        inner = places.get(_INDEX.sub("", row.path)) if isinstance(row, FieldRow) else None
-        if isinstance(row, FieldRow) and row.path.endswith("protocol_type"):
-            kind = row.value or ""
-        if inner is None or row.secret or not isinstance(row, FieldRow):
-            yield row
+        inner = None
+        if isinstance(row, FieldRow) and not row.secret:
+            inner = places.get(_INDEX.sub("", row.path))
+            field = row.path.rpartition(".")[2]
+            if field == "protocol_type":
+                kind = row.value or ""
+            elif field in _ASSIGNOR_ROWS:
+                assignor = row.value or ""
+        if inner is not None and isinstance(row, FieldRow):
+            yield from _rows(row, inner, _Group(kind, assignor), data)
         else:
-            yield from _rows(row, inner, kind, data)
+            yield row
 
 
-def _fields(shown: Any, path: list[str], kind: str) -> Iterator[tuple[dict[str, Any], str, str]]:
-    """The structs around the fields of a path, the field's name, and the protocol type there."""
+def _fields(
+    shown: Any, path: list[str], group: _Group
+) -> Iterator[tuple[dict[str, Any], str, _Group]]:
+    """The structs around the fields of a path, the field's name, and what is said of the group."""
     for owner in shown if isinstance(shown, list) else [shown]:
         if not isinstance(owner, dict) or path[0] not in owner:
             continue
-        there = owner.get("protocolType") or kind
+        names = [owner[each] for each in _ASSIGNOR if owner.get(each)]
+        there = _Group(owner.get("protocolType") or group.kind, (*names, group.assignor)[0])
         if len(path) == 1:
             yield owner, path[0], there
         else:
             yield from _fields(owner[path[0]], path[1:], there)
 
 
-def _in_place(text: Any, name: str, kind: str) -> Any:
+def _in_place(text: Any, name: str, group: _Group) -> Any:
     """What stands in the place of the base64 of a field."""
-    if not isinstance(text, str) or not text or kind not in ("", CONSUMER):
+    if not isinstance(text, str) or not text or not group.may_be_consumers:
         return text
     try:
-        found = _read(base64.b64decode(text), name, kind)
+        found = _read(base64.b64decode(text), name, group)
     except DecodeError as error:
-        return {"base64": text, "problem": str(error)} if kind else text
+        return {"base64": text, "problem": str(error)} if group.kind else text
     data = found.codec.to_json(found.value)
+    if name == SUBSCRIPTION and group.assignor == _STREAMS:
+        data["userData"] = _in_place(data["userData"], _STREAMS_INFO, group)
     shown = {"message": name, "version": found.version, "data": data}
     return shown | {"problem": found.problem} if found.problem else shown
 
 
-def _read(data: bytes, name: str, kind: str) -> _Embedded:
+def _codec_of(data: bytes, name: str) -> Codec[Any]:
+    """Raises DecodeError."""
+    if name != _STREAMS_INFO:
+        return codec_of(data, name)
+    if len(data) < _STREAMS_VERSION_BYTES:
+        fault = f"its version takes {_STREAMS_VERSION_BYTES} bytes, and it has {len(data)}"
+        raise DecodeError(fault, message=name)
+    version = int.from_bytes(data[:_STREAMS_VERSION_BYTES], "big", signed=True)
+    known = catalog().entry(name).versions
+    if version not in known:
+        raise DecodeError(f"it has versions {known}, not {version}", message=name)
+    return codec(name, version)
+
+
+def _read(data: bytes, name: str, group: _Group) -> _Embedded:
     """Raises DecodeError; where the protocol type is not known, also for bytes left over."""
-    found = codec_of(data, name)
-    version = int.from_bytes(data[:VERSION_BYTES], "big")
+    found = _codec_of(data, name)
+    start = _fields_at(name)
+    version = int.from_bytes(data[:start], "big") if start else found.version
     try:
-        return _Embedded(found, version, found.decode_at(data, VERSION_BYTES))
+        return _Embedded(found, version, found.decode_at(data, start))
     except TrailingBytesError as error:
-        if not kind:
+        if not group.kind:
             raise
         problem = ""
-        if version <= NEWEST:
+        if version == found.version:
             problem = f"{counted(len(error.rest), 'bytes')} left over, which Kafka passes over"
         return _Embedded(found, version, error.value, problem)
     except DecodeError:
-        older = _read_as_older(data, name, found)
+        older = None if name == _STREAMS_INFO else _read_as_older(data, name, found)
         if older is None:
             raise
         return msgspec.structs.replace(older, version=version)
+
+
+def _fields_at(name: str) -> int:
+    """The bytes in front of the fields: Streams' have their version as a field."""
+    return 0 if name == _STREAMS_INFO else VERSION_BYTES
 
 
 def _read_as_older(data: bytes, name: str, newer: Codec[Any]) -> _Embedded | None:
@@ -182,40 +238,60 @@ def _attributes(found: Codec[Any]) -> list[str]:
     return [each.attribute for each in found.grammar.members if each.wire_type is not None]
 
 
-def _rows(row: FieldRow, name: str, kind: str, data: bytes) -> Iterator[FieldRow | ExplainedRow]:
+def _rows(
+    row: FieldRow, name: str, group: _Group, data: bytes
+) -> Iterator[FieldRow | ExplainedRow]:
     """The rows of the bytes in a field: its length, the version, the fields and what is left."""
     start = min(prefix_end(row, data), row.end)
     inside = data[start : row.end]
-    if not inside or kind not in ("", CONSUMER):
+    if not inside or not group.may_be_consumers:
         yield row
         return
     at, where, problem = 0, "left_over", ""
     found: Codec[Any] | None = None
     try:
-        embedded = _read(inside, name, kind)
+        embedded = _read(inside, name, group)
         found, problem = embedded.codec, embedded.problem
     except DecodeError as error:
-        if not kind:
+        if not group.kind:
             yield row
             return
         where, problem = error.path or where, error.fault
         with contextlib.suppress(DecodeError):
-            found = codec_of(inside, name)
+            found = _codec_of(inside, name)
     yield msgspec.structs.replace(row, end=start, value=inside.hex())
     if found is not None:
-        at = VERSION_BYTES
-        version = int.from_bytes(inside[:at], "big")
-        yield ExplainedRow(start, start + at, f"{row.path}.version", "INT16", version, name)
+        at = _fields_at(name)
+        if at:
+            version = int.from_bytes(inside[:at], "big")
+            yield ExplainedRow(start, start + at, f"{row.path}.version", "INT16", version, name)
         for each in field_rows(found, inside, at, mask=False)[0]:
             if each.type:  # the others are the bytes behind a fault
                 at = each.end
                 path = f"{row.path}.{each.path}"
-                yield msgspec.structs.replace(
-                    each, start=start + each.start, end=start + at, path=path
-                )
+                yield from _inner(
+                    msgspec.structs.replace(
+                        each, start=start + each.start, end=start + at, path=path
+                    ),
+                    name, each.path, group, data,
+                )  # fmt: skip
     path = f"{row.path}.{where}"
     if problem:
         yield ExplainedRow(start + at, row.end, path, "", None, problem, "damage")
     elif start + at < row.end:
         newer = "fields of a newer version"
         yield ExplainedRow(start + at, row.end, path, "", None, newer, "rest")
+
+
+def _inner(
+    row: FieldRow, name: str, field: str, group: _Group, data: bytes
+) -> Iterator[FieldRow | ExplainedRow]:
+    """The row of a field within, or its rows where it has a message in its bytes."""
+    if (name, field) == (SUBSCRIPTION, "user_data") and group.assignor == _STREAMS:
+        yield from _rows(row, _STREAMS_INFO, group, data)
+    elif (name, field) == (_STREAMS_INFO, "error_code"):
+        known = 0 <= row.value < len(_STREAMS_ERRORS)
+        words = _STREAMS_ERRORS[row.value] if known else ""
+        yield ExplainedRow(row.start, row.end, row.path, row.type, row.value, words)
+    else:
+        yield row

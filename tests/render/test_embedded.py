@@ -67,6 +67,14 @@ MISSING = (
 OF_CONNECT = bytes.fromhex("0000001a") + b"http://connect-1.example:1" + bytes(8)
 
 
+#: What SubscriptionInfo of Streams 4.4.0 writes at version 9: process id, end point "host:80",
+#: tasks 0_1 and 1_0 with offset sums 5 and -2, unique field 3 and error 1.
+OF_STREAMS = bytes.fromhex(
+    "000000090000000b0000000000000001000000000000000200000007686f73743a383000000002000000000000000100"
+    "0000010000000000000005000000010000000100000000fffffffffffffffe0300000001"
+)
+
+
 def join(metadata: bytes, kind: str = "consumer") -> JoinGroupRequest:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol("range", metadata)
     return JoinGroupRequest("g", protocol_type=kind, protocols=[protocol])
@@ -218,6 +226,54 @@ def test_problems_are_sentences(data: bytes, problem: str | None) -> None:
     found = codec("JoinGroupRequest", 9)
     inner = at(message_json(found, join(data), mask=True), "protocols.metadata")
     assert inner == "" if not data else inner.get("problem") == problem
+
+
+def of_streams(data: bytes, assignor: str = "stream") -> JoinGroupRequest:
+    """A member of Streams with that as user data."""
+    subscription = b"\0\1" + ConsumerProtocolSubscription(["apples"], data).encode(1)
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol(assignor, subscription)
+    return JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol])
+
+
+def test_streams_say_more_in_the_user_data() -> None:
+    found = codec("JoinGroupRequest", 9)
+    path = "protocols.metadata.data.userData"
+    inner = at(message_json(found, of_streams(OF_STREAMS), mask=True), path)
+    assert (inner["message"], inner["version"]) == ("SubscriptionInfoData", 9)
+    assert inner["data"]["taskOffsetSums"] == [
+        {"topicGroupId": 0, "partitionToOffsetSum": [{"partition": 1, "offsetSum": 5}]},
+        {"topicGroupId": 1, "partitionToOffsetSum": [{"partition": 0, "offsetSum": -2}]},
+    ]
+    other = at(message_json(found, of_streams(OF_STREAMS, "range"), mask=True), path)
+    assert other == base64.b64encode(OF_STREAMS).decode()
+    (frame,) = decoded(write_request(of_streams(OF_STREAMS), 9, 1))
+    explanation = explanation_of(frame, mask=True)
+    check_whole(explanation, frame.data, mask=True)
+    rows = {row.path.partition("user_data.")[2]: row for row in explanation.rows}
+    assert rows["task_offset_sums[1].partition_to_offset_sum[0].offset_sum"].value == -2
+    # It is no error code of the protocol, whose 1 is OFFSET_OUT_OF_RANGE.
+    assert rows["error_code"].meaning == "INCOMPLETE_SOURCE_TOPIC_METADATA"
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"\0\0\0", "SubscriptionInfoData at byte 0: its version takes 4 bytes, and it has 3"),
+        (b"\0\0\0\x0c" + OF_STREAMS[4:],
+         "SubscriptionInfoData at byte 0: it has versions 1-11, not 12"),
+        (OF_STREAMS[:-2], "SubscriptionInfoData v9, error_code at byte 80: int32 needs 4 bytes, 2 "
+         "left"),
+        (OF_STREAMS + b"x", "1 byte left over, which Kafka passes over"),
+    ],
+)  # fmt: skip
+def test_damaged_user_data_does_not_lose_the_subscription(data: bytes, problem: str) -> None:
+    found = codec("JoinGroupRequest", 9)
+    message = of_streams(data)
+    subscription = at(message_json(found, message, mask=True), "protocols.metadata.data")
+    assert (subscription["topics"], subscription["userData"]["problem"]) == (["apples"], problem)
+    assert list(embedded_problems(found, message)) == [f"protocols.metadata: {problem}"]
+    (frame,) = decoded(write_request(message, 9, 1))
+    check_whole(explanation_of(frame, mask=True), frame.data, mask=True)
 
 
 @pytest.mark.parametrize("kind", ["connect", "sr", "Consumer"])

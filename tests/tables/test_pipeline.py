@@ -414,7 +414,7 @@ def test_subscriptions_stand_decoded_in_bodies(tmp_path: Path) -> None:
     protocol = JoinGroupRequest.JoinGroupRequestProtocol("range", b"\0\3" + subscription)
     request = JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol])
     capture = tmp_path / "join.pcap"
-    capture.write_bytes(pcap(conversation([("c", frame(write_request(request, 9, 1)))])))
+    capture.write_bytes(pcap(conversation([(True, frame(write_request(request, 9, 1)))])))
     make(InThisProcess(), tmp_path / "out", [capture])
     assert frames_in(tmp_path / "out") == by_one_process([capture])
     (row,) = rows_of(tmp_path / "out", "frames")

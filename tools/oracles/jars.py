@@ -28,6 +28,7 @@ DEFINITION_ARTIFACTS = (
     "kafka-transaction-coordinator",
     "kafka-raft",
     "kafka-storage",
+    "kafka-streams",
     "kafka_2.13",
 )
 
