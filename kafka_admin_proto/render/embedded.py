@@ -126,6 +126,9 @@ def with_embedded(
         ".".join(map(python_name, path.split("."))): inner
         for path, inner in _PLACES.get(name, {}).items()
     }
+    if not places:  # no row of a long frame is looked at
+        yield from rows
+        return
     kind = assignor = ""
     for row in rows:
         inner = None

@@ -165,7 +165,7 @@ def test_what_has_no_bytes_is_refused(tmp_path: Path) -> None:
     log.write_text(log4j(entry()))
     segment = tmp_path / "00000000000000000000.log"
     segment.write_bytes(write_batch(Batch.of([Record(0, 1, None, b"x")])))
-    for file, words in ((log, "a request log, which has no bytes"), (segment, "a log segment")):
+    for file, words in ((log, "a request log, which has no bytes"), (segment, "a file of a log")):
         for options in ((), ("--html", str(tmp_path / "page.html"))):
             result = run(str(file), *options)
             assert (result.exit_code, result.stdout) == (2, "")
