@@ -13,6 +13,7 @@ Streams, ``stream``, the ``userData`` of a subscription is a SubscriptionInfoDat
 from __future__ import annotations
 
 import base64
+import binascii
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ from kafka_admin_proto.protocol.consumer_protocol import (
     codec_of,
 )
 from kafka_admin_proto.render.explain import ExplainedRow, prefix_end
+from kafka_admin_proto.render.field_scan import has_invalid_utf8
 from kafka_admin_proto.render.fields import FieldRow, field_rows
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
@@ -62,6 +64,7 @@ _STREAMS_ERRORS = (
     "NONE", "INCOMPLETE_SOURCE_TOPIC_METADATA", "VERSION_PROBING", "ASSIGNMENT_ERROR",
     "SHUTDOWN_REQUESTED",
 )  # fmt: skip
+_INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; base64 has the bytes"
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -93,8 +96,9 @@ def has_embedded(name: str) -> bool:
 def message_json(found: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]:
     """The JSON of a message, with the messages in its bytes as ``{"message", "version", "data"}``.
 
-    What is wrong with one is a ``problem`` beside these. Bytes that should be one and are not are
-    ``{"base64": …, "problem": …}``.
+    What is wrong with one is a ``problem`` beside these, and ``base64`` has its bytes where the
+    data does not give all of them back. Bytes that should be one and are not are ``{"base64": …,
+    "problem": …}``.
     """
     shown = found.to_json(value, mask=mask)
     for path, name in _PLACES.get(found.name, {}).items():
@@ -165,14 +169,21 @@ def _in_place(text: Any, name: str, group: _Group) -> Any:
     if not isinstance(text, str) or not text or not group.may_be_consumers:
         return text
     try:
-        found = _read(base64.b64decode(text), name, group)
+        found = _read(base64.b64decode(text, validate=True), name, group)
+    except binascii.Error:  # a loaded definition of the message has text there
+        return text
     except DecodeError as error:
         return {"base64": text, "problem": str(error)} if group.kind else text
     data = found.codec.to_json(found.value)
     if name == SUBSCRIPTION and group.assignor == _STREAMS:
         data["userData"] = _in_place(data["userData"], _STREAMS_INFO, group)
     shown = {"message": name, "version": found.version, "data": data}
-    return shown | {"problem": found.problem} if found.problem else shown
+    problem = found.problem
+    if not problem and has_invalid_utf8(found.codec, found.value):
+        problem = _INVALID_UTF8
+    if problem or found.version != found.codec.version:
+        shown["base64"] = text
+    return shown | {"problem": problem} if problem else shown
 
 
 def _codec_of(data: bytes, name: str) -> Codec[Any]:

@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import codec
+from kafka_admin_proto.loaded_schemas import load_schemas
 from kafka_admin_proto.messages import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -36,6 +37,7 @@ from kafka_admin_proto.records.batches.rows import BatchRows
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, write_known_record
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.render.embedded import embedded_problems, message_json
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from tests.records.dumped import dump
 from tests.render.frames import decoded
@@ -158,6 +160,65 @@ def test_damaged_bytes_do_not_lose_the_message_around_them(data: bytes) -> None:
         assert shown == plain
 
 
+def bytes_of(inner: Any) -> bytes:
+    """The bytes that stand for a message in JSON: given as they were, or written from its data."""
+    if not isinstance(inner, dict):
+        return base64.b64decode(inner or "")
+    if "base64" in inner:
+        return base64.b64decode(inner["base64"])
+    found, data = codec(inner["message"], inner["version"]), dict(inner["data"])
+    if isinstance(data.get("userData"), dict):
+        data["userData"] = base64.b64encode(bytes_of(data["userData"])).decode()
+    version = inner["version"].to_bytes(2, "big")
+    written = found.encode(found.from_json(data))
+    return written if inner["message"] == "SubscriptionInfoData" else version + written
+
+
+def damaged(whole: bytes) -> st.SearchStrategy[bytes]:
+    """The bytes with some in the place of others, and some more behind."""
+    return st.builds(
+        lambda start, put, more: whole[:start] + put + whole[start + len(put) :] + more,
+        st.integers(0, len(whole)), st.binary(max_size=6), st.binary(max_size=3),
+    )  # fmt: skip
+
+
+def with_user_data(data: bytes) -> bytes:
+    return b"\0\1" + ConsumerProtocolSubscription(["apples"], data).encode(1)
+
+
+@given(
+    damaged(SUBSCRIBED) | damaged(OF_STREAMS).map(with_user_data), st.sampled_from(["consumer", ""])
+)
+@example(SUBSCRIBED.replace(b"pears", b"pe\xffrs"), "consumer")
+@example(b"\0\x09" + SUBSCRIBED[2:] + b"fields of a newer version", "consumer")
+@example(SUBSCRIBED + b"xyz", "consumer")
+@example(with_user_data(OF_STREAMS + b"xyz"), "consumer")
+def test_no_byte_is_lost(data: bytes, kind: str) -> None:
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol("stream", data)
+    message = JoinGroupRequest("g", protocol_type=kind, protocols=[protocol])
+    shown = message_json(codec("JoinGroupRequest", 9), message, mask=True)
+    assert bytes_of(at(shown, "protocols.metadata")) == data
+
+
+def test_a_topic_that_is_not_utf_8_is_pointed_out() -> None:
+    data = SUBSCRIBED.replace(b"pears", b"pe\xffrs")
+    found = codec("JoinGroupRequest", 9)
+    assert list(embedded_problems(found, join(data))) == [
+        "protocols.metadata: text that is not UTF-8 is shown with U+FFFD; base64 has the bytes"
+    ]
+
+
+def test_a_loaded_definition_may_have_text_in_the_place(tmp_path: Path) -> None:
+    definition = (catalog().folder / "kafka" / "JoinGroupRequest.json").read_text()
+    changed = definition.replace('"type": "bytes"', '"type": "string"')
+    (tmp_path / "JoinGroupRequest.json").write_text(changed)
+    load_schemas(tmp_path, dialect="with-text")
+    found = codec("JoinGroupRequest", 9, dialect="with-text")
+    shown = found.to_json(found.value_class())
+    shown |= {"protocolType": "consumer", "protocols": [{"name": "range", "metadata": "hello"}]}
+    assert message_json(found, found.from_json(shown), mask=True) == shown
+
+
 @given(st.binary(max_size=30) | st.builds(lambda n: SUBSCRIBED[:n], st.integers(0, 60)))
 def test_every_byte_is_explained_once(data: bytes) -> None:
     for frame in frames(data, data):
@@ -230,8 +291,7 @@ def test_problems_are_sentences(data: bytes, problem: str | None) -> None:
 
 def of_streams(data: bytes, assignor: str = "stream") -> JoinGroupRequest:
     """A member of Streams with that as user data."""
-    subscription = b"\0\1" + ConsumerProtocolSubscription(["apples"], data).encode(1)
-    protocol = JoinGroupRequest.JoinGroupRequestProtocol(assignor, subscription)
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol(assignor, with_user_data(data))
     return JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol])
 
 
@@ -331,6 +391,6 @@ def plain(shown: Any) -> Any:
         return [plain(each) for each in shown]
     if not isinstance(shown, dict):
         return shown
-    if "problem" in shown and "base64" in shown:
+    if "base64" in shown and "data" not in shown:
         return shown["base64"]
     return plain(shown["data"]) if "data" in shown else {k: plain(v) for k, v in shown.items()}

@@ -15,6 +15,7 @@ _MOST_KINDS = 1000
 
 class _Kind(msgspec.Struct):
     first: int
+    last: int
     count: int = 0
     numbers: list[int] = []
 
@@ -26,16 +27,19 @@ class Notices:
         self._kinds: dict[str, _Kind] = {}
 
     def say(self, number: int, problem: str) -> None:
-        """The problem of the frame of that number."""
+        """A problem of the frame of that number; frames come in order, each once for a kind."""
         kind = kind_of(problem)
         known = self._kinds.get(kind)
         if known is not None:
+            if number == known.last:
+                return
+            known.last = number
             known.count += 1
             if len(known.numbers) < _LISTED:
                 known.numbers.append(number)
             return
         if len(self._kinds) < _MOST_KINDS:
-            self._kinds[kind] = _Kind(number)
+            self._kinds[kind] = _Kind(number, number)
         click.echo(printable(f"frame {number}: {problem}"), err=True)
 
     def finish(self) -> None:

@@ -193,7 +193,8 @@ def _rest(data: bytes, layout: struct.Struct, count: int) -> Rows:
     at = count * layout.size
     left = len(data) - at
     if left % layout.size:
-        text = f"{counted(left, 'bytes')} left over; expected entries of {layout.size} bytes"
+        expected = counted(layout.size, "bytes")
+        text = f"{counted(left, 'bytes')} left over; expected entries of {expected}"
         yield row_of(position=at, size=left, problem=text)
     elif left:
         text = f"{counted(left, 'bytes')} preallocated and not written yet"

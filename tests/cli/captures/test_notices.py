@@ -7,7 +7,12 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from kafka_admin_proto import CreateTopicsRequest, RequestHeader, SaslHandshakeRequest
+from kafka_admin_proto import (
+    CreateTopicsRequest,
+    JoinGroupRequest,
+    RequestHeader,
+    SaslHandshakeRequest,
+)
 from kafka_admin_proto.capture.problem_kinds import kind_of
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame, write_request
@@ -20,6 +25,22 @@ TOKEN = frame(write_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)) + fr
 
 def run(arguments: str, data: bytes) -> Result:
     return CliRunner().invoke(kap, arguments.split(), input=data)
+
+
+def test_a_frame_with_a_problem_in_several_places_is_counted_once() -> None:
+    protocol = JoinGroupRequest.JoinGroupRequestProtocol("range", b"\0")
+    other = JoinGroupRequest.JoinGroupRequestProtocol("sticky", b"\0\1\0\0\0\0")
+    request = JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol, protocol, other])
+    data = frame(write_request(request, 9, 1))
+    result = run("decode --input-format raw", data + data)
+    assert result.stderr.splitlines() == [
+        "frame 1: protocols.metadata: ConsumerProtocolSubscription at byte 0: its version takes 2 "
+        "bytes, and it has 1",
+        "frame 1: protocols.metadata: ConsumerProtocolSubscription v1, user_data at byte 6: bytes "
+        "length needs 4 bytes, 0 left",
+        "1 more like frame 1: 2; kap decode --output json has each",
+        "1 more like frame 1: 2; kap decode --output json has each",
+    ]
 
 
 def test_problems_of_one_kind_are_said_once() -> None:
