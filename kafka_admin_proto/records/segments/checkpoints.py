@@ -7,7 +7,7 @@ entry, whose fields are separated by spaces (``CheckpointFile`` in Kafka).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 TOPIC, PARTITION, OFFSET = "topic", "partition", "offset"
@@ -16,6 +16,9 @@ OF_EPOCHS = ("epoch", "startOffset")
 OF_OFFSETS = (TOPIC, PARTITION, OFFSET)
 _VERSION = "0"
 _NUMBER = re.compile(r"[0-9]{1,19}")
+_OFFSETS = (OFFSET, "startOffset")
+#: The largest offset, and the largest epoch or partition.
+_MOST_OFFSET, _MOST_INT = (1 << 63) - 1, (1 << 31) - 1
 
 
 def checkpoint_bytes(entries: Iterable[Iterable[object]]) -> bytes:
@@ -24,23 +27,24 @@ def checkpoint_bytes(entries: Iterable[Iterable[object]]) -> bytes:
     return "\n".join([_VERSION, str(len(lines)), *lines, ""]).encode()
 
 
-def read_checkpoint(data: bytes, names: Sequence[str]) -> list[dict[str, Any]]:
+def read_checkpoint(data: bytes, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The entries of a file by the names of their fields; none of an empty file, as in Kafka.
 
-    All fields but the topic are numbers. Raises ValueError.
+    All fields but the topic are numbers. Raises ValueError, behind the entries in front of a fault.
     """
     if not data:
-        return []
+        return
     try:
         lines = data.decode().splitlines()
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8 text; expected a checkpoint's lines") from None
     if lines[:1] != [_VERSION]:
         raise ValueError(f"its first line is {''.join(lines[:1])[:20]!r}; expected 0")
-    rows = [line.split(" ") for line in lines[2:]]
-    if lines[1:2] != [str(len(rows))]:
-        raise ValueError(f"its second line is not {len(rows)}, the number of its entries")
-    return [_entry(row, names) for row in rows]
+    count = len(lines[2:])
+    if lines[1:2] != [str(count)]:
+        raise ValueError(f"its second line is not {count}, the number of its entries")
+    for line in lines[2:]:
+        yield _entry(line, names)
 
 
 def read_epochs(data: bytes) -> list[tuple[int, int]]:
@@ -48,13 +52,18 @@ def read_epochs(data: bytes) -> list[tuple[int, int]]:
     return [(row["epoch"], row["startOffset"]) for row in read_checkpoint(data, OF_EPOCHS)]
 
 
-def _entry(row: list[str], names: Sequence[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = dict(zip(names, row, strict=False))
-    for name in names:
-        if name != TOPIC and _NUMBER.fullmatch(entry.get(name, "")):
-            entry[name] = int(entry[name])
-    if len(row) != len(names) or any(
-        isinstance(entry[name], str) is not (name == TOPIC) for name in names
-    ):
-        raise ValueError(f"{' '.join(row)[:60]!r} is no entry of {', '.join(names)}")
+def _entry(line: str, names: Sequence[str]) -> dict[str, Any]:
+    values = line.split(" ")
+    entry = {
+        name: value if name == TOPIC else _number(name, value)
+        for name, value in zip(names, values, strict=False)
+    }
+    if len(values) != len(names) or None in entry.values():
+        raise ValueError(f"{line[:60]!r} is no entry of {', '.join(names)}")
     return entry
+
+
+def _number(name: str, text: str) -> int | None:
+    """None where Kafka writes no such number."""
+    number = int(text) if _NUMBER.fullmatch(text) else -1
+    return number if 0 <= number <= (_MOST_OFFSET if name in _OFFSETS else _MOST_INT) else None

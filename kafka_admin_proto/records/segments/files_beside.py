@@ -11,6 +11,7 @@ checkpoints of a partition and of a folder of logs (``CheckpointFile``). The val
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ ABORTED_VERSION = 0
 _SNAPSHOT_HEAD = struct.Struct(">hI")
 _SNAPSHOT_VERSION = 1
 _NAME = re.compile(r"([0-9]{20})(\.(?:index|timeindex|txnindex|snapshot))(?:\.\w+)?")
-#: A larger file is refused where it has to be read whole.
+#: A file is read whole, and a larger one is refused.
 _MOST_BYTES = 1 << 28
 #: The checkpoints in a folder of logs.
 _OF_ALL_LOGS = (
@@ -71,13 +72,14 @@ def rows_beside(name: str) -> Rows:
     if reader is None:
         raise ValueError(f"{name} is not the name of a file beside segments")
     with open(name, "rb") as file:
-        data = file.read(_MOST_BYTES + 1)
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(size) if size <= _MOST_BYTES else b""
     try:
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f"it is larger than {_MOST_BYTES} bytes, and none of its kind is")
+        if size > _MOST_BYTES:
+            raise ValueError(f"it is larger than {_MOST_BYTES >> 20} MiB, and is not read")
         yield from reader(data)
     except ValueError as error:
-        yield row_of(position=0, size=len(data), problem=str(error))
+        yield row_of(position=0, size=size, problem=str(error))
 
 
 def read_producers(data: bytes) -> list[ProducerEntry]:
@@ -202,9 +204,9 @@ def _rest(data: bytes, layout: struct.Struct, count: int) -> Rows:
 
 
 def _producers(data: bytes) -> Rows:
-    found = read_producers(data)
-    shown = codec(ProducerSnapshot, _SNAPSHOT_VERSION).to_json(ProducerSnapshot(0, found))
-    for fields in shown["producerEntries"]:
+    known = codec(ProducerSnapshot, _SNAPSHOT_VERSION)
+    for entry in read_producers(data):
+        (fields,) = known.to_json(ProducerSnapshot(0, [entry]))["producerEntries"]
         yield row_of(type="ProducerEntry", version=_SNAPSHOT_VERSION, fields=fields)
 
 

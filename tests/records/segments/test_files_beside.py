@@ -7,7 +7,9 @@ files of real nodes and of ours (``tests/server/partitions/disk/test_real_nodes.
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -130,6 +132,10 @@ def test_the_room_that_a_running_broker_has_made_is_a_note(tmp_path: Path) -> No
          "its second line is not 1, the number of its entries"),
         ("leader-epoch-checkpoint", b"0\n1\nx 4\n", "'x 4' is no entry of epoch, startOffset"),
         ("leader-epoch-checkpoint", b"0\n1\n1 4 5\n", "'1 4 5' is no entry of epoch, startOffset"),
+        ("leader-epoch-checkpoint", b"0\n1\n2147483648 4\n",
+         "'2147483648 4' is no entry of epoch, startOffset"),
+        ("leader-epoch-checkpoint", b"0\n1\n1 9223372036854775808\n",
+         "'1 9223372036854775808' is no entry of epoch, startOffset"),
         ("leader-epoch-checkpoint", b"\xff", "it is not UTF-8 text; expected a checkpoint's lines"),
         ("partition.metadata", b"version: 0\n",
          "there is no topic_id; expected a line \"topic_id: …\""),
@@ -149,10 +155,35 @@ def test_damaged_and_truncated_files_end_in_sentences(
         assert said == wanted
 
 
+def test_entries_in_front_of_a_fault_are_shown(tmp_path: Path) -> None:
+    found = shown(tmp_path, "leader-epoch-checkpoint", b"0\n2\n1 4\nx 5\n")
+    assert [row["offset"] for row in found] == [4, None]
+    assert texts(found) == ["'x 5' is no entry of epoch, startOffset"]
+
+
+def test_a_checkpoint_is_read_in_little_memory(tmp_path: Path) -> None:
+    """Some times its size: no more than a line of it is split at once."""
+    data = checkpoint_bytes((number, number) for number in range(1000, 9000))
+    path = tmp_path / "leader-epoch-checkpoint"
+    path.write_bytes(data)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in rows_beside(str(path))) == 8000
+        assert tracemalloc.get_traced_memory()[1] < 16 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_larger_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / f"{NAME}.index"
+    with path.open("wb") as file:
+        file.truncate((1 << 28) + 1)
+    (row,) = rows_beside(str(path))
+    assert row["problem"] == "it is larger than 256 MiB, and is not read"
+
+
 @given(st.sampled_from(sorted(ALL)), st.binary(max_size=60), st.integers(0, 200))
 def test_any_bytes_are_rows(name: str, more: bytes, end: int) -> None:
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory() as folder:
         for data in (more, ALL[name][:end] + more, ALL[name] + more):
             for row in shown(Path(folder), name, data):
