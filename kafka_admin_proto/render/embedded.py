@@ -3,11 +3,12 @@
     message_json(codec, body, mask=True)["protocols"][0]["metadata"]
     # {"message": "ConsumerProtocolSubscription", "version": 3, "data": {"topics": [...], ...}}
 
-They stand in JoinGroup, SyncGroup and DescribeGroups, and in records of groups. The protocol type
-beside them says whether the bytes are a consumer's. Old versions have none: there the bytes are
-read as a consumer's where they fit whole. No bytes at all are a member without any, and stay as
-they are; so do those of other protocol types (Connect's). Where the assignor is that of Kafka
-Streams, ``stream``, the ``userData`` of a subscription is a SubscriptionInfoData.
+The bytes are in JoinGroup, SyncGroup and DescribeGroups, and in records of groups. The protocol
+type beside them says whether they are a consumer's. Old versions of these messages have no protocol
+type: there the bytes are read as a consumer's if they are one message to their end. Empty bytes
+(the member has none) and those of other protocol types (Connect's) stay as they are. If the
+assignor is that of Kafka Streams, ``stream``, the ``userData`` of a subscription is read as a
+SubscriptionInfoData.
 """
 
 from __future__ import annotations
@@ -64,12 +65,14 @@ _STREAMS_ERRORS = (
     "NONE", "INCOMPLETE_SOURCE_TOPIC_METADATA", "VERSION_PROBING", "ASSIGNMENT_ERROR",
     "SHUTDOWN_REQUESTED",
 )  # fmt: skip
+#: The name of a row for the bytes behind the last field.
+_LEFT_OVER = "left_over"
 _INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD; base64 has the bytes"
 _INDEX = re.compile(r"\[\d+\]")
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """What stands beside the bytes: the protocol type, "" where it is not known, and assignor."""
+    """The protocol type beside the bytes, "" if it is not known, and the assignor."""
 
     kind: str = ""
     assignor: str = ""
@@ -96,8 +99,8 @@ def has_embedded(name: str) -> bool:
 def message_json(found: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]:
     """The JSON of a message, with the messages in its bytes as ``{"message", "version", "data"}``.
 
-    What is wrong with one is a ``problem`` beside these, and ``base64`` has its bytes where the
-    data does not give all of them back. Bytes that should be one and are not are ``{"base64": …,
+    A fault in one is a ``problem`` beside these. ``base64`` has its bytes if the data does not give
+    all of them back. Bytes that should be a message and cannot be read are ``{"base64": …,
     "problem": …}``.
     """
     shown = found.to_json(value, mask=mask)
@@ -123,8 +126,8 @@ def embedded_problems(found: Codec[Any], value: Any) -> Iterator[str]:
 def with_embedded(
     name: str, rows: Iterable[FieldRow | ExplainedRow], data: bytes
 ) -> Iterator[FieldRow | ExplainedRow]:
-    """The rows of a frame with the message ``name``; those with other messages in their bytes have
-    rows for all fields of these.
+    """The rows of a frame with the message ``name``: a row whose bytes are another message is
+    replaced by rows for the fields of that message.
     """
     places = {
         ".".join(map(python_name, path.split("."))): inner
@@ -261,7 +264,7 @@ def _rows(
     if not inside or not group.may_be_consumers:
         yield row
         return
-    at, where, problem = 0, "left_over", ""
+    at, where, problem = 0, _LEFT_OVER, ""
     found: Codec[Any] | None = None
     try:
         embedded = _read(inside, name, group)
@@ -289,6 +292,8 @@ def _rows(
                     ),
                     name, each.path, group, data,
                 )  # fmt: skip
+    if where == _LEFT_OVER and start + at == row.end:
+        where = "missing"
     path = f"{row.path}.{where}"
     if problem:
         yield ExplainedRow(start + at, row.end, path, "", None, problem, "damage")

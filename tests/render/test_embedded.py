@@ -266,8 +266,8 @@ def test_version_1_without_owned_partitions_is_pointed_out() -> None:
     inner = at(json.loads(bytes(record["body"])), "protocols.metadata")
     assert inner["data"] == {"topics": ["apples"], "userData": None}
     assert (inner["version"], inner["problem"], record["problem"]) == (1, MISSING, None)
-    assert [row.meaning for row in explanation_of(frame, mask=True).rows if row.kind == "damage"] \
-        == [MISSING]  # fmt: skip
+    (damage,) = (row for row in explanation_of(frame, mask=True).rows if row.kind == "damage")
+    assert (damage.path, damage.meaning) == ("protocols[0].metadata.missing", MISSING)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ ABORTED_VERSION = 0
 #: Version and checksum in front of a snapshot's producers.
 _SNAPSHOT_HEAD = struct.Struct(">hI")
 _SNAPSHOT_VERSION = 1
-_NAME = re.compile(r"([0-9]{20})(\.(?:index|timeindex|txnindex|snapshot))(?:\.\w+)?")
+_NAME = re.compile(
+    r"([0-9]{20})(\.(?:index|timeindex|txnindex|snapshot))(?:\.(?:cleaned|deleted|swap))?"
+)
 #: A file is read whole, and a larger one is refused.
 _MOST_BYTES = 1 << 28
 #: The checkpoints in a folder of logs.

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.producer_snapshot import ProducerEntry
 from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes
-from kafka_admin_proto.records.segments.files_beside import producers_bytes, rows_beside
+from kafka_admin_proto.records.segments.files_beside import is_beside, producers_bytes, rows_beside
 from kafka_admin_proto.records.segments.rows import ROW_KEYS
 
 NAME = "00000000000000000019"
@@ -172,6 +172,11 @@ def test_a_checkpoint_is_read_in_little_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 16 * len(data)
     finally:
         tracemalloc.stop()
+
+
+def test_other_names_are_not_of_such_files() -> None:
+    others = ["19.index", f"{NAME}.log", f"{NAME}.index.gz", f"{NAME}.index.swap.gz", "a.snapshot"]
+    assert [name for name in (*ALL, *others) if not is_beside(f"/logs/fruit-0/{name}")] == others
 
 
 def test_a_larger_file_is_not_read(tmp_path: Path) -> None:
