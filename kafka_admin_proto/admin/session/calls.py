@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from kafka_admin_proto.admin.caller import Target
@@ -17,6 +18,9 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
 _R = TypeVar("_R", bound=Message)
+
+#: Addresses that an error message names.
+_NAMED = 10
 
 
 class Call(Generic[_R]):
@@ -51,8 +55,8 @@ class Call(Generic[_R]):
         self.inner: Call[Any] | None = None
         self.is_sent = False
         self.maybe_repeated = False
-        #: Where this call was not answered; it goes to other brokers where it can.
-        self.failed: set[Address] = set()
+        #: Where this call was not answered, in order; it goes to other brokers where it can.
+        self.failed: dict[Address, None] = {}
 
     @property
     def api(self) -> str:
@@ -77,9 +81,20 @@ class Call(Generic[_R]):
         parts.append(f"waiting for {asked.waiting}{why}")
         if last_error := asked.last_error or self.last_error:
             parts.append(f"the last error was: {last_error}")
+        named = "; ".join(parts)
+        if others := [each for each in asked.failed if str(each) not in named]:
+            parts.append(f"{listed(others, 'and')} did not answer either")
         if may_have_acted:
             parts.append("the request was sent, and the cluster may still act on it")
         return RequestTimedOutError("; ".join(parts), may_have_acted=may_have_acted)
+
+
+def listed(addresses: Sequence[Address], joint: str) -> str:
+    """Addresses in a sentence, with ``joint`` ("and", "or") between them; the first ten."""
+    named = [*map(str, addresses[:_NAMED])]
+    if len(addresses) > _NAMED:
+        named.append(f"{len(addresses) - _NAMED} more")
+    return f" {joint} ".join(named)
 
 
 def highest_shared_version(call: Call[Any], connection: BrokerConnection) -> int:

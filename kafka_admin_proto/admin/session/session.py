@@ -23,7 +23,7 @@ from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.pool import Key, Pool
 from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.retry import Backoff, Deadline, is_transient
-from kafka_admin_proto.admin.session.calls import Call, highest_shared_version
+from kafka_admin_proto.admin.session.calls import Call, highest_shared_version, listed
 from kafka_admin_proto.admin.session.cluster_view import (
     ClusterView,
     cluster_call,
@@ -55,8 +55,6 @@ _ENDED_UNANSWERED = 2
 _LEAST_TURN_S = 0.1
 #: Seconds that a timer of the event loop may be early.
 _TIMER_S = 0.001
-#: Addresses that an error message names.
-_NAMED = 10
 
 
 class Session(Caller):
@@ -77,6 +75,8 @@ class Session(Caller):
         #: Brokers that were live at some time.
         self._known: set[int] = set()
         self._refreshing = asyncio.Lock()
+        #: The call that reads the view now.
+        self._reading: Call[Any] | None = None
         self._was_answered = False
         self._ended_unanswered = 0
         #: The event loop that it was first used in.
@@ -248,7 +248,7 @@ class Session(Caller):
             limit = max(limit, asked_ms / 1000 + _GRACE_S)
         timeout = limit
         if call.fits_any and _LEAST_TURN_S <= (half := call.deadline.left / 2) < limit:
-            others = {each for _, each in self._addresses()} - call.failed - {connection.address}
+            others = {each for _, each in self._addresses()} - {*call.failed, connection.address}
             timeout = half if others else limit  # the last one has it all
         call.is_sent = True
         answered = connection.answered
@@ -257,7 +257,7 @@ class Session(Caller):
                 event = await connection.request(call.request, version)
         except (ConnectionLostError, TimeoutError) as error:
             call.is_sent = False
-            call.failed.add(connection.address)
+            call.failed[connection.address] = None
             if isinstance(error, ConnectionLostError):
                 self._ended_unanswered += 1
                 raise
@@ -322,9 +322,7 @@ class Session(Caller):
         candidates.sort(key=lambda each: (each[1] in call.failed, self._pool.failures(each[0])))
         if not candidates:
             return usable[0]
-        named = [str(address) for _, address in candidates[:_NAMED]]
-        more = f" or {len(candidates) - _NAMED} more" if len(candidates) > _NAMED else ""
-        call.waiting = f"a connection to {' or '.join(named)}{more}"
+        call.waiting = f"a connection to {listed([each for _, each in candidates], 'or')}"
         try:
             return await self._pool.first(candidates)
         except ConnectionFailedError:
@@ -374,14 +372,16 @@ class Session(Caller):
 
     async def _current_view(self, call: Call[Any]) -> ClusterView:
         """The view of the cluster, read again when it is old or an answer contradicted it."""
+        call.inner = self._reading
         async with self._refreshing:
+            call.inner = None
             view = self._view
             if view is None or self._is_stale or view.age > self.config.metadata_max_age:
                 view = await self._read_view(call)
         return view
 
     async def _read_view(self, outer: Call[Any]) -> ClusterView:
-        call = outer.inner = self._cluster_call(outer.deadline)
+        call = outer.inner = self._reading = self._cluster_call(outer.deadline)
         while True:
             try:
                 reply = await self._attempts(call)
@@ -394,7 +394,7 @@ class Session(Caller):
             if view.brokers:
                 break
             await asyncio.sleep(self.backoff.pause(call.attempts))
-        outer.inner = None
+        outer.inner = self._reading = None
         self._view, self._is_stale = view, False
         self._known |= view.brokers.keys()
         for broker in view.brokers.values():

@@ -20,6 +20,7 @@ from kafka_admin_proto.admin import (
     client_config,
 )
 from kafka_admin_proto.admin.network.opening import open_connection
+from kafka_admin_proto.admin.operations.cluster.pinging import ping_brokers
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
@@ -32,6 +33,7 @@ from kafka_admin_proto.messages import (
     MetadataResponse,
 )
 from kafka_admin_proto.protocol.addresses import parse_addresses
+from kafka_admin_proto.values import Message
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
 from tests.admin.session.requests import (
@@ -134,6 +136,24 @@ def test_a_broker_that_is_silent_to_a_question_leaves_another_its_turn(
         async with cluster, session(cluster.bootstrap, **times) as client:
             assert sorted(await client.brokers()) == [1, 2]
             assert [each.count(MetadataRequest) for each in cluster.nodes.values()] == [1, 1]
+
+    run_without_leaks(run())
+
+
+@pytest.mark.parametrize("asked", [ApiVersionsRequest, MetadataRequest])
+@pytest.mark.parametrize("ids", [[1], [1, 2, 3]], ids=str)
+def test_all_addresses_that_were_silent_are_named(asked: type[Message], ids: list[int]) -> None:
+    """To calls that wait for the answer to another one as well."""
+
+    async def run() -> None:
+        cluster = ScriptedCluster(ids)
+        cluster.on(asked, lambda request, broker: SILENCE)
+        async with cluster, session(cluster.bootstrap, timeout=0.6, request_timeout=0.02) as client:
+            calls = (ping_brokers(client), list_groups(client, to=1, timeout=0.4))
+            for error in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(error, RequestTimedOutError)
+                for address in cluster.bootstrap.split(","):
+                    assert address in str(error)
 
     run_without_leaks(run())
 

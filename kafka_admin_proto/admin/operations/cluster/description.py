@@ -17,7 +17,6 @@ from kafka_admin_proto.admin.operations.common.failures import (
     failure_of,
     raise_failure,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.quorum import read_leader
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
@@ -151,7 +150,9 @@ class DescribeCluster(Caller):
     ) -> list[BrokerVersions]:
         """The apis and versions of each broker, of all live ones by default."""
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        ids = sorted(await live_brokers(self, deadline)) if brokers is None else list(brokers)
+        if brokers is None:
+            brokers = sorted(await self.brokers(refresh=True, timeout=deadline.left))
+        ids = list(brokers)
         answers = await self.call_all(
             api_versions_request(), ApiVersionsResponse, brokers=ids, timeout=deadline.left
         )

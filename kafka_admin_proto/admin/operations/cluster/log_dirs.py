@@ -10,7 +10,6 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Reply
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
@@ -103,7 +102,9 @@ class LogDirOperations(Caller):
         answer leaves the others.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        ids = sorted(await live_brokers(self, deadline)) if brokers is None else list(brokers)
+        if brokers is None:
+            brokers = sorted(await self.brokers(refresh=True, timeout=deadline.left))
+        ids = list(brokers)
         request = DescribeLogDirsRequest(
             topics=None
             if topics is None

@@ -21,7 +21,6 @@ from kafka_admin_proto.admin.operations.common.failures import (
     failure_of,
     raise_failure,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
 from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
@@ -60,7 +59,7 @@ async def ping_brokers(caller: Caller, *, timeout: float | None = None) -> list[
     within ``timeout`` seconds. Raises the error where no broker says which ones there are.
     """
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    live = await live_brokers(caller, deadline)
+    live = await caller.brokers(refresh=True, timeout=deadline.left)
     nodes = await _registered(caller, live, deadline)
     return list(await asyncio.gather(*(_ping(caller, node, deadline) for node in nodes)))
 

@@ -18,7 +18,6 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.admin.operations.common.item_results import K, R, replaced
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 
@@ -113,7 +112,7 @@ async def ask_every_broker(
     raised, not even where there is no answer at all.
     """
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    brokers = sorted(await live_brokers(caller, deadline, refresh=False))
+    brokers = sorted(await caller.brokers(timeout=deadline.left))
     answers = await asyncio.gather(*(_answer(caller, each, ask, deadline) for each in brokers))
     good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
     return good, [answer for answer in answers if isinstance(answer, BrokerFailure)]
@@ -146,6 +145,6 @@ async def _answer(
 async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
     """Whether the cluster counts the broker as live; False if no broker can be asked."""
     try:
-        return broker in await live_brokers(caller, deadline)
+        return broker in await caller.brokers(refresh=True, timeout=deadline.left)
     except KafkaAdminProtoError:
         return False

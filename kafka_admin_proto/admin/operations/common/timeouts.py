@@ -1,12 +1,8 @@
-"""Timeouts: the part that a request gives the broker, and live brokers within a deadline."""
+"""Timeouts: the part that a request gives the broker, and what a change is waited for."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping
-
-from kafka_admin_proto.admin.caller import Broker, Caller, Target
-from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.protocol import api_keys
 
@@ -42,21 +38,3 @@ async def triggers_only(caller: Caller, timeout: float) -> bool:
     brokers anyway.
     """
     return timeout <= 0 and api_keys.DESCRIBE_QUORUM not in await caller.versions(Target.ANY)
-
-
-async def live_brokers(
-    caller: Caller, deadline: Deadline, *, refresh: bool = True
-) -> Mapping[int, Broker]:
-    """The live brokers, read anew; RequestTimedOutError when the deadline is over first.
-
-    Without ``refresh`` the client's view of the cluster is used where it has one.
-    """
-    try:
-        async with asyncio.timeout(deadline.left):
-            return await caller.brokers(refresh=refresh, timeout=deadline.left)
-    except RequestTimedOutError:  # it says what was being waited for
-        raise
-    except TimeoutError as error:
-        raise RequestTimedOutError(
-            f"no broker said within {deadline.seconds:g} s which ones are live: give more time"
-        ) from error

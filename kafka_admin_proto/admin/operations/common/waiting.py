@@ -20,7 +20,6 @@ from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.item_results import R, replaced
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
 from kafka_admin_proto.admin.operations.common.missing import Missing
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -127,7 +126,7 @@ async def wait_for_all_brokers(
         return {}
     deadline = Deadline(timeout)
     try:
-        brokers = list(await live_brokers(caller, deadline))
+        brokers = list(await caller.brokers(refresh=True, timeout=deadline.left))
     except KafkaAdminProtoError as error:
         return _each_lacks(items, f"the brokers are not known: {error}")
     tasks: dict[int, asyncio.Task[dict[K, list[Missing]]]] = {
@@ -182,7 +181,7 @@ async def _cancel_ended(
     while True:
         await asyncio.sleep(_LIVE_S)
         try:
-            live = await live_brokers(caller, Deadline(min(deadline.left, _REQUEST_S)))
+            live = await caller.brokers(refresh=True, timeout=min(deadline.left, _REQUEST_S))
         except KafkaAdminProtoError:
             continue
         for broker in tasks.keys() - live.keys():

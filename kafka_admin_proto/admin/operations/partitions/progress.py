@@ -12,7 +12,6 @@ from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.json_files import ANY_LOG_DIR, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
@@ -102,7 +101,7 @@ async def _read_log_dirs(
     """The log dirs of replicas as they are, and those that they are moving to."""
     now: dict[ReplicaKey, str] = {}
     future: dict[ReplicaKey, str] = {}
-    live = await live_brokers(caller, deadline, refresh=False)
+    live = await caller.brokers(timeout=deadline.left)
     asked = sorted(brokers & live.keys())
     if not asked:
         return now, future

@@ -15,7 +15,7 @@ from kafka_admin_proto.admin.operations.cluster.log_dirs import (
     MovedReplica,
     ReplicaMove,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers, waiting_time
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs
 from kafka_admin_proto.admin.operations.partitions import throttles
@@ -111,7 +111,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         not live and for too few brokers, BrokerError for a topic that does not exist.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await live_brokers(self, deadline)
+        live = await self.brokers(refresh=True, timeout=deadline.left)
         wanted = list(brokers)
         _check_live(wanted, live)
         racks = {broker: live[broker].rack if rack_aware else None for broker in wanted}
@@ -172,7 +172,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         changes = []
         if throttle is not None:
             found = throttles.copies(ongoing, before, wanted)
-            live = await live_brokers(self, deadline, refresh=False)
+            live = await self.brokers(timeout=deadline.left)
             changes += throttles.throttling(found, throttle, live)
         if log_dirs_throttle is not None:
             changes += throttles.log_dirs_throttling(
@@ -284,9 +284,8 @@ async def check_moves(
             f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
             "(--additional)"
         )
-    _check_live(
-        [broker for row in rows for broker in row.replicas], await live_brokers(caller, deadline)
-    )
+    live = await caller.brokers(refresh=True, timeout=deadline.left)
+    _check_live([broker for row in rows for broker in row.replicas], live)
     return ongoing
 
 
@@ -343,7 +342,7 @@ async def _unthrottle(
     caller: AlterConfigs, rows: Iterable[PartitionReplicas], deadline: Deadline
 ) -> list[str]:
     """Remove the throttles of all live brokers: which of them took part is no longer known."""
-    brokers = await live_brokers(caller, deadline, refresh=False)
+    brokers = await caller.brokers(timeout=deadline.left)
     changes = throttles.unthrottling((row.topic for row in rows), brokers)
     return await throttles.apply(caller, changes, timeout=deadline.left)
 

@@ -29,7 +29,7 @@ from kafka_admin_proto.admin.operations.common.missing import (
     missing_in_partition,
     missing_partitions,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import live_brokers, waiting_time
+from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.waiting import (
     in_metadata,
     leaders_of,
@@ -103,7 +103,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         check_reading(reading)
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        live = await live_brokers(self, deadline)
+        live = await self.brokers(refresh=True, timeout=deadline.left)
         racks = {broker.id: broker.rack for broker in live.values()}
         states = await topic_states(self, batch, deadline)
         plans = []
