@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.configs.definitions import Definitions
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
-from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
+from kafka_admin_proto.server.configs.sources import BrokerConfigs
+from kafka_admin_proto.server.configs.together import check_together
 from kafka_admin_proto.server.configs.values import check
 from kafka_admin_proto.server.failures import ApiFailure
 
@@ -71,29 +71,6 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
         _check_threads(each, count, state.broker_value(each, node_id))
 
 
-def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> None:
-    """Check a node's configs, which are valid each: KafkaConfig.validateValues.
-
-    Raises ApiFailure for one that contradicts another.
-    """
-
-    def value(topic_config: str) -> int:
-        config = known.topics[topic_config]
-        number: int = parse(config, topic_value(config, {}, broker)[0], release)
-        return number
-
-    if value("segment.ms") < 1:
-        raise _requirement("log.roll.ms must be greater than or equal to 1")
-    if value("segment.jitter.ms") < 0:
-        raise _requirement("log.roll.jitter.ms must be greater than or equal to 0")
-    if value("retention.ms") < 1 and value("retention.ms") != -1:
-        raise _requirement("log.retention.ms must be unlimited (-1) or, greater than or equal to 1")
-    least, most = value("min.compaction.lag.ms"), value("max.compaction.lag.ms")
-    if least > most:
-        text = f"conflict topic config setting min.compaction.lag.ms ({least}) > "
-        raise ApiFailure(codes.INVALID_CONFIG, f"{text}max.compaction.lag.ms ({most})")
-
-
 def _check_threads(name: str, count: int, before: int) -> None:
     """Raises ApiFailure for a thread pool that would more than double or halve."""
     if count == before:
@@ -112,10 +89,6 @@ def _check_threads(name: str, count: int, before: int) -> None:
         f"validation failed for {name}={count}, {fault} for configuration Invalid dynamic "
         "configuration",
     )
-
-
-def _requirement(text: str) -> ApiFailure:
-    return ApiFailure(codes.INVALID_REQUEST, f"requirement failed: {text}")
 
 
 def known_as_single(state: State, name: str) -> bool:

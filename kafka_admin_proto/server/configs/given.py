@@ -12,10 +12,10 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
-from kafka_admin_proto.server.configs.brokers import check_together
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, to_text
 from kafka_admin_proto.server.configs.sources import BrokerConfigs
+from kafka_admin_proto.server.configs.together import check_together
 from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.configs.values import parse_checked
 from kafka_admin_proto.server.failures import ApiFailure
@@ -92,9 +92,13 @@ def checked_configs(
     broker = BrokerConfigs({}, {}, texts)
     try:
         TopicDefaults(release, known, broker).check({})
-        check_together(known, broker, release)
     except ApiFailure as failure:
         raise SettingsError(f"the configs leave no topic possible: {failure.message}") from None
+    try:
+        check_together(known, broker, release)
+    except ApiFailure as failure:
+        message = (failure.message or "").removeprefix("requirement failed: ")
+        raise SettingsError(f"Kafka's brokers do not start with these configs: {message}") from None
     return texts
 
 

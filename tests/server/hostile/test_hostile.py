@@ -42,7 +42,10 @@ _PRIORITY = ("chrt", "--idle", "0") if _BY_HAND else ()
 _MOST_MS = 50
 #: Beyond what the cluster had before: unfinished requests and unread answers within their limits.
 _MOST_BYTES = 700 << 20
-_LIMITS = ("--config=queued.max.request.bytes=67108864",)
+_LIMITS = (
+    "--config=queued.max.request.bytes=67108864",
+    "--config=socket.request.max.bytes=67108864",
+)
 
 
 class Server(NamedTuple):

@@ -1,0 +1,136 @@
+"""Configs that contradict each other: no node starts with them, and no change leads there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.codes import INVALID_REQUEST
+from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.given import checked_configs
+from tests.helpers.java_tool import JavaTool
+from tests.server.configs.test_configs import BROKER, set_config
+from tests.server.served import Served
+from tools.oracles.jars import fetch_runtime
+
+_TOOL = Path(__file__).parents[2] / "java" / "BrokerConfigs.java"
+_START = "Kafka's brokers do not start with these configs: "
+#: What Kafka 4.3.1 refuses (a line of its message), and 3.9.2 where it does (None: it takes them).
+_REFUSED: list[tuple[dict[str, str | float | bool], str, str | None]] = [
+    (
+        {"group.consumer.max.session.timeout.ms": "44000"},
+        "group.consumer.max.session.timeout.ms must be greater than or equal to "
+        "group.consumer.min.session.timeout.ms",
+        "group.consumer.max.session.timeout.ms must be greater than or equals to "
+        "group.consumer.min.session.timeout.ms",
+    ),
+    (
+        {"group.share.heartbeat.interval.ms": 9000, "group.share.session.timeout.ms": 9000,
+         "group.share.min.session.timeout.ms": 9000},
+        "group.share.heartbeat.interval.ms must be less than group.share.session.timeout.ms",
+        None,
+    ),
+    (
+        {"group.consumer.assignment.interval.ms": 15001},
+        "group.consumer.assignment.interval.ms must be less than or equal to "
+        "group.consumer.max.assignment.interval.ms",
+        None,
+    ),
+    (
+        {"group.coordinator.rebalance.protocols": "consumer"},
+        "Disabling the 'classic' protocol is not supported.",
+        "Disabling the 'classic' protocol is not supported.",
+    ),
+    (
+        {"log.cleaner.threads": 129},
+        "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
+        "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
+    ),
+    (
+        {"queued.max.request.bytes": 100},
+        "queued.max.request.bytes must be larger or equal to socket.request.max.bytes",
+        "queued.max.request.bytes must be larger or equal to socket.request.max.bytes",
+    ),
+    (
+        {"max.connections.per.ip": 0},
+        "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
+        "property is set.",
+        "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
+        "property is set.",
+    ),
+]  # fmt: skip
+
+
+def answer(configs: Mapping[str, str | float | bool], release: str) -> str:
+    """ "taken", or the sentence of the refusal."""
+    try:
+        checked_configs(configs, release, {"PLAINTEXT": "PLAINTEXT"}, has_policy=True)
+    except SettingsError as refused:
+        return str(refused)
+    return "taken"
+
+
+@pytest.mark.parametrize(("configs", "in_4_3", "in_3_9"), _REFUSED, ids=lambda each: str(each)[:50])
+def test_no_cluster_starts_with_them(
+    configs: dict[str, str | float | bool], in_4_3: str, in_3_9: str | None
+) -> None:
+    assert answer(configs, "4.3") == _START + in_4_3
+    known = definitions("3.9").brokers
+    if configs.keys() <= known.keys():
+        assert answer(configs, "3.9") == ("taken" if in_3_9 is None else _START + in_3_9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("group.share.assignment.interval.ms", "15001"), ("max.connections.per.ip", "0")],
+)
+def test_a_running_broker_takes_no_change_that_leads_to_them(name: str, value: str) -> None:
+    code, said = set_config(Served(), BROKER, "", name, value)
+    assert code == INVALID_REQUEST
+    assert name in said
+
+
+def _drawn(release: str, count: int) -> Iterator[dict[str, str | float | bool]]:
+    """Values of configs of groups and others around the values that they are compared with."""
+    chosen = random.Random(29)
+    known = definitions(release).in_properties
+    families = [
+        [each for each in known if each.startswith(f"group.{kind}.") and known[each].type == "INT"]
+        for kind in ("consumer", "share", "streams")
+    ]
+    families = [each for each in families if each]
+    for _ in range(count):
+        family = chosen.choice(families)
+        drawn: dict[str, str | float | bool] = {}
+        for name in chosen.sample(family, chosen.randint(1, 4)):
+            like = known[chosen.choice(family)].default
+            drawn[name] = max(1, int(like or 1) + chosen.choice((-1, 0, 1)))
+        yield drawn
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("release", "jars"),
+    [("4.3", "4.3.1"), pytest.param("3.9", "3.9.2", marks=pytest.mark.explore)],
+)
+def test_beside_kafka_config(release: str, jars: str) -> None:
+    """What the class refuses for a contradiction is refused in its words, and nothing else is."""
+    drawn = [*_drawn(release, 200), *(given for given, *_ in _REFUSED)]
+    lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
+    tool = JavaTool(_TOOL, fetch_runtime(jars))
+    try:
+        answers = tool.ask(lines)
+    finally:
+        tool.close()
+    for each, theirs in zip(drawn, answers, strict=True):
+        ours = answer(each, release)
+        if theirs.startswith("Invalid value"):  # of one config: either names one of several
+            assert ours.startswith("Invalid value"), each
+        else:
+            said = theirs.removeprefix("requirement failed: ")
+            assert ours == (theirs if theirs == "taken" else _START + said), each
+    assert 20 < answers.count("taken") < 150
