@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import ENTITY_TYPES
 from kafka_admin_proto.wire.types.arrays import Array
 from kafka_admin_proto.wire.types.base import WireType, shown
@@ -49,11 +50,16 @@ def replace_all(fields: Iterable[EntityField], owner: Any, change: Callable[[Any
         each.replace(owner, change)
 
 
-def entity_fields(struct: StructType, entity_type: str) -> tuple[EntityField, ...]:
-    """The entity fields of a struct at its version. Raises ValueError for an unknown type."""
+def entity_fields(struct: StructType, entity_type: str, dialect: str) -> tuple[EntityField, ...]:
+    """The entity fields of a struct at its version.
+
+    Raises ValueError for a type that is not Kafka's and that no definition of the dialect has.
+    """
     if entity_type not in ENTITY_TYPES:
-        known = ", ".join(ENTITY_TYPES)
-        raise ValueError(f"{shown(entity_type)} is not an entity type: expected one of {known}")
+        known = catalog().entity_types(dialect)
+        if entity_type not in known:
+            named = ", ".join(known)
+            raise ValueError(f"{shown(entity_type)} is not an entity type: expected one of {named}")
     return tuple(_fields(struct, entity_type))
 
 

@@ -353,8 +353,8 @@ class Codec(Generic[M]):
     def entity_fields(self, entity_type: str) -> list[str]:
         """The fields that name topics, groups and the like in this version, as ``topics.name``.
 
-        ``entity_type`` is that of Kafka's definitions: "topicName", "groupId", "brokerId",
-        "producerId" or "transactionalId"; ValueError for another one.
+        ``entity_type`` is that of Kafka's definitions ("topicName", "groupId", "brokerId",
+        "producerId" or "transactionalId") or one of the loaded definitions; ValueError for another.
         """
         return [path for each in self._entities(entity_type) for path in each.paths()]
 
@@ -373,7 +373,8 @@ class Codec(Generic[M]):
     def _entities(self, entity_type: str) -> tuple[EntityField, ...]:
         found = self._entity_fields.get(entity_type)
         if found is None:
-            found = self._entity_fields[entity_type] = entity_fields(self.grammar, entity_type)
+            found = entity_fields(self.grammar, entity_type, self.spec.dialect)
+            self._entity_fields[entity_type] = found
         return found
 
     def from_json(self, obj: Any) -> M:

@@ -16,6 +16,7 @@ import msgspec
 
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.near_names import did_you_mean, near_names
+from kafka_admin_proto.schema.fields import ENTITY_TYPES
 from kafka_admin_proto.schema.header_versions import HeaderVersions, header_version
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
@@ -177,6 +178,14 @@ class Catalog:
             self._overlay = read_overlay((self.folder / "overlay.json").read_bytes())
         key = overlay_key(name, "kafka" if self.is_loaded(dialect) else dialect)
         return self._overlay.get(key) or MessageOverlay()
+
+    def entity_types(self, dialect: str) -> list[str]:
+        """Kafka's, and what else the definitions of a dialect that was loaded have."""
+        own: set[str] = set()
+        for spec in self._dialect(dialect).specs.values() if self.is_loaded(dialect) else ():
+            for struct in (spec.struct, *spec.structs().values()):
+                own.update(field.entity_type for field in struct.fields if field.entity_type)
+        return [*ENTITY_TYPES, *sorted(own - ENTITY_TYPES.keys())]
 
     def is_loaded(self, dialect: str) -> bool:
         """Whether the dialect was loaded at run time, and so has no generated classes."""

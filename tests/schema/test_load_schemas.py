@@ -41,6 +41,26 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_entity_types_of_ones_own_are_found(folder: Path) -> None:
+    """In all messages of the folder, with or without such a field; mistakes are said."""
+    stream = '"name": "Token", "type": "string", "entityType": "streamId"'
+    marked = PING.replace('"name": "Token", "type": "string"', stream)
+    (folder / "StreamRequest.json").write_text(
+        marked.replace("PingRequest", "StreamRequest").replace("900", "901")
+    )
+    load_schemas(folder, dialect="streams")
+    found = codec("StreamRequest", 1, dialect="streams")
+    assert found.entity_fields("streamId") == ["token"]
+    value = found.value_class(token="t")
+    found.replace_entities(value, "streamId", str.upper)
+    assert value.token == "T"
+    assert codec("PingRequest", 1, dialect="streams").entity_fields("streamId") == []
+    with pytest.raises(ValueError, match=r"'streamid' is not an entity type: .*, streamId$"):
+        found.entity_fields("streamid")
+    with pytest.raises(ValueError, match="'streamId' is not an entity type"):
+        codec("MetadataRequest", 1).entity_fields("streamId")
+
+
 def test_messages_of_ones_own_work_at_once(folder: Path) -> None:
     assert load_schemas(folder, dialect="ping") == "ping"
     found = codec("PingRequest", 1, dialect="ping")
