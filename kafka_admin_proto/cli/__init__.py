@@ -7,19 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from kafka_admin_proto.cli.interrupted import INTERRUPTED
 from kafka_admin_proto.gc_tuning import tune_gc
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with 130, before there is a command, too."""
-    try:
-        _run()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-
-
-def _run() -> None:
     """Run the command line; where an extra is not installed, say which one it is."""
     # Interpreters that a command starts take no modules from the current folder, which may have
     # captures, and what a stranger has put beside them.

@@ -130,6 +130,26 @@ def test_ctrl_c_ends_every_command_with_130(name: str, at_prompt: bool) -> None:
     assert (result.exit_code, result.output) == (130, "stopped by Ctrl-C\n")
 
 
+@pytest.mark.parametrize("amid", ["kafka_admin_proto", "construct", "click"])
+def test_ctrl_c_amid_the_start_is_no_traceback(amid: str) -> None:
+    script = f"""
+import sys
+from kafka_admin_proto_start import main
+
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == {amid!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped by Ctrl-C\n")
+
+
 def test_the_end_of_input_at_a_prompt_is_no_interrupt() -> None:
     command = kap.get_command(click.Context(kap), "error")
     with patch.object(command, "make_context", side_effect=lambda *_, **__: _prompt(EOFError)):
