@@ -8,8 +8,10 @@ from typing import Any
 
 import click
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 
-class ScriptableCommand(click.Command):
+
+class ScriptableCommand(GivenOnceCommand):
     """A command whose usage errors are one object on standard output where one is asked for.
 
     ``items`` names the list that the object has, empty; ``default_output`` counts where nothing is
@@ -49,6 +51,8 @@ class ScriptableCommand(click.Command):
 
 class LazyGroup(ScriptableCommand, click.Group):
     """``lazy``: name of a command → its module in ``kafka_admin_proto.cli``, its name there."""
+
+    command_class = GivenOnceCommand
 
     def __init__(
         self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **extra: Any

@@ -14,6 +14,7 @@ from kafka_admin_proto.cli.captures.frame_table import NOT_READ, FrameTable, Opt
 from kafka_admin_proto.cli.captures.inputs import OF_FRAMES, Inputs, with_inputs
 from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.captures.upgrade import KafkaRelease, show_upgrade
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.logs.segments import decode_segments
 from kafka_admin_proto.cli.output import (
     print_table,
@@ -31,7 +32,7 @@ _NO_FRAME = "(no frame)"
 _KINDS = 5
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @with_inputs
 @click.option(
     "--output",

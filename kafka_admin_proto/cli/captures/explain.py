@@ -15,6 +15,7 @@ from kafka_admin_proto.capture.record_rows import with_records
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.captures.inputs import Inputs, with_inputs
 from kafka_admin_proto.cli.captures.notices import Notices
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import terminal
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened
 from kafka_admin_proto.counts import counted
@@ -44,7 +45,7 @@ _STOPPED = {"fault": "stopped here: ", "damage": "damaged: "}
 _COLUMNS = ("offset", "bytes", "field", "type", "value", "meaning")
 
 
-@click.command(name="explain")
+@click.command(cls=GivenOnceCommand, name="explain")
 @with_inputs
 @click.option(
     "--html",

@@ -10,6 +10,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import output_option, print_table
 from kafka_admin_proto.errors import UnknownErrorCodeError
 from kafka_admin_proto.protocol.error_codes import all_errors, error_code
@@ -28,7 +29,7 @@ def complete_error(
 
 
 # Unknown options are arguments here, as -1 is an error code.
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(cls=GivenOnceCommand, context_settings={"ignore_unknown_options": True})
 @click.argument("error", required=False, shell_complete=complete_error)
 @click.option(
     "--dialect",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import written_to
 from kafka_admin_proto.cli.schemas_option import load_folder, schemas_option
 from kafka_admin_proto.loaded_schemas import annotation, has_unknown_tags
@@ -25,7 +26,7 @@ from kafka_admin_proto.values import Message as _Message, StructValue as _Struct
 '''
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @schemas_option
 @click.option(
     "--out",

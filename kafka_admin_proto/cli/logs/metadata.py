@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_admin_proto.cli.admin.common.settings import is_said, shared_options
 from kafka_admin_proto.cli.captures.readable import check_readable
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.logs.cells import state_cell
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.cli.output import print_table, printable, printable_json
@@ -61,7 +62,10 @@ _LISTS = {"configs": ("resource", "config", "value"), "quotas": ("entity", "quot
 _CLUSTER_OPTIONS = ("bootstrap_controller", "command_config", "trace")
 
 
-@click.command(params=[each for each in shared_options("table") if each.name in _CLUSTER_OPTIONS])
+@click.command(
+    cls=GivenOnceCommand,
+    params=[each for each in shared_options("table") if each.name in _CLUSTER_OPTIONS],
+)
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False))
 @click.option("--at", type=WholeNumber(0), help="After the record at this offset, not the last.")
 @click.option(

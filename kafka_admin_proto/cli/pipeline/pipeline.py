@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kafka_admin_proto.capture.sources import PCAP, REQUEST_LOG
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.interrupted import INTERRUPTED
 from kafka_admin_proto.cli.logs.segments import SEGMENT
 from kafka_admin_proto.cli.numbers import WholeNumber
@@ -52,7 +53,7 @@ _NOT_IN_TABLES = (
 )
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @click.argument("captures", nargs=-1, required=True)
 @click.option(
     "--out",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import (
     compact_json,
     print_table,
@@ -44,7 +45,7 @@ _QUERIES = (
 )  # fmt: skip
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @click.argument("folder", metavar="DIR")
 @click.option(
     "--out",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.control_socket import send, usage_fault
 from kafka_admin_proto.faults.commands import COMMANDS as OF_FAULTS
 from kafka_admin_proto.server.brokers.control import COMMANDS as OF_BROKERS
@@ -16,6 +17,7 @@ _LINES = "\n".join(f"  {each:{_WIDTH}}  {what}" for each, what in COMMANDS.items
 
 
 @click.command(
+    cls=GivenOnceCommand,
     help=f"""Give a command to the kap serve or kap proxy that has --control SOCKET.
 
     \b

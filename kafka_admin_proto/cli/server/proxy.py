@@ -15,6 +15,7 @@ import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.captures.frame_table import FrameTable
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import written_to
 from kafka_admin_proto.cli.server.process import (
     allow_open_files,
@@ -45,7 +46,7 @@ from kafka_admin_proto.proxy.tenant import TenantFilter
 from kafka_admin_proto.server.security.users import read_users
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @click.option("--upstream", required=True, metavar="HOST:PORT[,...]",
               help="Brokers of the cluster to begin with.")  # fmt: skip
 @click.option("--listen", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.numbers import Seconds, WholeNumber
 from kafka_admin_proto.cli.server.process import (
     allow_open_files,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _DIGITS = 10
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @click.option("--brokers", type=WholeNumber(1, MOST_BROKERS), default=1, show_default=True,
               help="How many nodes, each broker and controller.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import click
-
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings, shared_options
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 
 __all__ = ["shell"]
 
@@ -39,7 +38,7 @@ def _shell(**given: object) -> None:
         state.connection.close()
 
 
-shell = click.Command(
+shell = GivenOnceCommand(
     "shell",
     callback=_shell,
     help=_shell.__doc__,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.cli.output import print_table, write_json_lines, written_to
 from kafka_admin_proto.counts import counted
@@ -21,7 +22,7 @@ RULES_NAMES = ("text", "shipped")
 _PAGE = 1000
 
 
-@click.command()
+@click.command(cls=GivenOnceCommand)
 @click.argument("scenario", type=click.Choice(SCENARIO_NAMES))
 @click.option("--seed", type=int, default=0, show_default=True,
               help="The same seed gives the same run, byte for byte.")  # fmt: skip
