@@ -268,6 +268,11 @@ def test_every_page_says_where_it_is(site: Path) -> None:
         "rename-proxy.html", "groups-in-tests.html",
     ]  # fmt: skip
     message = (site / "messages" / "fetch.html").read_text("utf-8")
+    beside = re.findall(r'href="([\w-]+\.html)" class="md-nav__link', message)
+    assert beside[:4] == ["index.html", "produce.html", "fetch.html", "list-offsets.html"]
+    draft = (site / "messages" / "kip-516" / "list-offsets.html").read_text("utf-8")
+    assert 'href="stop-replica.html" class="md-nav__link' in draft
+    assert 'href="../fetch.html" class="md-nav__link' not in draft
     assert re.findall(r'href="([\w-]+\.html)" class="md-footer__link', message) == [
         "produce.html", "list-offsets.html",
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
+from mkdocs.utils.templates import TemplateContext
 
 from tools.site import links, neighbours, search_weights, wrapping
 from tools.site.generated import generated
@@ -44,6 +45,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Let long words of tables wrap."""
     return wrapping.with_breaks(html)
+
+
+def on_page_context(
+    context: TemplateContext, page: Page, config: MkDocsConfig, nav: Navigation
+) -> TemplateContext:
+    """List what is beside the page in its sidebar."""
+    neighbours.fill_sidebar(page)
+    return context
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Leave the sidebar to the next page as it was."""
+    neighbours.empty_sidebar(page)
+    return output
 
 
 def on_post_build(config: MkDocsConfig) -> None:

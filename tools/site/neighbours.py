@@ -1,7 +1,8 @@
 """Where the pages that the navigation does not list stand in it: what is above and beside each.
 
 The list of messages alone has more pages than a navigation can show. Each knows the page that
-lists it, which the path at its top leads to, and its neighbours in that list.
+lists it, which the path at its top leads to, and its neighbours in that list; the sidebar of a
+message has those of its own kind, such as the apis.
 """
 
 from __future__ import annotations
@@ -10,18 +11,40 @@ from itertools import chain, pairwise
 
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
 from tools.site.pages import messages, proposals
 
+#: Path of a message's page → all pages of its kind.
+_kinds: dict[str, list[Page]] = {}
+
 
 def place(files: Files) -> None:
     """Give each of these pages its parent, and the pages before and behind it."""
-    listed = chain.from_iterable(pages for _, _, pages in messages.groups(messages.pages()))
+    _kinds.clear()
+    kinds = [
+        [_page(files, each.path) for each in listed]
+        for _, _, listed in messages.groups(messages.pages())
+    ]
+    for pages in kinds:
+        _kinds.update((each.file.src_uri, pages) for each in pages)
     index = _page(files, f"{messages.FOLDER}/index.md")
-    _place(index, [_page(files, each.path) for each in listed], parent=index.parent)
+    _place(index, [*chain.from_iterable(kinds)], parent=index.parent)
     texts = _page(files, "proposals.md")
     _place(texts, [_page(files, path) for path in proposals.pages()], parent=texts)
+
+
+def fill_sidebar(page: Page) -> None:
+    """Let the section of a message list its kind, for the time in which that page is written."""
+    if isinstance(page.parent, Section) and page.file.src_uri.startswith(f"{messages.FOLDER}/"):
+        page.parent.children[1:] = _kinds.get(page.file.src_uri, [])
+
+
+def empty_sidebar(page: Page) -> None:
+    """Let other pages have the section without them: each would have the names of all messages."""
+    if page.file.src_uri in _kinds and isinstance(page.parent, Section):
+        del page.parent.children[1:]
 
 
 def _page(files: Files, path: str) -> Page:
