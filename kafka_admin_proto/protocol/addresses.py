@@ -52,7 +52,8 @@ def listen_address(text: str, setting: str) -> Address:
 
 def without_brackets(host: str) -> str:
     """A host without the brackets that an address of IPv6 has in front of a port."""
-    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    bracketed = host.startswith("[") and host.endswith("]") and ":" in host
+    return host[1:-1] if bracketed else host
 
 
 def is_host(text: str) -> bool:

@@ -18,6 +18,7 @@ from kafka_admin_proto.protocol.addresses import (
     is_unspecified,
     listen_address,
     parse_addresses,
+    without_brackets,
 )
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
@@ -94,12 +95,13 @@ class Proxy:
         self._listen = listen_address(listen, "listen")
         if advertised_host == "":
             raise SettingsError("advertised_host is empty; leave it out for the host of listen")
-        if advertised_host is not None and not is_host(advertised_host):
+        own_host = without_brackets(advertised_host or self._listen.host)
+        if not is_host(own_host):
             raise SettingsError(
                 f"advertised_host is {advertised_host!r}; expected a name or an IP address, "
                 "without a port: those of the proxy's sockets are behind it"
             )
-        self._advertised_host = advertised_host or self._listen.host
+        self._advertised_host = own_host
         if is_unspecified(self._advertised_host):
             raise SettingsError(
                 f"clients cannot connect to {self._advertised_host}, which is all addresses of "

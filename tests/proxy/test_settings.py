@@ -60,7 +60,7 @@ def test_values_of_another_type(settings: dict[str, Any], said: str) -> None:
         ({"advertised_host": ""}, "advertised_host is empty; leave it out"),
         *[
             ({"advertised_host": each}, "expected a name or an IP address, without a port")
-            for each in ("a:9", "[::1]", " a", "a b", "a,b", "127.0.0.1:9092")
+            for each in ("a:9", "[::1", "[a]", "[::1]:9", " a", "a b", "a,b", "127.0.0.1:9092")
         ],
         ({"listen": "0.0.0.0:0"}, "clients cannot connect to 0.0.0.0, .*; give advertised_host"),
         ({"listen": "[::]:0"}, "clients cannot connect to ::, .*; give advertised_host"),
@@ -128,9 +128,22 @@ def test_a_proxy_is_ended_in_the_loop_that_it_was_started_in() -> None:
         runner.run(proxy.stop())
 
 
-@pytest.mark.parametrize("host", ["proxy.example", "::1", "fe80::1%eth0", "10.0.0.1", "a_b-c"])
+@pytest.mark.parametrize(
+    "host", ["proxy.example", "::1", "[::1]", "fe80::1%eth0", "[fe80::1%eth0]", "10.0.0.1", "a_b-c"]
+)
 def test_hosts_that_clients_may_be_given(host: str) -> None:
-    Proxy("a:1", listen="0.0.0.0:9092", advertised_host=host)
+    """Those of IPv6 with brackets too, which stand once in the addresses of clients."""
+
+    async def run() -> str:
+        proxy = Proxy("127.0.0.1:1", listen="127.0.0.1:0", advertised_host=host)
+        await proxy.start()
+        try:
+            return proxy.bootstrap_servers
+        finally:
+            await proxy.stop()
+
+    found, _, _ = asyncio.run(run()).rpartition(":")
+    assert found == (f"[{host.strip('[]')}]" if ":" in host else host)
 
 
 def test_addresses_may_come_one_by_one() -> None:

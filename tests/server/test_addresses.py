@@ -124,7 +124,10 @@ def test_each_listener_and_node_may_have_its_own(given: Any, found: list[str]) -
         ({"OUT": "k:9", "out": "k:8"}, "advertised_listeners['out']: the listener has addresses"),
         ({"OUT": "k"}, "advertised_listeners['OUT']: 'k' is not an address: write host:port"),
         ({"OUT": "::1:9"}, "advertised_listeners['OUT']: '::1:9' is not an address: write an IPv6"),
-        ({"OUT": "[]:9"}, "advertised_listeners['OUT']: '[]:9' is not an address: write host:port"),
+        (
+            {"OUT": "[]:9"},
+            "advertised_listeners['OUT']: '[]' is no host; expected a name or an IP address",
+        ),
         *[
             ({"OUT": f"{host}:9"}, f"advertised_listeners['OUT']: {host.strip('[]')!r} is no host")
             for host in ("a b", "u@h", "/x", "[a:b]", "[::1%a b]", "\ud800")
