@@ -187,7 +187,7 @@ def test_each_config_is_held_to_its_definition(release: str) -> None:
         ({"log.roll.hours": "0"}, "log.roll.hours"),
         (
             {"log.cleaner.min.compaction.lag.ms": 6, "log.cleaner.max.compaction.lag.ms": 5},
-            "the configs leave no topic possible: conflict topic config setting",
+            "Kafka's brokers do not start with these configs: conflict topic config setting",
         ),
     ],
 )

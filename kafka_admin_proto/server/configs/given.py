@@ -91,11 +91,8 @@ def checked_configs(
     _check_authorizer(texts)
     broker = BrokerConfigs({}, {}, texts)
     try:
-        TopicDefaults(release, known, broker).check({})
-    except ApiFailure as failure:
-        raise SettingsError(f"the configs leave no topic possible: {failure.message}") from None
-    try:
         check_together(known, broker, release)
+        TopicDefaults(release, known, broker).check({})
     except ApiFailure as failure:
         message = (failure.message or "").removeprefix("requirement failed: ")
         raise SettingsError(f"Kafka's brokers do not start with these configs: {message}") from None

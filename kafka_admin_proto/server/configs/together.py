@@ -58,6 +58,13 @@ def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> N
         return number
 
     is_3_9 = release < "4"
+    if is_3_9:
+        most_acks = value("offsets.topic.replication.factor")
+        if not -1 <= value("offsets.commit.required.acks") <= most_acks:
+            raise _refused(
+                "offsets.commit.required.acks must be greater or equal to -1 and less or equal to "
+                "offsets.topic.replication.factor"
+            )
     for name, relation, other in _GROUP_BOUNDS:
         if not {name, other} <= known.brokers.keys() or (is_3_9 and relation == _LESS):
             continue
@@ -80,9 +87,10 @@ def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> N
         retention >= 1 or retention == -1,
         "log.retention.ms must be unlimited (-1) or, greater than or equal to 1",
     )
+    cleaners = value("log.cleaner.threads")
+    _require(cleaners >= 1, "log.cleaner.threads must be at least 1")  # Kafka divides by zero
     _require(
-        value("log.cleaner.dedupe.buffer.size")
-        >= max(1, value("log.cleaner.threads")) * (_BYTES_PER_CLEANER + 1),
+        value("log.cleaner.dedupe.buffer.size") >= cleaners * (_BYTES_PER_CLEANER + 1),
         "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
     )
     wait = value("replica.fetch.wait.max.ms")
@@ -105,6 +113,14 @@ def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> N
         value("max.connections.per.ip") != 0 or bool(value("max.connections.per.ip.overrides")),
         "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
         "property is set.",
+    )
+    delay = value("connection.failed.authentication.delay.ms")
+    idle = value("connections.max.idle.ms")
+    _require(
+        idle < 0 or delay < idle,
+        f"connection.failed.authentication.delay.ms={delay} should always be less than "
+        f"connections.max.idle.ms={idle} to prevent failed authentication responses from timing "
+        "out",
     )
     least, most = of_topics("min.compaction.lag.ms"), of_topics("max.compaction.lag.ms")
     if least > most:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,9 @@ from tools.oracles.jars import fetch_runtime
 
 _TOOL = Path(__file__).parents[2] / "java" / "BrokerConfigs.java"
 _START = "Kafka's brokers do not start with these configs: "
-#: What Kafka 4.3.1 refuses (a line of its message), and 3.9.2 where it does (None: it takes them).
-_REFUSED: list[tuple[dict[str, str | float | bool], str, str | None]] = [
+_Given = dict[str, str | float | bool]
+#: What Kafka 4.3.1 says of configs, and what 3.9.2 says (None: it takes them).
+_REFUSED: list[tuple[_Given, str | None, str | None]] = [
     (
         {"group.consumer.max.session.timeout.ms": "44000"},
         "group.consumer.max.session.timeout.ms must be greater than or equal to "
@@ -51,6 +52,11 @@ _REFUSED: list[tuple[dict[str, str | float | bool], str, str | None]] = [
         "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
     ),
     (
+        {"log.roll.jitter.ms": -1},
+        "log.roll.jitter.ms must be greater than or equal to 0",
+        "log.roll.jitter.ms must be greater than or equal to 0",
+    ),
+    (
         {"queued.max.request.bytes": 100},
         "queued.max.request.bytes must be larger or equal to socket.request.max.bytes",
         "queued.max.request.bytes must be larger or equal to socket.request.max.bytes",
@@ -62,10 +68,40 @@ _REFUSED: list[tuple[dict[str, str | float | bool], str, str | None]] = [
         "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
         "property is set.",
     ),
+    (
+        {"connections.max.idle.ms": 100},
+        "connection.failed.authentication.delay.ms=100 should always be less than "
+        "connections.max.idle.ms=100 to prevent failed authentication responses from timing out",
+        "connection.failed.authentication.delay.ms=100 should always be less than "
+        "connections.max.idle.ms=100 to prevent failed authentication responses from timing out",
+    ),
+    (
+        {"offsets.commit.required.acks": 2, "offsets.topic.replication.factor": 1},
+        None,
+        "offsets.commit.required.acks must be greater or equal to -1 and less or equal to "
+        "offsets.topic.replication.factor",
+    ),
 ]  # fmt: skip
+#: Values around those that a config is compared with.
+_EDGES: dict[str, list[int]] = {
+    "log.roll.ms": [0, 1],
+    "log.roll.jitter.ms": [-1, 0],
+    "log.retention.ms": [-2, -1, 0, 1],
+    "log.cleaner.threads": [1, 2, 128],
+    "log.cleaner.dedupe.buffer.size": [1048576, 1048577, 2097153, 2097154],
+    "replica.fetch.wait.max.ms": [500, 30000, 30001],
+    "replica.socket.timeout.ms": [499, 500],
+    "replica.lag.time.max.ms": [499, 500],
+    "queued.max.request.bytes": [-1, 0, 1, 104857600],
+    "socket.request.max.bytes": [1, 2, 104857601],
+    "max.connections.per.ip": [0, 1],
+    "connections.max.idle.ms": [-1, 0, 100, 101],
+    "offsets.commit.required.acks": [-2, -1, 3, 4],
+    "offsets.topic.replication.factor": [2, 3, 4],
+}
 
 
-def answer(configs: Mapping[str, str | float | bool], release: str) -> str:
+def answer(configs: _Given, release: str) -> str:
     """ "taken", or the sentence of the refusal."""
     try:
         checked_configs(configs, release, {"PLAINTEXT": "PLAINTEXT"}, has_policy=True)
@@ -76,12 +112,17 @@ def answer(configs: Mapping[str, str | float | bool], release: str) -> str:
 
 @pytest.mark.parametrize(("configs", "in_4_3", "in_3_9"), _REFUSED, ids=lambda each: str(each)[:50])
 def test_no_cluster_starts_with_them(
-    configs: dict[str, str | float | bool], in_4_3: str, in_3_9: str | None
+    configs: _Given, in_4_3: str | None, in_3_9: str | None
 ) -> None:
-    assert answer(configs, "4.3") == _START + in_4_3
-    known = definitions("3.9").brokers
-    if configs.keys() <= known.keys():
-        assert answer(configs, "3.9") == ("taken" if in_3_9 is None else _START + in_3_9)
+    for release, said in (("4.3", in_4_3), ("3.9", in_3_9)):
+        assert answer(configs, release) == ("taken" if said is None else _START + said)
+
+
+def test_a_cleaner_without_threads_has_a_sentence() -> None:
+    """Kafka ends with "/ by zero"."""
+    for release in ("4.3", "3.9"):
+        said = answer({"log.cleaner.threads": 0}, release)
+        assert said == f"{_START}log.cleaner.threads must be at least 1"
 
 
 @pytest.mark.parametrize(
@@ -94,8 +135,8 @@ def test_a_running_broker_takes_no_change_that_leads_to_them(name: str, value: s
     assert name in said
 
 
-def _drawn(release: str, count: int) -> Iterator[dict[str, str | float | bool]]:
-    """Values of configs of groups and others around the values that they are compared with."""
+def _drawn(release: str, count: int) -> Iterator[_Given]:
+    """So many of groups and so many others, with values around those they are compared with."""
     chosen = random.Random(29)
     known = definitions(release).in_properties
     families = [
@@ -104,8 +145,10 @@ def _drawn(release: str, count: int) -> Iterator[dict[str, str | float | bool]]:
     ]
     families = [each for each in families if each]
     for _ in range(count):
+        names = chosen.sample(sorted(_EDGES), chosen.randint(2, 4))
+        yield {name: chosen.choice(_EDGES[name]) for name in names}
         family = chosen.choice(families)
-        drawn: dict[str, str | float | bool] = {}
+        drawn: _Given = {}
         for name in chosen.sample(family, chosen.randint(1, 4)):
             like = known[chosen.choice(family)].default
             drawn[name] = max(1, int(like or 1) + chosen.choice((-1, 0, 1)))
@@ -133,4 +176,4 @@ def test_beside_kafka_config(release: str, jars: str) -> None:
         else:
             said = theirs.removeprefix("requirement failed: ")
             assert ours == (theirs if theirs == "taken" else _START + said), each
-    assert 20 < answers.count("taken") < 150
+    assert 40 < answers.count("taken") < 300
