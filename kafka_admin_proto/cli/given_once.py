@@ -16,20 +16,18 @@ class GivenOnceCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        """Raise UsageError for a value given twice, and for flags that say opposite things."""
+        """Raise UsageError for an option of one value that is given several times.
+
+        A flag says the same each time, unless it has an opposite.
+        """
         order = self.make_parser(ctx).parse_args(list(args))[2]
         if any(each.is_eager for each in order):  # --help, which may stand behind a mistake
             return
         times = Counter(each for each in order if isinstance(each, click.Option))
         for option, count in times.items():
-            if option.multiple or option.count:
+            is_mere_flag = option.is_flag and not option.secondary_opts
+            if count == 1 or option.multiple or is_mere_flag:
                 continue
-            if option.is_flag:
-                named = [each for each in (*option.opts, *option.secondary_opts) if each in args]
-                if set(named) & set(option.opts) and set(named) & set(option.secondary_opts):
-                    raise click.UsageError(f"{' and '.join(named)} exclude each other", ctx)
-            elif count > 1:
-                often = "twice" if count == 2 else f"{count} times"
-                raise click.UsageError(
-                    f"{option.opts[0]} is given {often}, and takes one value", ctx
-                )
+            name = "/".join((option.opts[0], *option.secondary_opts))
+            often = "twice" if count == 2 else f"{count} times"
+            raise click.UsageError(f"{name} is given {often}, and takes one value", ctx)

@@ -34,13 +34,22 @@ def test_a_value_that_would_count_for_nothing_is_refused(path: str, command: cli
         ("ping --timeout 3 --timeout 5 --timeout=7", "--timeout is given 3 times, and takes one"),
         ("ping -b a:1 --bootstrap-server b:1", "--bootstrap-server is given twice"),
         ("decode --request --response x", "--request and --response exclude each other"),
-        ("decode --no-body --body x", "--body and --no-body exclude each other"),
+        ("decode --no-body --body x", "--body/--no-body is given twice, and takes one value"),
     ],
 )
 def test_the_sentence(words: str, said: str) -> None:
     result = CliRunner().invoke(kap, words.split())
     assert result.exit_code == 2
     assert said in result.output
+
+
+@pytest.mark.parametrize(
+    "words", ["decode --no-body -- --body", "decode --no-body --topic --body x"]
+)
+def test_what_is_no_option_counts_for_none(words: str) -> None:
+    """A file and a value may look like one: here the file does not exist."""
+    result = CliRunner().invoke(kap, words.split())
+    assert "No such file" in result.output
 
 
 @pytest.mark.parametrize(
