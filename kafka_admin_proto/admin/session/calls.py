@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +22,8 @@ _R = TypeVar("_R", bound=Message)
 
 #: Addresses that an error message names.
 _NAMED = 10
+#: What may be an address in a sentence, with a colon behind it.
+_WORD = re.compile(r"[^\s;,()]+")
 
 
 class Call(Generic[_R]):
@@ -81,7 +84,7 @@ class Call(Generic[_R]):
         parts.append(f"waiting for {asked.waiting}{why}")
         if last_error := asked.last_error or self.last_error:
             parts.append(f"the last error was: {last_error}")
-        named = "; ".join(parts)
+        named = {word.rstrip(":") for word in _WORD.findall(" ".join(parts))}
         if others := [each for each in asked.failed if str(each) not in named]:
             parts.append(f"{listed(others, 'and')} did not answer either")
         if may_have_acted:

@@ -21,6 +21,8 @@ from kafka_admin_proto.admin import (
 )
 from kafka_admin_proto.admin.network.opening import open_connection
 from kafka_admin_proto.admin.operations.cluster.pinging import ping_brokers
+from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.admin.session.cluster_view import cluster_call
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
@@ -148,14 +150,24 @@ def test_all_addresses_that_were_silent_are_named(asked: type[Message], ids: lis
     async def run() -> None:
         cluster = ScriptedCluster(ids)
         cluster.on(asked, lambda request, broker: SILENCE)
-        async with cluster, session(cluster.bootstrap, timeout=0.6, request_timeout=0.02) as client:
-            calls = (ping_brokers(client), list_groups(client, to=1, timeout=0.4))
+        async with cluster, session(cluster.bootstrap, timeout=0.4, request_timeout=0.02) as client:
+            calls = (ping_brokers(client), list_groups(client, to=1, timeout=0.3))
             for error in await asyncio.gather(*calls, return_exceptions=True):
                 assert isinstance(error, RequestTimedOutError)
                 for address in cluster.bootstrap.split(","):
                     assert address in str(error)
 
     run_without_leaks(run())
+
+
+def test_an_address_within_another_one_is_named_too() -> None:
+    call = cluster_call(Deadline(1), asks_controllers=False)
+    call.waiting = "the answer of broker 2 (my-kafka:9092)"
+    call.last_error = "cannot connect to [::1]:9092: refused"
+    silent = ["kafka:9092", "my-kafka:9092", "my-kafka:909", "[::1]:9092"]
+    call.failed = dict.fromkeys(parse_addresses(silent))
+    said = str(call.timed_out())
+    assert said.endswith("refused; kafka:9092 and my-kafka:909 did not answer either")
 
 
 def test_a_live_bootstrap_address_is_found_among_dead_ones() -> None:
