@@ -1,8 +1,7 @@
 """The start of ``kap``: a module beside the package, whose import takes most of a start.
 
-Ctrl-C ends it with 130, amid that import too. Before it Python alone runs, for a hundredth of a
-second: there, and in ``python -m kafka_admin_proto``, which imports the package first, Ctrl-C shows
-a traceback.
+Ctrl-C ends it with 130, amid that import too. It shows a traceback where Python itself still
+starts, and in ``python -m kafka_admin_proto``, which imports the package first.
 """
 
 from __future__ import annotations

@@ -51,14 +51,8 @@ def on_page_context(
     context: TemplateContext, page: Page, config: MkDocsConfig, nav: Navigation
 ) -> TemplateContext:
     """List what is beside the page in its sidebar."""
-    neighbours.fill_sidebar(page)
+    neighbours.fill_sidebar(page, nav)
     return context
-
-
-def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Leave the sidebar to the next page as it was."""
-    neighbours.empty_sidebar(page)
-    return output
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 
 from mkdocs.structure import StructureItem
 from mkdocs.structure.files import Files
-from mkdocs.structure.nav import Section
+from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page
 
 from tools.site.pages import messages, proposals
@@ -35,16 +35,15 @@ def place(files: Files) -> None:
     _place(texts, [_page(files, path) for path in proposals.pages()], parent=texts)
 
 
-def fill_sidebar(page: Page) -> None:
-    """Let the section of a message list its kind, for the time in which that page is written."""
-    if isinstance(page.parent, Section) and page.file.src_uri.startswith(f"{messages.FOLDER}/"):
-        page.parent.children[1:] = _kinds.get(page.file.src_uri, [])
+def fill_sidebar(page: Page, nav: Navigation) -> None:
+    """List the messages of the page's kind in their section of the navigation, where it has one.
 
-
-def empty_sidebar(page: Page) -> None:
-    """Let other pages have the section without them: each would have the names of all messages."""
-    if page.file.src_uri in _kinds and isinstance(page.parent, Section):
-        del page.parent.children[1:]
+    Other pages have the section without them: each would have the names of all messages.
+    """
+    index = f"{messages.FOLDER}/index.md"
+    [section] = [each.parent for each in nav.pages if each.file.src_uri == index]
+    assert isinstance(section, Section)
+    section.children[1:] = _kinds.get(page.file.src_uri, [])
 
 
 def _page(files: Files, path: str) -> Page:
