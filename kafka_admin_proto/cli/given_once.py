@@ -6,9 +6,11 @@ from collections import Counter
 
 import click
 
+from kafka_admin_proto.counts import counted
+
 
 class GivenOnceCommand(click.Command):
-    """The base of all commands: refuses an option that another one makes ineffective."""
+    """The base of all commands: an option of one value is refused where it is given twice."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
@@ -29,5 +31,5 @@ class GivenOnceCommand(click.Command):
             if count == 1 or option.multiple or is_mere_flag:
                 continue
             name = "/".join((option.opts[0], *option.secondary_opts))
-            often = "twice" if count == 2 else f"{count} times"
+            often = "twice" if count == 2 else counted(count, "times")
             raise click.UsageError(f"{name} is given {often}, and takes one value", ctx)
