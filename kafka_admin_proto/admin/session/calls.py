@@ -54,8 +54,8 @@ class Call(Generic[_R]):
         self.last_error = ""
         #: Why the controller was not asked directly.
         self.controller_error = ""
-        #: The call for the list of brokers that this one waits for.
-        self.inner: Call[Any] | None = None
+        #: Whether the call waits for the list of brokers, which itself or another one asks for.
+        self.needs_view = False
         self.is_sent = False
         self.maybe_repeated = False
         #: Where this call was not answered, in order; it goes to other brokers where it can.
@@ -75,11 +75,11 @@ class Call(Generic[_R]):
         """Whether another broker may be asked the same before the first one has answered."""
         return self.to is Target.ANY and self.repeatable and self.only_reads
 
-    def timed_out(self) -> RequestTimedOutError:
-        """The error for a call whose deadline is over."""
+    def timed_out(self, reading: Call[Any] | None = None) -> RequestTimedOutError:
+        """The error for a call whose deadline is over; ``reading`` asks for the list of brokers."""
         may_have_acted = not self.only_reads and (self.is_sent or self.maybe_repeated)
         parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
-        asked = self.inner or self
+        asked = reading if reading and self.needs_view else self
         why = "" if asked is self else ", to know the brokers"
         parts.append(f"waiting for {asked.waiting}{why}")
         if last_error := asked.last_error or self.last_error:

@@ -75,7 +75,7 @@ class Session(Caller):
         #: Brokers that were live at some time.
         self._known: set[int] = set()
         self._refreshing = asyncio.Lock()
-        #: The call that reads the view now.
+        #: The call that reads the view now, or did so last.
         self._reading: Call[Any] | None = None
         self._was_answered = False
         self._ended_unanswered = 0
@@ -187,7 +187,7 @@ class Session(Caller):
         except RequestTimedOutError:
             raise
         except TimeoutError:
-            raise call.timed_out() from None
+            raise call.timed_out(self._reading) from None
 
     # The attempts of a call.
 
@@ -372,16 +372,16 @@ class Session(Caller):
 
     async def _current_view(self, call: Call[Any]) -> ClusterView:
         """The view of the cluster, read again when it is old or an answer contradicted it."""
-        call.inner = self._reading
+        call.needs_view = True
         async with self._refreshing:
-            call.inner = None
             view = self._view
             if view is None or self._is_stale or view.age > self.config.metadata_max_age:
-                view = await self._read_view(call)
+                view = await self._read_view(call.deadline)
+        call.needs_view = False
         return view
 
-    async def _read_view(self, outer: Call[Any]) -> ClusterView:
-        call = outer.inner = self._reading = self._cluster_call(outer.deadline)
+    async def _read_view(self, deadline: Deadline) -> ClusterView:
+        call = self._reading = self._cluster_call(deadline)
         while True:
             try:
                 reply = await self._attempts(call)
@@ -394,7 +394,6 @@ class Session(Caller):
             if view.brokers:
                 break
             await asyncio.sleep(self.backoff.pause(call.attempts))
-        outer.inner = self._reading = None
         self._view, self._is_stale = view, False
         self._known |= view.brokers.keys()
         for broker in view.brokers.values():

@@ -160,6 +160,24 @@ def test_all_addresses_that_were_silent_are_named(asked: type[Message], ids: lis
     run_without_leaks(run())
 
 
+def test_a_call_that_waits_names_what_is_asked_after_an_earlier_one_ended() -> None:
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2])
+        cluster.on(MetadataRequest, lambda request, broker: SILENCE)
+        async with cluster, session(cluster.bootstrap) as client:
+            calls = (
+                client.brokers(timeout=0.1),
+                client.brokers(timeout=0.25),
+                list_groups(client, to=1, timeout=0.2),
+            )
+            _, second, third = await asyncio.gather(*calls, return_exceptions=True)
+            asked = [each for each in cluster.bootstrap.split(",") if each in str(second)]
+            assert asked
+            assert all(each in str(third) for each in asked), f"{second}\n{third}"
+
+    run_without_leaks(run())
+
+
 def test_an_address_within_another_one_is_named_too() -> None:
     call = cluster_call(Deadline(1), asks_controllers=False)
     call.waiting = "the answer of broker 2 (my-kafka:9092)"
