@@ -64,7 +64,7 @@ $(WHEELS)/.ready:
 $(READY): pyproject.toml constraints.txt | $(WHEELS)/.ready
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --find-links $(WHEELS) uv
-	$(INSTALL) -e '.[cli,capture,compression,live,test,dev]'
+	$(INSTALL) -e '.[cli,capture,compression,live,security,test,dev]'
 	$(RUN) -m compileall -q kafka_admin_proto
 	@touch $@
 

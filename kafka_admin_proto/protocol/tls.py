@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.errors import SettingsError
-
-_BEGIN = "-----BEGIN "
+from kafka_admin_proto.protocol.stores import check_pairs, keystore, truststore
 
 
 class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,33 +45,24 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
     def from_properties(cls, properties: Mapping[str, str]) -> TlsSettings:
         """Settings by Kafka's names, without blanks around values, as Kafka's ConfigDef has them.
 
-        Raises SettingsError for stores that are not PEM.
+        Raises SettingsError for stores that are neither PEM nor PKCS12, and MissingExtraError for
+        PKCS12 without its library.
         """
         properties = {name: text.strip() for name, text in properties.items()}
-        _check_pairs(properties)
-        store = _store(properties, "truststore", "ssl.truststore.certificates")
-        pair = _store(properties, "keystore", "ssl.keystore.certificate.chain")
+        check_pairs(properties)
+        trusted, shown = truststore(properties), keystore(properties)
         algorithm = properties.get("ssl.endpoint.identification.algorithm", "https").lower()
         if algorithm not in ("", "https"):
             raise SettingsError(
                 f"ssl.endpoint.identification.algorithm={algorithm} is not known; https checks "
                 "the broker's name, and an empty value does not"
             )
-        key_text = properties.get("ssl.keystore.key")
-        key = _with_line_ends(key_text) if key_text else pair
-        if pair and (key is None or "PRIVATE KEY" not in key):
-            raise SettingsError(
-                "there is a certificate and no private key for it; put the key into "
-                "ssl.keystore.key, or into the file of ssl.keystore.location"
-            )
-        if key_text and not pair:
-            raise SettingsError("ssl.keystore.key needs ssl.keystore.certificate.chain")
         text = properties.get("ssl.enabled.protocols") or ""
         return cls(
-            authorities=store,
-            certificate=pair,
-            key=key,
-            key_password=properties.get("ssl.key.password"),
+            authorities=trusted,
+            certificate=shown and shown.certificate,
+            key=shown and shown.key,
+            key_password=shown and shown.key_password,
             check_hostname=algorithm == "https",
             protocols=tuple(part.strip() for part in text.split(",") if part.strip()),
         )
@@ -113,6 +103,9 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
     def _load_authorities(
         self, context: ssl.SSLContext, purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH
     ) -> None:
+        # As in Java, any certificate of the truststore ends a chain, be it an issuing authority's
+        # or the peer's own; OpenSSL wants one that is signed by itself.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         if self.authorities is None:
             context.load_default_certs(purpose)
             return
@@ -121,7 +114,7 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
         except (ssl.SSLError, ValueError) as error:
             raise SettingsError(
                 f"the truststore's certificates cannot be read ({_reason(error)}); expected "
-                f"PEM, {_BEGIN}CERTIFICATE-----"
+                "PEM, -----BEGIN CERTIFICATE-----"
             ) from None
 
     def _set_protocols(self, context: ssl.SSLContext) -> None:
@@ -167,76 +160,6 @@ def check_role(setting: str, context: ssl.SSLContext | None, *, is_server: bool)
         raise SettingsError(
             f"{setting} is a context of {other}; make it with ssl.PROTOCOL_TLS_{own}"
         )
-
-
-def _check_pairs(properties: Mapping[str, str]) -> None:
-    """Refuse what has no effect beside the other properties, most of it as Kafka does."""
-    for store, *texts in (
-        ("truststore", "ssl.truststore.certificates"),
-        ("keystore", "ssl.keystore.certificate.chain", "ssl.keystore.key"),
-    ):
-        location = f"ssl.{store}.location"
-        given = [name for name in (location, *texts) if properties.get(name)]
-        if len(given) > 1 and location in given:
-            raise SettingsError(f"{' and '.join(given)} exclude each other; remove one")
-        needing = [f"ssl.{store}.password", f"ssl.{store}.type"]
-        needing += ["ssl.key.password"] if store == "keystore" else []
-        lonely = [name for name in needing if properties.get(name)]
-        if lonely and not given:
-            raise SettingsError(
-                f"{', '.join(lonely)}: there is no {store} for it; set {location}, or remove it"
-            )
-
-
-def _store(properties: Mapping[str, str], store: str, inline: str) -> str | None:
-    """The PEM text of a store: in a property itself, or in the file of another."""
-    text, location = properties.get(inline), properties.get(f"ssl.{store}.location")
-    kind = properties.get(f"ssl.{store}.type", "PEM" if text else "JKS").upper()
-    if text:
-        if kind != "PEM":
-            raise SettingsError(f"{inline} is PEM; set ssl.{store}.type=PEM")
-        return _with_line_ends(text)
-    if not location:
-        return None
-    try:
-        data = Path(location).read_bytes()
-    except OSError as error:
-        raise SettingsError(
-            f"ssl.{store}.location: cannot read {location}: {error.strerror or error}"
-        ) from None
-    if _BEGIN.encode() in data:  # what it is, whatever its type is said to be
-        return data.decode("ascii", "ignore")  # comments in between may have other characters
-    if kind == "PEM":
-        raise SettingsError(f"ssl.{store}.location: {location} has no PEM in it")
-    raise SettingsError(
-        f"ssl.{store}.location: {location} is a {kind} store, which Python cannot read; "
-        f"convert it to PEM: {_conversion(store, kind, location)}; then set "
-        f"ssl.{store}.location to the new file and ssl.{store}.type=PEM"
-    )
-
-
-def _conversion(store: str, kind: str, location: str) -> str:
-    """The commands that make PEM of a store of Java's."""
-    to_pem = "-nokeys" if store == "truststore" else "-nodes"
-    if kind == "PKCS12":
-        return f"openssl pkcs12 -in {location} -out {store}.pem {to_pem}"
-    return (
-        f"keytool -importkeystore -srckeystore {location} -destkeystore {store}.p12 "
-        f"-deststoretype PKCS12, and openssl pkcs12 -in {store}.p12 -out {store}.pem {to_pem}"
-    )
-
-
-def _with_line_ends(text: str) -> str:
-    """PEM in one line, as properties often have it, as lines: OpenSSL wants them."""
-    parts = text.replace("\\n", "\n").split("-----")
-    # Text, "BEGIN X", body, "END X", text, ...: only bodies and what is between are reformed.
-    lines = []
-    for number, part in enumerate(parts):
-        if number % 2:
-            lines.append(f"-----{part}-----")
-        elif part.strip():
-            lines.extend(part.split() if ":" not in part else [part.strip()])
-    return "\n".join(lines) + "\n"
 
 
 def _reason(error: Exception) -> str:

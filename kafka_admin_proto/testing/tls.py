@@ -31,7 +31,10 @@ _SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Files in PEM: a certificate, its private key (PKCS #8, not encrypted), and both in one."""
+    """Files in PEM: a certificate, its private key (PKCS #8, not encrypted), and both in one.
+
+    Behind the certificate, ``file`` has those of issuing authorities, as a server shows them.
+    """
 
     file: Path
     key: Path
@@ -44,15 +47,29 @@ class Certificate:
 class Authority:
     """A certificate authority whose files are in ``folder``; ``certificate`` is its own.
 
-    Raises FileNotFoundError where there is no command ``openssl``.
+    With an ``issuer`` it is an issuing (intermediate) authority, else it has signed itself. Raises
+    FileNotFoundError where there is no command ``openssl``, and ValueError for the issuer's name.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], name: str = "authority") -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        name: str = "authority",
+        *,
+        issuer: Authority | None = None,
+    ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.certificate: Certificate = Certificate(
-            self._folder / f"{name}.pem", self._folder / f"{name}.key"
-        )
+        #: What stands behind the certificates that it issues.
+        self._chain = ""
+        self.certificate: Certificate
+        if issuer is not None:
+            self.certificate = issuer._signed(
+                self._folder, name, f"/CN={name}", "basicConstraints=critical,CA:TRUE", days=2
+            )
+            self._chain = self.certificate.file.read_text()
+            return
+        self.certificate = Certificate(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         _openssl(
             "req", "-x509", *_KEY, "-days", "2", "-subj", f"/CN={name}",
             "-keyout", self.certificate.key, "-out", self.certificate.file,
@@ -76,20 +93,25 @@ class Authority:
                 raise ValueError(
                     f"hosts: {each!r} has no type; write DNS:localhost or IP:127.0.0.1"
                 )
-        if Path(name).name != name or name in ("", self.certificate.file.stem):
+        names = f"subjectAltName={','.join(hosts)}" if hosts else ""
+        return self._signed(self._folder, name, subject or f"/CN={name}", names, days)
+
+    def _signed(
+        self, folder: Path, name: str, subject: str, extension: str, days: int
+    ) -> Certificate:
+        """A certificate that this authority signs, in new files."""
+        made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
+        if Path(name).name != name or not name or made.file == self.certificate.file:
             raise ValueError(f"a certificate's name is that of new files, not {name!r}")
-        made = Certificate(self._folder / f"{name}.pem", self._folder / f"{name}.key")
-        request, extensions = self._folder / f"{name}.csr", self._folder / f"{name}.extensions"
-        extensions.write_text(f"subjectAltName={','.join(hosts)}\n" if hosts else "")
-        _openssl(
-            "req", *_KEY, "-utf8", "-subj", subject or f"/CN={name}",
-            "-keyout", made.key, "-out", request,
-        )  # fmt: skip
+        request, extensions = folder / f"{name}.csr", folder / f"{name}.extensions"
+        extensions.write_text(f"{extension}\n")
+        _openssl("req", *_KEY, "-utf8", "-subj", subject, "-keyout", made.key, "-out", request)
         _openssl(
             "x509", "-req", "-in", request, "-days", str(days), "-extfile", extensions,
             "-CA", self.certificate.file, "-CAkey", self.certificate.key, "-CAcreateserial",
             "-out", made.file,
         )  # fmt: skip
+        made.file.write_text(made.file.read_text() + self._chain)
         _bundle(made)
         return made
 

@@ -38,6 +38,12 @@ WITHIN_FUNCTIONS = {
     "capture/tcp/segments.py": {"dpkt": _OPTIONAL},
     "protocol/connection/scram.py": {"scramp": _OPTIONAL},
     "protocol/connection/server.py": {"server_sasl": "listeners with SASL alone have it"},
+    "protocol/stores.py": {
+        "exceptions": _OPTIONAL,
+        "pkcs12": _OPTIONAL,
+        "primitives": _OPTIONAL,
+        "serialization": _OPTIONAL,
+    },
     "protocol/tls.py": {"tempfile": "keys that are given as text alone need files"},
     "records/batches/crc32c.py": {"crc32c": _OPTIONAL},
     "server/brokers/view.py": {"topics": _START, "rules": _AUTHORIZER},

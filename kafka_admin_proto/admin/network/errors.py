@@ -57,12 +57,12 @@ def tls_reason(address: Address, error: Exception) -> str:
     if "CERTIFICATE_REQUIRED" in reason or "HANDSHAKE_FAILURE" in reason:
         return (
             "the broker asks for a certificate of the client, or shares no cipher with it; set "
-            "ssl.keystore.location (PEM)"
+            "ssl.keystore.location"
         )
     if "BAD_CERTIFICATE" in reason:  # what Java's TLS says to a client without one, too
         return (
             "the broker asks for a certificate of the client, and refuses the one that it got, if "
-            "any; set ssl.keystore.location (PEM) to one that the broker's truststore knows"
+            "any; set ssl.keystore.location to one that the broker's truststore knows"
         )
     if "ALERT" in reason:
         said = reason.lower().replace("_", " ")
@@ -90,7 +90,7 @@ def _certificate_reason(address: Address, error: ssl.SSLCertVerificationError) -
     if code in _UNTRUSTED:
         return (
             f"the broker's certificate is not trusted ({said}); put the certificate of its "
-            "issuer into ssl.truststore.location (PEM)"
+            "issuer into the truststore (ssl.truststore.location)"
         )
     return f"the broker's certificate is not accepted ({said})"
 

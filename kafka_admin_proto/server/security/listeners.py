@@ -20,8 +20,8 @@ _RESERVED = "CONTROLLER"
 LISTENER_PREFIX = "listener.name."
 _TLS, _SASL = ("SSL", "SASL_SSL"), ("SASL_PLAINTEXT", "SASL_SSL")
 _STORES = ("keystore.location", "keystore.type", "keystore.certificate.chain", "keystore.key",
-           "truststore.location", "truststore.type", "truststore.certificates", "key.password",
-           "enabled.protocols")  # fmt: skip
+           "keystore.password", "truststore.location", "truststore.type", "truststore.certificates",
+           "truststore.password", "key.password", "enabled.protocols")  # fmt: skip
 #: Configs that listeners read → the security protocols of those that do.
 _READ_BY = {
     **{f"ssl.{each}": _TLS for each in _STORES},
@@ -38,6 +38,7 @@ _OF_CLIENTS = (
     "ssl.truststore.location",
     "ssl.truststore.type",
     "ssl.truststore.certificates",
+    "ssl.truststore.password",
     "ssl.principal.mapping.rules",
 )
 #: Configs that Kafka's listeners read beside those of TLS and SASL, and that have no effect here.
@@ -47,8 +48,8 @@ _WITHOUT_COUNTERPART = (
     "num.network.threads",
     "principal.builder.class",
 )
-#: Kafka's files have them, and PEM has no use for them.
-_FOR_OTHER_STORES = ("ssl.keystore.password", "ssl.truststore.password", "ssl.protocol")
+#: Kafka's files have it; Python takes the newest version that ``ssl.enabled.protocols`` allows.
+_WITHOUT_USE = "ssl.protocol"
 
 
 def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
@@ -95,7 +96,7 @@ def check_read(
                 f"the config {name} has no effect: connections are limited for all listeners of a "
                 "node together; give max.connections"
             )
-        if own.startswith(("ssl.", "sasl.")) and own not in _FOR_OTHER_STORES:
+        if own.startswith(("ssl.", "sasl.")) and own != _WITHOUT_USE:
             instead = "leave it out"
             if own == "sasl.jaas.config":
                 instead = "give the users as users, or --users FILE"

@@ -98,6 +98,23 @@ def test_a_trusted_broker_is_asked(files: Files) -> None:
     assert outcome(context, inline) == ""
 
 
+def test_an_issuing_authority_or_the_broker_itself_is_trusted(files: Files, tmp_path: Path) -> None:
+    """Java ends a chain at any certificate of the truststore, not at roots alone."""
+    issuing = Authority(tmp_path, "issuing", issuer=files.authority)
+    server = issuing.issue("server")
+    for trusted in (files.authority.certificate, issuing.certificate, server):
+        (tmp_path / "trust.pem").write_text(f"{ssl.DER_cert_to_PEM_cert(der(trusted))}")
+        trust = {**files.trust, "ssl.truststore.location": str(tmp_path / "trust.pem")}
+        assert outcome(listener(server), trust) == ""
+
+
+def der(certificate: Certificate) -> bytes:
+    """The first certificate of a file."""
+    end = "-----END CERTIFICATE-----"
+    text = certificate.file.read_text()
+    return ssl.PEM_cert_to_DER_cert(text[: text.index(end) + len(end)])
+
+
 def test_strangers_are_not_trusted(files: Files) -> None:
     trust = {**files.trust, "ssl.truststore.location": str(files.stranger.file)}
     said = outcome(listener(files.server), trust)

@@ -348,21 +348,12 @@ def test_logins_that_cannot_be_read(login: str, said: str) -> None:
 # TLS.
 
 
-@pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
-def test_stores_of_java_are_refused_with_the_commands_that_convert(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_store_of_java_is_refused_with_the_command_that_converts(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.write_bytes(b"\xfe\xed\xfe\xed\x00")
     properties = {"security.protocol": "SSL", "ssl.truststore.location": str(store)}
-    if kind == "PKCS12":
-        properties["ssl.truststore.type"] = kind
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError, match=r"is a JKS store, .* keytool -importkeystore"):
         client_config(BROKER, command_config=properties)
-    assert f"is a {kind} store, which Python cannot read" in str(caught.value)
-    assert "openssl pkcs12 -in" in str(caught.value)
-    assert ("keytool -importkeystore" in str(caught.value)) == (kind == "JKS")
-    assert "ssl.truststore.type=PEM" in str(caught.value)
 
 
 def test_tls_that_cannot_work_is_a_mistake_of_configuration() -> None:

@@ -128,12 +128,11 @@ def test_certificates_that_no_listener_asks_for(name: str, auth: dict[str, str])
 
 
 def test_security_configs_that_nothing_reads() -> None:
-    """Whatever Kafka defines for TLS and SASL is read, or refused; PEM has no use for three."""
+    """Whatever Kafka defines for TLS and SASL is read, or refused; ``ssl.protocol`` is neither."""
     names = [
         each for each in definitions("4.3").in_properties if each.startswith(("ssl.", "sasl."))
     ]
-    unread = {*names} - {*_READ_BY, "ssl.keystore.password", "ssl.truststore.password"}
-    for name in unread - {"ssl.protocol"}:
+    for name in {*names} - {*_READ_BY, "ssl.protocol"}:
         value = definitions("4.3").in_properties[name].default or "1"
         for config in (name, f"listener.name.a.{name}"):
             with pytest.raises(SettingsError, match=f"^the config {config} has no effect in this"):

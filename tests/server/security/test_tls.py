@@ -8,6 +8,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.testing import Certificate
+from kafka_admin_proto.testing import Authority, Certificate
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.connections import connections_of
 from tests.server.security.secured import Certificates, peer, secured_cluster
@@ -104,6 +105,28 @@ def test_a_certificate_that_is_asked_for_may_not_be_foreign(
         pytest.raises(ssl.SSLError, match="unknown ca"),
     ):
         asked(client)
+
+
+@pytest.mark.parametrize("trusts", ["issuing", "client"])
+def test_an_issuing_authority_or_the_client_itself_is_trusted(
+    certificates: Certificates, tmp_path: Path, trusts: str
+) -> None:
+    issuing = Authority(tmp_path, "issuing", issuer=certificates)
+    client = issuing.issue("client")
+    trusted = {"issuing": issuing.certificate, "client": client}[trusts]
+    end = "-----END CERTIFICATE-----\n"
+    trust = tmp_path / "trust.pem"
+    trust.write_text(trusted.file.read_text().partition(end)[0] + end)
+    configs = certificates.configs("TLS", mutual=True)
+    configs["listener.name.tls.ssl.truststore.location"] = str(trust)
+    with SyncCluster(listeners={"TLS": "SSL"}, configs=configs) as cluster:
+        with tls(cluster.bootstrap_servers, certificates, client) as found:
+            assert asked(found)
+        with (
+            tls(cluster.bootstrap_servers, certificates, certificates.client) as other,
+            pytest.raises(ssl.SSLError, match="unknown ca"),
+        ):
+            asked(other)
 
 
 #: What is sent to a port with TLS by a client that speaks none.
