@@ -215,16 +215,23 @@ class BrokerConnection(asyncio.Protocol):
                 self._ready.set_result(None)
         elif isinstance(event, Reauthenticated):
             self._schedule_reauthentication(event.session_lifetime_ms)
-        elif isinstance(event, ProofNeeded):  # up to a second of PBKDF2, not in the loop
+        elif isinstance(event, ProofNeeded):  # PBKDF2, or a provider of tokens: not in the loop
             proof = self._loop.run_in_executor(None, event.compute)
             proof.add_done_callback(self._send_proof)
         elif isinstance(event, ConnectionClosed):
             self._fail(self._ended_error(None))
 
     def _send_proof(self, proof: asyncio.Future[bytes]) -> None:
-        if self._failure is None and not proof.cancelled():
-            self._write(self._conn.send_proof(proof.result()))
-            self._take_events()
+        error = None if proof.cancelled() else proof.exception()
+        if self._failure is not None or proof.cancelled():
+            return
+        if isinstance(error, SaslError):  # of the provider of tokens
+            failure = self._protocol_error(error)
+            failure.__cause__ = error.__cause__
+            self._fail(failure)
+            return
+        self._write(self._conn.send_proof(proof.result()))
+        self._take_events()
 
     def _answer(self, event: ResponseReceived) -> None:
         self.answered += 1

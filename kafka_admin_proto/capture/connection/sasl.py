@@ -2,8 +2,8 @@
 
 PLAIN (RFC 4616): ``authzid NUL authcid NUL password``. SCRAM (RFC 5802): the client's first message
 is ``n,a=authzid,n=name,r=...``; the server's last starts with ``v=`` when it agrees. Other
-mechanisms, and delegation tokens (whose owner the broker knows alone), give no name. Passwords are
-never kept.
+mechanisms, and delegation tokens (whose owner the broker knows alone), give no name. To a token of
+OAUTHBEARER (RFC 7628) the server agrees with an empty answer. Passwords and tokens are never kept.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class SaslExchange(msgspec.Struct):
         """Read the server's answer to it."""
         if failed:
             self.principal = self.name = None
+        elif self.mechanism == "OAUTHBEARER":
+            self.agreed = not token
         elif self.mechanism == "PLAIN" or token[:2] == b"v=":
             self.principal = None if self.name is None else _USER + self.name
             self.agreed = True

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.roles import Connection as Connection
     from kafka_admin_proto.protocol.connection.roles import Role as Role
     from kafka_admin_proto.protocol.connection.sasl_client import Sasl as Sasl
+    from kafka_admin_proto.protocol.connection.sasl_client import SaslOAuthBearer as SaslOAuthBearer
     from kafka_admin_proto.protocol.connection.sasl_client import SaslPlain as SaslPlain
     from kafka_admin_proto.protocol.connection.sasl_client import SaslScram as SaslScram
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer as SaslServer

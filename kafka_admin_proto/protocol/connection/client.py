@@ -68,9 +68,9 @@ class ClientConnection(BaseConnection[ClientEvent]):
 
     ``apis`` are the versions that this client uses, all that are meant for use by default. With
     ``negotiate=False`` the broker is not asked: ``apis`` says what it has. With ``defer_proofs``
-    the proofs that SCRAM takes are computed by the caller. ``trace`` is called with each message
-    that passes. ValueError for a software name or version that brokers refuse and for no apis,
-    TypeError for an argument of another type.
+    the caller computes SCRAM's proofs and asks the provider of tokens. ``trace`` is called with
+    each message that passes. ValueError for a software name or version that brokers refuse and for
+    no apis, TypeError for an argument of another type.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
         return self.data_to_send()
 
     def send_proof(self, token: bytes) -> bytes:
-        """The bytes that answer a SCRAM server's challenge with what ``ProofNeeded`` computed.
+        """The bytes that send what ``ProofNeeded`` computed, as a SCRAM server's challenge wants.
 
         Raises LocalProtocolError where none is needed.
         """

@@ -39,7 +39,7 @@ class ClientAuthentication:
 
     ``versions`` has the version to use by api key. ``ask`` writes a request of the connection's
     own, ``write`` a bare token, and ``done`` is called with the session's lifetime in the end.
-    With ``defer_proofs`` the caller computes what SCRAM wants.
+    With ``defer_proofs`` the caller computes SCRAM's proofs and asks for tokens.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class ClientAuthentication:
     def closed(self) -> SaslError:
         """The error of a stream that ends amid bare tokens."""
         return self._error(
-            f"the broker closed the connection during the exchange for user {self._sasl.user!r}, "
-            "which is how it refuses after SaslHandshake v0: check the user and the password"
+            f"the broker closed the connection during the exchange for {self._sasl.login}, "
+            f"which is how it refuses after SaslHandshake v0: check {self._sasl.secret}"
         )
 
     def _take_handshake(self, response: Response) -> ClientEvent | None:
@@ -107,15 +107,17 @@ class ClientAuthentication:
                 body.error_code,
             )
         self.bare = response.api_version == 0
+        if self._exchange.starts_slowly:
+            return self._answer(self._exchange.first)
         self.send(self._exchange.first())
         return None
 
     def _take_token(self, response: Response) -> ClientEvent | None:
         body = body_of(response, SaslAuthenticateResponse)
         if body.error_code:
+            said = self._exchange.masked(body.error_message or self._exchange.refusal)
             raise self._error(
-                f"the broker refused user {self._sasl.user!r}: "
-                f"{error_words(body.error_code, body.error_message)}",
+                f"the broker refused {self._sasl.login}: {error_words(body.error_code, said)}",
                 body.error_code,
             )
         compute = self._exchange.next(body.auth_bytes)

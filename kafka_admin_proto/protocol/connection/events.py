@@ -117,7 +117,9 @@ class Authenticated(msgspec.Struct, frozen=True):
 
 
 class ProofNeeded(msgspec.Struct, frozen=True, eq=False):
-    """A SCRAM server's challenge: ``send_proof(event.compute())`` answers it.
+    """A token that takes time: ``send_proof(event.compute())`` sends it.
+
+    It is the answer to a SCRAM server's challenge, or comes from the caller's token provider.
 
     ``compute`` may be called in any thread. Only for a client with ``defer_proofs``; until the
     proof is sent there are no further events.

@@ -9,16 +9,25 @@ from typing import Any
 from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SaslError
-from kafka_admin_proto.protocol.connection import scram
+from kafka_admin_proto.protocol.connection import oauth, scram
 from kafka_admin_proto.wire.secrets import MASK
 
 
 class ClientExchange(ABC):
     """One authentication, token by token."""
 
+    #: Whether the first token takes time.
+    starts_slowly: bool = False
+    #: What the broker has said against the client, where it refuses in two steps.
+    refusal: str = ""
+
     @abstractmethod
     def first(self) -> bytes:
         """The first token."""
+
+    def masked(self, text: str) -> str:
+        """The broker's words, without what is secret."""
+        return text
 
     @abstractmethod
     def next(self, challenge: bytes) -> Callable[[], bytes] | None:
@@ -29,36 +38,63 @@ class ClientExchange(ABC):
 
 
 class Sasl(ABC):
-    """A user's credentials for one mechanism. They are masked in ``repr`` and never pickled.
+    """The credentials for one mechanism. They are masked in ``repr`` and never pickled."""
 
-    TypeError for a user or a password that is no str, ValueError for one that cannot be sent.
-    """
+    __slots__ = ("mechanism",)
 
-    __slots__ = ("_password", "mechanism", "user")
-
-    def __init__(self, mechanism: str, user: str, password: str) -> None:
-        for name, text in (("user", user), ("password", password)):
-            checked(text, str, f"{type(self).__name__}: {name}")
-        if not user or not (scram.is_sasl_text(user) and scram.is_sasl_text(password)):
-            raise ValueError("a SASL user needs a name; it and the password are UTF-8 without NULs")
+    def __init__(self, mechanism: str) -> None:
         self.mechanism: str = mechanism
-        self.user: str = user
-        self._password = password
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.mechanism!r}, {self.user!r}, {MASK!r})"
 
     def __reduce__(self) -> str:
         raise TypeError(
             f"a {type(self).__name__} holds a password and is not pickled; make another one there"
         )
 
+    @property
+    @abstractmethod
+    def login(self) -> str:
+        """Who logs in, as sentences name it: "user 'alice'"."""
+
+    @property
+    @abstractmethod
+    def secret(self) -> str:
+        """What may be wrong when a broker refuses, as sentences name it."""
+
     @abstractmethod
     def exchange(self, limit: int) -> ClientExchange:
         """A new authentication; ``limit`` is how many PBKDF2 rounds a server may ask for."""
 
 
-class SaslPlain(Sasl):
+class _PasswordLogin(Sasl):
+    """A user with a password.
+
+    TypeError for a user or a password that is no str, ValueError for one that cannot be sent.
+    """
+
+    __slots__ = ("_password", "user")
+
+    def __init__(self, mechanism: str, user: str, password: str) -> None:
+        for name, text in (("user", user), ("password", password)):
+            checked(text, str, f"{type(self).__name__}: {name}")
+        if not user or not (scram.is_sasl_text(user) and scram.is_sasl_text(password)):
+            raise ValueError("a SASL user needs a name; it and the password are UTF-8 without NULs")
+        super().__init__(mechanism)
+        self.user: str = user
+        self._password = password
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.mechanism!r}, {self.user!r}, {MASK!r})"
+
+    @property
+    def login(self) -> str:
+        return f"user {self.user!r}"
+
+    @property
+    def secret(self) -> str:
+        return "the user and the password"
+
+
+class SaslPlain(_PasswordLogin):
     """PLAIN (RFC 4616): the password itself, so over TLS only."""
 
     __slots__ = ()
@@ -73,7 +109,7 @@ class SaslPlain(Sasl):
         return _PlainExchange(f"\0{self.user}\0{self._password}".encode())
 
 
-class SaslScram(Sasl):
+class SaslScram(_PasswordLogin):
     """SCRAM-SHA-256 or SCRAM-SHA-512; needs the extra ``live``.
 
     ValueError for another mechanism, MissingExtraError without the library.
@@ -90,6 +126,36 @@ class SaslScram(Sasl):
         client = scram.scramp().ScramClient([self.mechanism], "user", "password")
         client.username, client.password = scram.Verbatim(self.user), scram.Verbatim(self._password)
         return _ScramExchange(client, self.mechanism, limit)
+
+
+class SaslOAuthBearer(Sasl):
+    """OAUTHBEARER (RFC 7628): a token for each authentication, so over TLS only.
+
+    ``provider`` is a function that returns a token, or an object with a method ``token`` and
+    perhaps one ``extensions``, which returns a mapping of texts (KIP-342), as kafka-python has it.
+    It is called anew for each authentication; with ``defer_proofs`` the caller does that. TypeError
+    for another provider, or one with async.
+    """
+
+    __slots__ = ("_source",)
+
+    def __init__(self, provider: Callable[[], str] | Any) -> None:
+        super().__init__(oauth.OAUTHBEARER)
+        self._source = oauth.TokenSource(provider)
+
+    def __repr__(self) -> str:
+        return f"SaslOAuthBearer({MASK!r})"
+
+    @property
+    def login(self) -> str:
+        return "the token"
+
+    @property
+    def secret(self) -> str:
+        return self.login
+
+    def exchange(self, limit: int) -> ClientExchange:
+        return _OAuthBearerExchange(self._source)
 
 
 class _PlainExchange(ClientExchange):
@@ -154,3 +220,31 @@ class _ScramExchange(ClientExchange):
             f"{self._mechanism}: the broker's side of the exchange is wrong: {fault}",
             mechanism=self._mechanism,
         )
+
+
+class _OAuthBearerExchange(ClientExchange):
+    """The broker answers a token that it refuses with JSON first (RFC 7628, 3.2.2)."""
+
+    starts_slowly = True
+
+    def __init__(self, source: oauth.TokenSource) -> None:
+        self._source = source
+        self._token = ""
+
+    def first(self) -> bytes:
+        self._token, message = self._source.message()
+        return message
+
+    def next(self, challenge: bytes) -> Callable[[], bytes] | None:
+        if self.refusal:
+            raise SaslError(
+                f"{oauth.OAUTHBEARER}: the broker refused the token: {self.refusal}",
+                mechanism=oauth.OAUTHBEARER,
+            )
+        if not challenge:
+            return None
+        self.refusal = self.masked(challenge.decode(errors="replace"))
+        return lambda: oauth.AFTER_ERROR
+
+    def masked(self, text: str) -> str:
+        return text.replace(self._token, MASK) if self._token else text

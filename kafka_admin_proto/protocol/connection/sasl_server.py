@@ -12,12 +12,14 @@ import msgspec
 from kafka_admin_proto.arguments import check_fields, checked
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import RemoteProtocolError, SettingsError
-from kafka_admin_proto.protocol.connection import scram
+from kafka_admin_proto.protocol.connection import oauth, scram
 
 #: Whether a user has that password; to be compared in constant time (``hmac.compare_digest``).
 PlainVerifier = Callable[[str, str], bool]
 #: A user's credential, None for a user that does not exist.
 ScramLookup = Callable[[str], scram.ScramCredential | None]
+#: The name of a token's owner, None for a token that is not valid.
+TokenVerifier = Callable[[str], str | None]
 
 
 class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,9 +27,10 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
     The callables are asked while bytes are read and have to answer from memory. For PLAIN True
     accepts and False refuses, for SCRAM a ScramCredential is a user's and None says that there is
-    none. Any other answer is a TypeError: what is only true, as a coroutine is, lets nobody in. A
-    credential that was made for another mechanism is a ValueError. These and what they raise pass
-    through ``next_event``, and the connection has failed.
+    none, for OAUTHBEARER the name of a token's owner accepts and None refuses. Any other answer is
+    a TypeError: what is only true, as a coroutine is, lets nobody in. A credential that was made
+    for another mechanism is a ValueError. These and what they raise pass through ``next_event``,
+    and the connection has failed.
 
     With a ``session_lifetime_ms`` clients have to authenticate again within that time
     (``connections.max.reauth.ms``); without it they cannot. A ``clock`` in seconds, like
@@ -41,6 +44,7 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
     plain: PlainVerifier | None = None
     scram_sha_256: ScramLookup | None = None
     scram_sha_512: ScramLookup | None = None
+    oauthbearer: TokenVerifier | None = None
     session_lifetime_ms: int = 0
     clock: Callable[[], float] | None = None
 
@@ -89,6 +93,7 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
             "PLAIN": self.plain,
             "SCRAM-SHA-512": self.scram_sha_512,
             "SCRAM-SHA-256": self.scram_sha_256,
+            oauth.OAUTHBEARER: self.oauthbearer,
         }
         return [name for name, each in given.items() if each is not None]
 
@@ -96,6 +101,8 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
         """A new authentication; None for a mechanism that is not taken."""
         if mechanism == "PLAIN" and self.plain is not None:
             return _PlainExchange(self.plain)
+        if mechanism == oauth.OAUTHBEARER and self.oauthbearer is not None:
+            return _OAuthBearerExchange(self.oauthbearer)
         lookup = {"SCRAM-SHA-256": self.scram_sha_256, "SCRAM-SHA-512": self.scram_sha_512}
         found = lookup.get(mechanism)
         return None if found is None else _ScramExchange(mechanism, found)
@@ -227,3 +234,35 @@ class _ScramExchange(ServerExchange):
             return _INVALID
         answer = scram.server_final(self._hash, credential.server_key, said)
         return Step(answer=answer.encode(), user=self._user)
+
+
+class _OAuthBearerExchange(ServerExchange):
+    """Kafka's ``OAuthBearerSaslServer``: an error is said, and refused with the next token."""
+
+    _ERROR = '{"status":"invalid_token"}'
+
+    def __init__(self, verify: TokenVerifier) -> None:
+        self._verify = verify
+        self._is_refused = False
+
+    def take(self, token: bytes) -> Step:
+        if self._is_refused and token == oauth.AFTER_ERROR:
+            return Step(refusal=self._ERROR)
+        self._is_refused = False
+        message = oauth.ClientMessage.read(token)
+        if message is None:
+            return _INVALID
+        name: object = self._verify(message.token)
+        if name is None:
+            self._is_refused = True
+            return Step(answer=self._ERROR.encode())
+        if not isinstance(name, str) or not name:
+            expected = "the name of a token's owner accepts it and None refuses it"
+            raise _wrong_answer("oauthbearer", name, expected)
+        if message.authorization_id not in ("", name):
+            return Step(
+                refusal=f"Authentication failed: Client requested an authorization id "
+                f"({message.authorization_id}) that is different from the token's principal name "
+                f"({name})"
+            )
+        return Step(user=name)

@@ -21,11 +21,13 @@ from kafka_admin_proto.server.network.service import LoginRules, Service
 from kafka_admin_proto.server.security.listeners import (
     LISTENER_PREFIX,
     MECHANISMS,
+    SERVED_MECHANISMS,
     ListenerConfigs,
     client_auth,
 )
 from kafka_admin_proto.server.security.subjects import NameRules
 from kafka_admin_proto.server.security.tls_connection import TlsConnection
+from kafka_admin_proto.server.security.tokens import owner_of
 from kafka_admin_proto.server.security.users import Users
 
 if TYPE_CHECKING:
@@ -100,8 +102,9 @@ class Security:
         ``may_be_made``: there may be other users, who are made over the wire and have SCRAM only.
         """
         for name, each in self._listeners.items():
-            has_scram = any(mechanism != "PLAIN" for mechanism in each.mechanisms)
-            if each.mechanisms and not users and not (may_be_made and has_scram):
+            has_scram = any(mechanism.startswith("SCRAM") for mechanism in each.mechanisms)
+            others = (may_be_made and has_scram) or "OAUTHBEARER" in each.mechanisms
+            if each.mechanisms and not users and not others:
                 raise SettingsError(
                     f"nobody can log in at the listener {name}, which asks for SASL: give users"
                 )
@@ -153,7 +156,9 @@ class Security:
 
             return credential
 
+        has_tokens = "OAUTHBEARER" in listener.mechanisms
         return SaslServer(
+            oauthbearer=(lambda token: owner_of(token, clock.now_ms())) if has_tokens else None,
             plain=self._users.is_password if "PLAIN" in listener.mechanisms else None,
             scram_sha_256=scram("SCRAM-SHA-256", 1),
             scram_sha_512=scram("SCRAM-SHA-512", 2),
@@ -167,11 +172,11 @@ def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits
     mechanisms: tuple[str, ...] = ()
     if with_sasl:
         mechanisms = tuple(configs.value(_MECHANISMS))
-        unknown = [each for each in mechanisms if each not in MECHANISMS.split(",")]
+        unknown = [each for each in mechanisms if each not in SERVED_MECHANISMS.split(",")]
         if unknown or not mechanisms:
             raise SettingsError(
-                f"{_MECHANISMS}={configs.texts[_MECHANISMS]}: expected some of {MECHANISMS}, which "
-                "are served"
+                f"{_MECHANISMS}={configs.texts[_MECHANISMS]}: expected some of "
+                f"{SERVED_MECHANISMS}, which are served"
             )
     tls = None
     if with_tls:

@@ -14,8 +14,9 @@ from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS
 if TYPE_CHECKING:
     from typing import Any
 
-#: The SASL mechanisms of a listener by default.
+#: The SASL mechanisms of a listener by default, and those that one may have.
 MECHANISMS = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"
+SERVED_MECHANISMS = f"{MECHANISMS},OAUTHBEARER"
 _RESERVED = "CONTROLLER"
 LISTENER_PREFIX = "listener.name."
 _TLS, _SASL = ("SSL", "SASL_SSL"), ("SASL_PLAINTEXT", "SASL_SSL")

@@ -42,6 +42,15 @@ def test_the_principal(
     assert found.principal is None
 
 
+def test_an_empty_answer_agrees_to_a_bearer_token() -> None:
+    """An error is JSON, which the client answers with a byte (RFC 7628)."""
+    token = b"n,,\x01auth=Bearer secret\x01\x01"
+    for answer, agreed in ((b"", True), (b'{"status":"invalid_token"}', False)):
+        found = exchange("OAUTHBEARER", [token, b"\x01"], answer)
+        assert found.agreed is agreed
+        assert found.principal is None
+
+
 def test_raw_tokens_follow_version_0_alone() -> None:
     found = SaslExchange()
     for version, raw_tokens in ((1, False), (0, True), (1, False)):

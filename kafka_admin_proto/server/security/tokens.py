@@ -1,0 +1,49 @@
+"""Tokens of OAUTHBEARER without a signature, which anybody can make: for tests.
+
+Kafka takes them where its brokers have no validator of their own
+(``OAuthBearerUnsecuredValidatorCallbackHandler``).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any, TypeGuard
+
+#: Header and claims in base64url, and no signature behind the second period.
+_TOKEN = re.compile(r"([A-Za-z0-9_-]+=*)\.([A-Za-z0-9_-]+=*)\.")
+
+
+def owner_of(token: str, now_ms: float) -> str | None:
+    """The claim ``sub`` of a token that is valid at that time, None for any other.
+
+    As in Kafka it says when it ends (``exp``), and may say since when it is (``iat``).
+    """
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        return None
+    header, claims = _json_object(found[1]), _json_object(found[2])
+    if header.get("alg") != "none":
+        return None
+    owner, ends_s, since_s = claims.get("sub"), claims.get("exp"), claims.get("iat")
+    if not isinstance(owner, str) or not owner.strip() or not _is_number(ends_s):
+        return None
+    if since_s is not None and not (
+        _is_number(since_s) and since_s * 1000 <= now_ms and since_s < ends_s
+    ):
+        return None
+    return owner if now_ms < ends_s * 1000 else None
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """An object, empty for what is none."""
+    try:
+        found = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
