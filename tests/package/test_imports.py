@@ -28,7 +28,10 @@ WITHIN_FUNCTIONS = {
     "admin/drafts/__init__.py": {"altering": _DRAFT, "elections": _DRAFT, "topics": _DRAFT},
     "admin/network/tracing.py": {"field_scan": "only a client whose requests are logged has it"},
     "admin/session/base_client.py": {"drafts": _DRAFT},
-    "admin/settings/config.py": {"jaas": "few files of properties have it"},
+    "admin/settings/config.py": {
+        "jaas": "few files of properties have it",
+        "tokens": "few files of properties have it",
+    },
     "admin/settings/security.py": {"tls": "clients with TLS alone load ssl"},
     "capture/files/opening.py": {
         "lzma": "few files are packed so",

@@ -27,7 +27,9 @@ class BaseClient(Session):
     """A session whose settings are arguments.
 
     ``command_config`` is a properties file of Kafka's tools, or such a mapping; arguments go before
-    it. Times are in seconds, ``timeout`` for all attempts of one call. ``trace`` is called with
+    it. ``sasl_oauth_token_provider`` is a function that returns a token of OAUTHBEARER, or an
+    object with such a method ``token``; it is called in a thread, before each login. Times are in
+    seconds, ``timeout`` for all attempts of one call. ``trace`` is called with
     each request and response as they pass. With the ``dialect`` of a draft of KIP-4 the client
     sends that draft's messages where it has them (docs/drafts.md). Raises ConfigurationError.
     """
@@ -50,6 +52,7 @@ class BaseClient(Session):
         sasl_mechanism: str | None = None,
         sasl_username: str | None = None,
         sasl_password: str | None = None,
+        sasl_oauth_token_provider: object = None,
         ssl_context: ssl.SSLContext | None = None,
         client_id: str | None = None,
         timeout: float | None = None,
@@ -66,6 +69,7 @@ class BaseClient(Session):
             sasl_mechanism=sasl_mechanism,
             sasl_username=sasl_username,
             sasl_password=sasl_password,
+            sasl_oauth_token_provider=sasl_oauth_token_provider,
             ssl_context=ssl_context,
             client_id=client_id,
             timeout=timeout,

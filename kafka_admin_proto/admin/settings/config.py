@@ -11,23 +11,25 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
+from kafka_admin_proto.admin.settings.librdkafka import in_kafkas_names
 from kafka_admin_proto.admin.settings.properties import read_properties
 from kafka_admin_proto.admin.settings.providers import resolve
 from kafka_admin_proto.admin.settings.security import (
     TLS_PROPERTIES,
+    TOKEN_PROPERTIES,
     complete_security,
     refuse_unknown,
-    warn_of_clear_password,
+    warn_of_clear_secret,
 )
 from kafka_admin_proto.arguments import check_fields, checked_arguments
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import Address, parse_addresses
-from kafka_admin_proto.protocol.connection import Sasl, SaslPlain, SaslScram
+from kafka_admin_proto.protocol.connection import Sasl, SaslOAuthBearer, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 #: A string of the protocol has a length of two bytes.
 _LONGEST_CLIENT_ID_BYTES = 32767
@@ -51,13 +53,26 @@ _OTHERS = (
     "security.protocol",
     "sasl.mechanism",
     "sasl.jaas.config",
+    "sasl.username",
+    "sasl.password",
 )
 #: Every property that has an effect here.
 UNDERSTOOD = frozenset(
-    {*_TIMES, *(name for pair in _BACKOFFS.values() for name in pair), *_OTHERS, *TLS_PROPERTIES}
+    {
+        *_TIMES,
+        *(name for pair in _BACKOFFS.values() for name in pair),
+        *_OTHERS,
+        *TLS_PROPERTIES,
+        *TOKEN_PROPERTIES,
+    }
 )
 #: Digits of milliseconds: more than an INT64 has are a slip.
 _DIGITS = 20
+
+
+#: The attributes of a login: those behind the mechanism are of a password, the last one of tokens.
+_LOGIN = ("sasl_mechanism", "sasl_username", "sasl_password", "sasl_oauth_token_provider")
+_SECRET = _LOGIN[2:]
 
 
 class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +90,8 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
     sasl_mechanism: str | None = None
     sasl_username: str | None = None
     sasl_password: str | None = None
+    #: Of OAUTHBEARER: what ``SaslOAuthBearer`` takes.
+    sasl_oauth_token_provider: Any = None
     ssl_context: ssl.SSLContext | None = None
     #: For all attempts of one call together.
     timeout: float = 60.0
@@ -127,7 +144,7 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def _check_sasl(self) -> None:
         if not self.uses_sasl:
-            if (self.sasl_mechanism, self.sasl_username, self.sasl_password) != (None, None, None):
+            if any(getattr(self, name) is not None for name in _LOGIN):
                 raise ConfigurationError(
                     f"there are SASL settings, and the security protocol {self.security_protocol} "
                     "does not use them; set it to SASL_SSL (or SASL_PLAINTEXT)"
@@ -138,7 +155,20 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigurationError(
                 f"sasl.mechanism {said}; this client can log in with {', '.join(MECHANISMS)}"
             )
-        if not self.sasl_username or self.sasl_password is None:
+        with_token = self.sasl_mechanism == "OAUTHBEARER"
+        others = _LOGIN[1:3] if with_token else _LOGIN[3:]
+        if given := [name for name in others if getattr(self, name) is not None]:
+            raise ConfigurationError(
+                f"{' and '.join(given)} would have no effect with {self.sasl_mechanism}; remove "
+                "it, or set another sasl_mechanism"
+            )
+        if with_token:
+            if self.sasl_oauth_token_provider is None:
+                raise ConfigurationError(
+                    "OAUTHBEARER needs tokens: sasl_oauth_token_provider, or in a properties file "
+                    "sasl.oauthbearer.token.endpoint.url or sasl.jaas.config"
+                )
+        elif not self.sasl_username or self.sasl_password is None:
             raise ConfigurationError(
                 f"{self.security_protocol} needs a user and a password: sasl_username and "
                 "sasl_password, or sasl.jaas.config in a properties file"
@@ -165,6 +195,8 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
         """The SASL credentials; raises MissingExtraError for SCRAM without its library."""
         if self.sasl_mechanism is None:
             return None
+        if self.sasl_mechanism == "OAUTHBEARER":
+            return SaslOAuthBearer(self.sasl_oauth_token_provider)
         user, password = self.sasl_username or "", self.sasl_password or ""
         if self.sasl_mechanism == "PLAIN":
             return SaslPlain(user, password)
@@ -181,7 +213,7 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        masked = [(name, MASK if name == "sasl_password" else value) for name, value in shown]
+        masked = [(name, MASK if name in _SECRET else value) for name, value in shown]
         return [(name, value) for (name, value), (_, was) in zip(masked, shown, strict=True) if was]
 
 
@@ -216,8 +248,9 @@ def client_config(
     checked_arguments(ClientConfig, settings)
     if isinstance(command_config, (str, Path)):
         command_config = read_properties(command_config)
-    properties = {name: text.strip() for name, text in resolve(command_config or {}).items()}
-    values = _from_properties(properties)
+    given = in_kafkas_names(resolve(command_config or {}))
+    properties = {name: text.strip() for name, text in given.items()}
+    values = _from_properties(properties, settings)
     values |= settings
     if bootstrap_servers or bootstrap_controllers:  # the command line goes before the file
         values.pop("bootstrap_servers", None)
@@ -228,8 +261,8 @@ def client_config(
         values["bootstrap_controllers"] = _addresses(bootstrap_controllers)
     complete_security(values, ssl_context, properties)
     config = ClientConfig(**values)
-    if config.sasl_mechanism == "PLAIN" and not config.uses_tls:
-        warn_of_clear_password(config.addresses)
+    if config.sasl_mechanism and not config.uses_tls:
+        warn_of_clear_secret(config.sasl_mechanism, config.addresses)
     return config
 
 
@@ -240,7 +273,8 @@ def _addresses(text: str | Sequence[str]) -> tuple[Address, ...]:
         raise ConfigurationError(str(error)) from None
 
 
-def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
+def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by attribute; the arguments say which mechanism it is, and may have the tokens."""
     values: dict[str, Any] = {"unused": tuple(sorted(properties.keys() - UNDERSTOOD))}
     refuse_unknown(values["unused"])
     for name, attribute in _TIMES.items():
@@ -258,14 +292,32 @@ def _from_properties(properties: Mapping[str, str]) -> dict[str, Any]:
         "client.id": ("client_id", str),
         "security.protocol": ("security_protocol", str.upper),
         "sasl.mechanism": ("sasl_mechanism", str),
+        "sasl.username": ("sasl_username", str),
+        "sasl.password": ("sasl_password", str),
     }
     for name, (attribute, read) in plain.items():
         if properties.get(name):
             values[attribute] = read(properties[name])
+    mechanism = settings.get("sasl_mechanism") or values.get("sasl_mechanism")
+    if mechanism == "OAUTHBEARER":
+        if "sasl_oauth_token_provider" not in settings:
+            from kafka_admin_proto.admin.settings.tokens import read_tokens
+
+            timeout_s = _milliseconds(properties, "sasl.login.read.timeout.ms")
+            values["sasl_oauth_token_provider"] = read_tokens(properties, timeout_s or None)
+        return values
+    if idle := sorted(TOKEN_PROPERTIES & properties.keys()):
+        raise ConfigurationError(
+            f"{', '.join(idle)} would have no effect: sasl.mechanism is not OAUTHBEARER"
+        )
     if properties.get("sasl.jaas.config"):
         from kafka_admin_proto.admin.settings.jaas import read_jaas
 
         login = read_jaas(properties["sasl.jaas.config"])
+        if twice := [name for name in ("sasl.username", "sasl.password") if properties.get(name)]:
+            raise ConfigurationError(
+                f"{' and '.join(twice)}: sasl.jaas.config has the login as well; remove one"
+            )
         values["sasl_username"] = login.get("username")
         values["sasl_password"] = login.get("password")
         if login.get("tokenauth", "").lower() == "true":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 
@@ -21,8 +22,8 @@ _EQUALS, _END = ("sign", "="), ("sign", ";")
 _FORM = 'Module required username="..." password="...";'
 
 
-def read_jaas(text: str) -> dict[str, str]:
-    """The options of a login with user and password: "username", "password" and others.
+def read_jaas(text: str, modules: Sequence[str] = _MODULES) -> dict[str, str]:
+    """The options of a login by one of the modules: "username", "password" and others.
 
     Raises ConfigurationError, never with a value of the text, for another login module and for
     what is not a login.
@@ -32,10 +33,10 @@ def read_jaas(text: str) -> dict[str, str]:
         raise ConfigurationError(f"sasl.jaas.config is not a login; expected {_FORM}")
     (_, module), (_, flag), *rest = tokens
     name = module.rpartition(".")[2]
-    if name not in _MODULES:
+    if name not in modules:
         raise ConfigurationError(
-            f"sasl.jaas.config has the login module {name}; this client can log in with "
-            f"{' and '.join(_MODULES)}"
+            f"sasl.jaas.config has the login module {name}; with this sasl.mechanism this client "
+            f"can log in with {' and '.join(modules)}"
         )
     if flag.lower() not in ("required", "requisite", "sufficient", "optional"):
         raise ConfigurationError(f"sasl.jaas.config lacks 'required' after {name}")

@@ -12,6 +12,18 @@ from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import Address
 
+#: Of OAUTHBEARER, read by tokens.py.
+TOKEN_PROPERTIES = frozenset(
+    {
+        "sasl.login.callback.handler.class",
+        "sasl.login.read.timeout.ms",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.header.urlencode",
+        "sasl.oauthbearer.scope",
+        "sasl.oauthbearer.token.endpoint.url",
+    }
+)
 #: Read by protocol/tls.py.
 TLS_PROPERTIES = frozenset(
     {
@@ -86,18 +98,21 @@ def complete_security(
         )
 
 
-def warn_of_clear_password(addresses: Sequence[Address]) -> None:
-    """Warn that PLAIN without TLS sends the password to addresses beyond this machine."""
-    if far := [str(each) for each in addresses if not _is_loopback(each.host)]:
+def warn_of_clear_secret(mechanism: str, addresses: Sequence[Address]) -> None:
+    """Warn of a mechanism that sends its secret to addresses beyond this machine without TLS."""
+    secret = {"PLAIN": "password", "OAUTHBEARER": "token"}.get(mechanism)
+    far = [str(each) for each in addresses if not is_loopback(each.host)]
+    if secret and far:
         warnings.warn(
-            f"the password goes to {', '.join(far)} in the clear: PLAIN without TLS; set the "
+            f"the {secret} goes to {', '.join(far)} in the clear: {mechanism} without TLS; set the "
             "security protocol to SASL_SSL, or the mechanism to SCRAM-SHA-512",
             UserWarning,
             stacklevel=3,
         )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name

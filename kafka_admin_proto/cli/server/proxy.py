@@ -227,10 +227,11 @@ def _of_upstream(
     if path is None or users is None:
         return _tls(path, of_clients=False), None
     from kafka_admin_proto.admin.settings.config import client_config
+    from kafka_admin_proto.admin.settings.librdkafka import in_kafkas_names
     from kafka_admin_proto.admin.settings.properties import read_properties
     from kafka_admin_proto.admin.settings.providers import resolve
 
-    properties = resolve(read_properties(path))
+    properties = in_kafkas_names(resolve(read_properties(path)))
     others = [
         name
         for name in properties
@@ -249,11 +250,12 @@ def _tls(path: str | None, *, of_clients: bool) -> ssl.SSLContext | None:
     """The context that a file of properties describes; None without a file."""
     if path is None:
         return None
+    from kafka_admin_proto.admin.settings.librdkafka import in_kafkas_names
     from kafka_admin_proto.admin.settings.properties import read_properties
     from kafka_admin_proto.admin.settings.providers import resolve
     from kafka_admin_proto.admin.settings.security import TLS_PROPERTIES
 
-    properties = resolve(read_properties(path))
+    properties = in_kafkas_names(resolve(read_properties(path)))
     client_auth = properties.pop("ssl.client.auth", "none") if of_clients else "none"
     if others := [name for name in properties if name not in TLS_PROPERTIES]:
         raise SettingsError(

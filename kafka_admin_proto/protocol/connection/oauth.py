@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import iscoroutine, iscoroutinefunction
 from typing import Any, NamedTuple
 
-from kafka_admin_proto.errors import SaslError
+from kafka_admin_proto.errors import RemoteProtocolError, SaslError
 
 #: The mechanism's name.
 OAUTHBEARER = "OAUTHBEARER"
@@ -84,14 +84,19 @@ class ClientMessage(NamedTuple):
 
     @classmethod
     def read(cls, data: bytes) -> ClientMessage | None:
-        """As Kafka's ``OAuthBearerClientInitialResponse``; None for another message."""
+        """As Kafka's ``OAuthBearerClientInitialResponse``; None for another message.
+
+        Raises RemoteProtocolError for another scheme, for which brokers close without an answer.
+        """
         found = _MESSAGE.fullmatch(data.decode(errors="replace"))
         if found is None:
             return None
         pairs = dict(each.split("=", 1) for each in found["pairs"].split("\x01") if each)
         auth = _AUTH.fullmatch(pairs.get("auth", ""))
-        if auth is None or auth["scheme"].lower() != "bearer":
+        if auth is None:
             return None
+        if auth["scheme"].lower() != "bearer":
+            raise RemoteProtocolError(f"a message of {OAUTHBEARER} whose scheme is not Bearer")
         name = (found["id"] or "").replace("=2C", ",").replace("=3D", "=")
         return cls(auth["token"], name)
 

@@ -39,6 +39,7 @@ class SaslBroker:
         self._sasl = SaslServer(
             plain=lambda user, password: (user, password) == ("alice", PASSWORD),
             scram_sha_256={"alice": CREDENTIAL}.get,
+            oauthbearer={"token-hush": "alice"}.get,
             session_lifetime_ms=lifetime_ms,
         )
         self._tasks: set[asyncio.Task[None]] = set()
@@ -80,6 +81,57 @@ class SaslBroker:
                 answer = ListGroupsResponse() if asks_groups else connection.api_versions()
                 writer.write(connection.send(answer, to=event))
         writer.write(connection.data_to_send())
+
+
+def with_tokens(broker: SaslBroker, provider: Any, **settings: Any) -> Session:
+    config = client_config(
+        broker.address,
+        sasl_mechanism="OAUTHBEARER",
+        sasl_oauth_token_provider=provider,
+        **settings,
+    )
+    return Session(config)
+
+
+def test_a_provider_is_asked_in_a_thread_before_each_login() -> None:
+    threads: list[int] = []
+
+    def token() -> str:
+        threads.append(threading.get_ident())
+        return "token-hush"
+
+    async def run() -> None:
+        async with SaslBroker(lifetime_ms=1) as broker, with_tokens(broker, token) as client:
+            while len(broker.logins) < 2:
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
+                await asyncio.sleep(0.02)
+        assert broker.logins[:2] == [False, True]
+
+    run_without_leaks(run())
+    assert len(threads) >= 2
+    assert threading.get_ident() not in threads
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("other-hush", 'refused the token: SASL_AUTHENTICATION_FAILED (58): {"status":"invalid'),
+        (None, "OAUTHBEARER: the token provider's token failed: KeyError"),
+        ("a hush", "the token provider returned text with other characters"),
+    ],
+)
+def test_a_token_that_is_refused_or_none(token: str | None, said: str) -> None:
+    tokens = {} if token is None else {"hush": token}
+
+    async def run() -> str:
+        async with SaslBroker() as broker, with_tokens(broker, lambda: tokens["hush"]) as client:
+            with pytest.raises(AuthenticationError) as caught:
+                await client.call(ListGroupsRequest(), ListGroupsResponse)
+        return str(caught.value)
+
+    text = run_without_leaks(run())
+    assert said in text
+    assert "hush" not in text
 
 
 def session(

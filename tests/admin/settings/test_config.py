@@ -332,7 +332,7 @@ def test_any_text_is_a_login_or_refused(text: str) -> None:
     ("login", "said"),
     [
         ("", "is not a login"),
-        ("x.OAuthBearerLoginModule required;", "login module OAuthBearerLoginModule; this client"),
+        ("x.OAuthBearerLoginModule required;", "login module OAuthBearerLoginModule; with this"),
         (f'{PLAIN} maybe password="hush";', "lacks 'required'"),
         (f'{PLAIN} required password="hush"', 'does not end with ";"'),
         (f"{PLAIN} required password hush;", "breaks off after PlainLoginModule"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import SaslError
-from kafka_admin_proto.errors import LocalProtocolError
+from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError
 from kafka_admin_proto.protocol.connection import (
     Authenticated,
     ProofNeeded,
@@ -188,7 +188,6 @@ def test_tokens_are_in_no_repr_and_not_pickled() -> None:
         b"",
         b"\x01",
         b"n,,\x01\x01",
-        b"n,,\x01auth=Basic a\x01\x01",
         b"y,,\x01auth=Bearer a\x01\x01",
         b"n,,\x01auth=Bearer \x01\x01",
         b"n,,\x01auth=Bearer a\x01",
@@ -202,6 +201,13 @@ def test_messages_that_kafka_does_not_take(message: bytes) -> None:
     exchange = SaslServer(oauthbearer=lambda token: "alice").exchange("OAUTHBEARER")
     assert exchange is not None
     assert exchange.take(message) == Step(refusal="")
+
+
+def test_another_scheme_is_a_close() -> None:
+    exchange = SaslServer(oauthbearer=lambda token: "alice").exchange("OAUTHBEARER")
+    assert exchange is not None
+    with pytest.raises(RemoteProtocolError, match="whose scheme is not Bearer"):
+        exchange.take(b"n,,\x01auth=Basic a\x01\x01")
 
 
 def test_an_authorization_id_is_the_name_of_the_token() -> None:

@@ -27,17 +27,20 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
     """
     properties: Mapping[str, str] = {}
     if settings.command_config is not None:
+        from kafka_admin_proto.admin.settings.librdkafka import in_kafkas_names
         from kafka_admin_proto.admin.settings.properties import read_properties
         from kafka_admin_proto.admin.settings.providers import resolve
 
-        properties = resolve(read_properties(settings.command_config))
+        properties = in_kafkas_names(resolve(read_properties(settings.command_config)))
     login = {}
     if _wants_login(properties):
         login = _login(properties, may_ask)
     elif may_ask and (idle := [name for name in (USER, PASSWORD) if name in os.environ]):
         why = (
-            "sasl.jaas.config in the command's configuration has the login"
-            if properties.get("sasl.jaas.config")
+            "OAUTHBEARER has tokens"
+            if _has_tokens(properties)
+            else "the command's configuration has the login"
+            if _has_login(properties)
             else "the command's configuration has no security.protocol with SASL"
         )
         click.echo(f"no effect: {', '.join(idle)}; {why}", err=True)
@@ -101,11 +104,22 @@ def _new_client(arguments: Mapping[str, Any], operations: Sequence[str]) -> Admi
 def _wants_login(properties: Mapping[str, str]) -> bool:
     protocol = properties.get("security.protocol", "").strip().upper()
     wants_sasl = protocol.startswith("SASL") or (not protocol and "sasl.mechanism" in properties)
-    return wants_sasl and not properties.get("sasl.jaas.config")
+    return wants_sasl and not (_has_login(properties) or _has_tokens(properties))
+
+
+def _has_login(properties: Mapping[str, str]) -> bool:
+    """Whether the file names a user and the password."""
+    both = all(properties.get(name) for name in ("sasl.username", "sasl.password"))
+    return both or bool(properties.get("sasl.jaas.config"))
+
+
+def _has_tokens(properties: Mapping[str, str]) -> bool:
+    """Whether the login is by tokens, which have no user and no password."""
+    return properties.get("sasl.mechanism", "").strip() == "OAUTHBEARER"
 
 
 def _login(properties: Mapping[str, str], may_ask: bool) -> dict[str, Any]:
-    user = os.environ.get(USER)
+    user = properties.get("sasl.username", "").strip() or os.environ.get(USER)
     if not user:
         raise click.UsageError(
             f"the command's configuration says {properties.get('security.protocol') or 'SASL'} and "

@@ -1,0 +1,239 @@
+"""Tokens out of Kafka's properties: of an endpoint on loopback, of a file, without a signature."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto.admin import ConfigurationError, client_config
+from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.errors import SaslError
+
+BROKER = "localhost:9092"
+MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+URL = "sasl.oauthbearer.token.endpoint.url"
+
+
+def login(**options: str) -> str:
+    return MODULE + "".join(f' {name}="{value}"' for name, value in options.items()) + ";"
+
+
+def config(properties: dict[str, str], **settings: Any) -> ClientConfig:
+    given = {"sasl.mechanism": "OAUTHBEARER", **properties}
+    return client_config(BROKER, command_config=given, **settings)
+
+
+def message(properties: dict[str, str]) -> str:
+    """The first message of a login."""
+    sasl = config(properties).credentials()
+    assert sasl is not None
+    return sasl.exchange(0).first().decode()
+
+
+class Endpoint(HTTPServer):
+    """An endpoint that answers as it is told, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status, self.answer = 200, b'{"access_token": "tok-hush", "expires_in": 3600}'
+        self.asked: list[tuple[dict[str, str], str]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/oauth2/token"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.asked.append((dict(self.headers), body))
+        self.send_response(self.server.status)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", str(len(self.server.answer)))
+        self.end_headers()
+        self.wfile.write(self.server.answer)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as found:
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def test_an_endpoint_is_asked_with_the_clients_credentials(endpoint: Endpoint) -> None:
+    options = {"clientId": "me", "clientSecret": "hush:1", "scope": "a b", "extension_cluster": "c"}
+    properties = {URL: endpoint.url, "sasl.jaas.config": login(**options)}
+    assert message(properties) == "n,,\x01auth=Bearer tok-hush\x01cluster=c\x01\x01"
+    [(headers, body)] = endpoint.asked
+    assert headers["Authorization"] == "Basic " + base64.b64encode(b"me:hush:1").decode()
+    assert headers["Content-Type"] == "application/x-www-form-urlencoded"
+    assert body == "grant_type=client_credentials&scope=a+b"
+    assert "hush" not in repr(config(properties))
+
+
+def test_properties_go_before_options(endpoint: Endpoint) -> None:
+    name = "sasl.oauthbearer.client.credentials.client"
+    properties = {f"{name}.id": "i d", f"{name}.secret": "hush", URL: endpoint.url}
+    properties["sasl.oauthbearer.header.urlencode"] = "true"
+    message(properties)
+    message({**properties, "sasl.jaas.config": login(clientId="other", clientSecret="other")})
+    for headers, _ in endpoint.asked:
+        assert headers["Authorization"] == "Basic " + base64.b64encode(b"i+d:hush").decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "said"),
+    [
+        (401, b'{"error": "invalid_client", "error_description": "hush"}', "401 (invalid_client)"),
+        (500, b"hush", "it answered 500"),
+        (302, b"", "it answered 302"),
+        (200, b'{"token": "hush"}', "its answer has no access_token"),
+        (200, b"[]", "its answer has no access_token"),
+        (200, b"hush", "its answer has no access_token"),
+    ],
+)
+def test_endpoints_without_a_token(
+    endpoint: Endpoint, status: int, answer: bytes, said: str
+) -> None:
+    endpoint.status, endpoint.answer = status, answer
+    properties = {
+        URL: f"{endpoint.url}?key=hush",
+        "sasl.jaas.config": login(clientId="me", clientSecret="hush"),
+    }
+    with pytest.raises(SaslError) as caught:
+        message(properties)
+    assert f"OAUTHBEARER: no token of {endpoint.url}: " in str(caught.value)
+    assert said in str(caught.value)
+    assert "hush" not in str(caught.value)
+    assert len(endpoint.asked) == 1  # a redirect would take the secret elsewhere
+
+
+def test_an_endpoint_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/token"
+    with pytest.raises(SaslError, match="Connection refused"):
+        message({URL: url, "sasl.jaas.config": login(clientId="me", clientSecret="hush")})
+
+
+def test_a_file_is_read_for_each_login(tmp_path: Path) -> None:
+    file = tmp_path / "a token"
+    properties = {URL: file.as_uri()}
+    with pytest.raises(SaslError, match=r"no token of the file .*/a token: No such file"):
+        message(properties)
+    for token in ("one", "two"):
+        file.write_text(f"{token}\n")
+        assert message(properties) == f"n,,\x01auth=Bearer {token}\x01\x01"
+
+
+def test_tokens_without_a_signature() -> None:
+    """As ``OAuthBearerUnsecuredLoginCallbackHandler`` writes them."""
+    options = {
+        "unsecuredLoginStringClaim_sub": "alice",
+        "unsecuredLoginNumberClaim_level": "3",
+        "unsecuredLoginListClaim_scope": "|read|write",
+        "unsecuredLoginLifetimeSeconds": "60",
+        "unsecuredLoginExtension_traceId": "123",
+    }
+    before = int(time.time() * 1000) / 1000
+    _, auth, extension, *_ = message({"sasl.jaas.config": login(**options)}).split("\x01")
+    assert extension == "traceId=123"
+    header, claims, signature = auth.removeprefix("auth=Bearer ").split(".")
+    assert signature == ""
+    read = [json.loads(base64.urlsafe_b64decode(each + "==")) for each in (header, claims)]
+    assert read[0] == {"alg": "none"}
+    issued = read[1].pop("iat")
+    assert before <= issued <= time.time()
+    assert read[1].pop("exp") == issued + 60
+    assert read[1] == {"sub": "alice", "level": 3, "scope": ["read", "write"]}
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({}, f"needs tokens: set {URL}, or, .*, unsecuredLoginStringClaim_sub"),
+        ({"sasl.jaas.config": login()}, "unsecuredLoginStringClaim_sub in sasl.jaas.config"),
+        ({URL: "ftp://a/hush"}, "has the scheme 'ftp'"),
+        ({URL: "https:///hush"}, "expected https"),
+        ({URL: "https://a:b/hush"}, "is not a URL"),
+        ({URL: "https://a"}, "needs clientId in sasl.jaas.config, or the property sasl.oauth"),
+        (
+            {URL: "https://a", "sasl.jaas.config": login(clientId="a", secret="hush")},
+            "needs clientSecret in",
+        ),
+        (
+            {URL: "file:///a", "sasl.jaas.config": login(clientSecret="hush")},
+            "has clientSecret, which would have no effect beside",
+        ),
+        (
+            {"sasl.jaas.config": login(unsecuredLoginStringClaim_sub="a", password="hush")},
+            "has password, which would have no effect without",
+        ),
+        (
+            {"sasl.jaas.config": login(unsecuredLoginNumberClaim_sub="hush")},
+            "unsecuredLoginNumberClaim_sub in sasl.jaas.config is not a number",
+        ),
+        ({"sasl.login.callback.handler.class": "com.example.Hidden"}, "is a class of Java"),
+        ({"sasl.jaas.config": "x.PlainLoginModule required;"}, "module PlainLoginModule; with"),
+        ({URL: "file:///a", "sasl.mechanism": "PLAIN"}, "is not OAUTHBEARER"),
+    ],
+)
+def test_tokens_that_cannot_be_had(properties: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said) as caught:
+        config(properties)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_provider_is_given_instead() -> None:
+    def provider() -> str:
+        return "hush"
+
+    found = client_config(BROKER, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=provider)
+    assert found.security_protocol == "SASL_PLAINTEXT"
+    assert "provider" not in repr(found).replace("sasl_oauth_token_provider='****", "")
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"sasl_mechanism": "OAUTHBEARER", "sasl_username": "a"}, "sasl_username would have no"),
+        ({"sasl_mechanism": "PLAIN", "sasl_username": "a", "sasl_password": "b"}, "provider would"),
+        ({"security_protocol": "PLAINTEXT"}, "there are SASL settings"),
+    ]
+    for settings, said in cases:
+        with pytest.raises(ConfigurationError, match=said):
+            client_config(BROKER, sasl_oauth_token_provider=provider, **settings)
+
+
+@pytest.mark.parametrize(
+    ("broker", "properties", "said"),
+    [
+        ("kafka.example:9092", {URL: "file:///a"}, "the token goes to kafka.example:9092 in the"),
+        (
+            BROKER,
+            {
+                URL: "http://auth.example/",
+                "sasl.jaas.config": login(clientId="a", clientSecret="b"),
+            },
+            "the client's secret goes to auth.example in the clear",
+        ),
+    ],
+)
+def test_secrets_that_go_over_in_the_clear(
+    broker: str, properties: dict[str, str], said: str
+) -> None:
+    with pytest.warns(UserWarning, match=said):
+        client_config(broker, command_config={"sasl.mechanism": "OAUTHBEARER", **properties})
