@@ -56,6 +56,9 @@ def sasl_properties(
             module = f"{_MODULES}.plain.PlainLoginModule"
             users = (plain_users or {}).items()
             options = "".join(f' user_{name}="{password}"' for name, password in users)
+        elif mechanism == "OAUTHBEARER":  # tokens without a signature, by default
+            module = f"{_MODULES}.oauthbearer.OAuthBearerLoginModule"
+            options = ' unsecuredLoginStringClaim_sub="broker"'
         key = f"{mechanism.lower()}.sasl.jaas.config"
         found[key] = f"{module} required{options};"
     return found

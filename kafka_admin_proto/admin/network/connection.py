@@ -21,6 +21,7 @@ from kafka_admin_proto.admin.network.errors import (
 from kafka_admin_proto.admin.network.tracing import Trace, Tracer
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.errors import EncodeError, RemoteProtocolError, SaslError
+from kafka_admin_proto.protocol import Api, api_keys, api_versions
 from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.connection import (
     CLIENT,
@@ -49,11 +50,19 @@ class BrokerConnection(asyncio.Protocol):
     """A connection to one broker; ``open_connection`` makes one that is ready."""
 
     def __init__(
-        self, address: Address, config: ClientConfig, broker: int | None, trace: Trace | None
+        self,
+        address: Address,
+        config: ClientConfig,
+        broker: int | None,
+        trace: Trace | None,
+        asks_at: int | None = None,
     ) -> None:
+        """``asks_at`` is the version of ApiVersions to ask with, None for the newest."""
         self.address = address
         self.broker = broker
         self.apis: dict[int, VersionRange] = {}
+        #: Whether the broker has sent anything.
+        self.is_heard: bool = False
         #: Answers so far, that to ApiVersions left out.
         self.answered: int = 0
         #: Whether a call's time was over before any answer came, and none has come since.
@@ -69,6 +78,7 @@ class BrokerConnection(asyncio.Protocol):
             sasl=config.credentials(),
             defer_proofs=True,
             trace=self._tracer,
+            apis=None if asks_at is None else _apis_asked_at(asks_at),
         )
         self._transport: asyncio.Transport | None = None
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -179,6 +189,7 @@ class BrokerConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._failure is not None:
             return
+        self.is_heard = True
         self._conn.receive_data(data)
         self._take_events()
 
@@ -321,6 +332,16 @@ class BrokerConnection(asyncio.Protocol):
             raise ConnectionLostError(str(failure), address=failure.address)
         if failure is not None:
             raise failure
+
+
+def _apis_asked_at(version: int) -> list[Api]:
+    """All apis of this client, ApiVersions up to that version."""
+    return [
+        Api(each.api_key, each.name, VersionRange(0, version))
+        if each.api_key == api_keys.API_VERSIONS
+        else each
+        for each in api_versions()
+    ]
 
 
 def _name(request: Message) -> str:

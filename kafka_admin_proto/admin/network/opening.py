@@ -7,7 +7,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError
+from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError, TlsError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.network.errors import (
     advertised,
@@ -19,6 +19,9 @@ from kafka_admin_proto.admin.network.tracing import Trace
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.protocol.addresses import Address
 
+#: Versions of ApiVersions to ask with, where a broker ends the connection for the one before it
+#: without an answer; None is the newest.
+_ASKS_AT = (None, 3, 0)
 #: One of the results of getaddrinfo.
 _ResolvedAddress = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
@@ -61,9 +64,22 @@ class _ConnectionAttempt:
 
     async def run(self, broker: int | None, trace: Trace | None) -> BrokerConnection:
         resolved = await self._resolve()
-        self.waiting_for = "the broker did not accept; check the network and its firewalls"
-        sock = await self._connect(resolved)
-        connection = BrokerConnection(self._address, self._config, broker, trace)
+        for asks_at in _ASKS_AT:
+            self.waiting_for = "the broker did not accept; check the network and its firewalls"
+            sock = await self._connect(resolved)
+            connection = BrokerConnection(self._address, self._config, broker, trace, asks_at)
+            try:
+                await self._use(connection, sock)
+            except ConnectionFailedError as error:
+                # Event Hubs, for one, resets the connection at a version that it does not have.
+                if connection.is_heard or isinstance(error, TlsError) or asks_at == _ASKS_AT[-1]:
+                    raise
+            else:
+                return connection
+        raise AssertionError("the last version raises or returns")
+
+    async def _use(self, connection: BrokerConnection, sock: socket.socket) -> None:
+        """Make the connection ready on a socket, which is closed where that fails."""
         try:
             await self._start_protocol(connection, sock)
             self.waiting_for = (
@@ -76,7 +92,6 @@ class _ConnectionAttempt:
         except BaseException:
             connection.close(ConnectionFailedError(f"{self._address} was given up"))
             raise
-        return connection
 
     async def _resolve(self) -> Sequence[_ResolvedAddress]:
         host, port = self._address.host, self._address.port

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
-from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.errors import DecodeError, RemoteProtocolError, SaslError
 from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
@@ -19,6 +19,7 @@ from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeede
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import error_words
 from kafka_admin_proto.protocol.payload_values import Response
+from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.values import Message
 
 #: Takes the answer to one of the connection's own requests.
@@ -32,6 +33,23 @@ def body_of(response: Response, kind: type[_M]) -> _M:
     if isinstance(response.body, kind):
         return response.body
     raise RemoteProtocolError(f"the {response.api} response does not read: {response.problem}")
+
+
+def _null_refusal(response: Response) -> SaslAuthenticateResponse | None:
+    """A refusal whose token is null, as some brokers send it although Kafka's definition has none.
+
+    The broker's words stand in front of the token; None for any other answer.
+    """
+    error, data = response.error, response.data
+    if not isinstance(error, DecodeError) or error.path != "auth_bytes" or error.offset is None:
+        return None
+    null, empty = (b"\0", b"\1") if response.api_version > 1 else (bytes([255] * 4), bytes(4))
+    start, end = error.offset, error.offset + len(null)
+    if data[start:end] != null:
+        return None
+    data = data[:start] + empty + data[end:]
+    body = read_response(data, response.api_key, response.api_version).body
+    return body if isinstance(body, SaslAuthenticateResponse) and body.error_code else None
 
 
 class ClientAuthentication:
@@ -113,7 +131,7 @@ class ClientAuthentication:
         return None
 
     def _take_token(self, response: Response) -> ClientEvent | None:
-        body = body_of(response, SaslAuthenticateResponse)
+        body = _null_refusal(response) or body_of(response, SaslAuthenticateResponse)
         if body.error_code:
             said = self._exchange.masked(body.error_message or self._exchange.refusal)
             raise self._error(

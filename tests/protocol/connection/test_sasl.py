@@ -119,6 +119,23 @@ def test_a_wrong_password_or_user(mechanism: str, user: str, password: str) -> N
     assert pair.client.state is State.FAILED
 
 
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_refusal_with_a_null_token_has_the_brokers_words(version: int) -> None:
+    """Kafka's definition has no null there, and brokers of others send it."""
+    pair = Pair(
+        client={"sasl": login("PLAIN", "alice", "wrong")},
+        server={"sasl": SASL_SERVER, "apis": apis_with(1, version)},
+    )
+    with pytest.raises(SaslError):
+        pair.start()
+    answer = bytearray(pair.server.data_to_send())
+    at = answer.index(b"or password") + len(b"or password")
+    answer[at : at + 4] = b"\xff" * 4 if version < 2 else b"\0" + answer[at + 1 : at + 4]
+    with pytest.raises(SaslError, match=r"\(58\): .*Invalid username or password") as caught:
+        pair.exchange(to_client=bytes(answer))
+    assert caught.value.code == 58
+
+
 def test_a_refusal_after_the_old_handshake_is_a_close() -> None:
     pair = Pair(
         client={"sasl": login("PLAIN", "alice", "wrong")},

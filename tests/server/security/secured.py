@@ -31,6 +31,7 @@ LISTENERS = {
     "SCRAM_ONLY": "SASL_PLAINTEXT",
     "SESSIONS": "SASL_PLAINTEXT",
     "EXPIRED": "SSL",
+    "TOKENS": "SASL_PLAINTEXT",
 }
 #: Of PLAIN and of both SCRAM mechanisms.
 PASSWORDS = {"admin": "admin-secret", "bob": "bob-secret"}
@@ -80,6 +81,7 @@ def secured_cluster(certificates: Certificates, **settings: Any) -> SyncCluster:
         {
             **certificates.properties(),
             "SCRAM_ONLY": {"sasl.enabled.mechanisms": "SCRAM-SHA-512"},
+            "TOKENS": {"sasl.enabled.mechanisms": "OAUTHBEARER"},
         }
     )
     configs |= settings.pop("configs", {})

@@ -10,6 +10,7 @@ import contextlib
 import gc
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -35,9 +36,11 @@ from tests.server.security.secured import (
     MECHANISMS,
     PASSWORDS,
     Certificates,
+    peer,
     secured_cluster,
 )
 from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principal, tls
+from tests.server.security.test_tokens import token, tokens
 from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
 pytestmark = [
@@ -85,6 +88,7 @@ def both(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -
     for name in ("SASL", "SASL_TLS", "SESSIONS"):
         properties[name] = {**sasl, **properties.get(name, {})}
     properties["SCRAM_ONLY"] = sasl_properties(["SCRAM-SHA-512"])
+    properties["TOKENS"] = sasl_properties(["OAUTHBEARER"])
     listeners = [
         Listener(name, protocol, properties.get(name, {}))
         for name, protocol in LISTENERS.items()
@@ -101,6 +105,63 @@ def both(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -
         secured_cluster(certificates) as ours,
     ):
         yield Both(real, ours, certificates)
+
+
+def test_tokens(both: Both) -> None:
+    """Tokens without a signature, and messages that are none: the same answers, all of them.
+
+    At a token whose header has no algorithm Kafka closes, for an error of its own.
+    """
+    now_s = time.time()
+    messages = [
+        f"n,,\x01auth=Bearer {text}\x01\x01"
+        for text, _ in tokens(int(now_s), step_s=600)
+        if text[:4] != "e30."
+    ]
+    good = token({"sub": "alice", "exp": now_s + 600})
+    messages += [
+        f"n,a=alice,\x01auth=bearer  {good}\x01traceId=a=b c\x01\x01",
+        f"n,a=bob,\x01auth=Bearer {good}\x01\x01",
+        f"n,,\x01auth=Basic {good}\x01\x01",
+        f"n,,\x01auth=Bearer {good}\x01",
+        f"y,,\x01auth=Bearer {good}\x01\x01",
+        f"n,,\x01trace-id=1\x01auth=Bearer {good}\x01\x01",
+        "",
+        "\x01",
+    ]
+
+    def answers(address: str) -> list[tuple[str, int, bytes, str | None] | str]:
+        found: list[tuple[str, int, bytes, str | None] | str] = []
+        for message in messages:
+            with peer(address) as client:
+                assert client.handshake("OAUTHBEARER").error_code == 0
+                for each in (message.encode(), b"\x01"):
+                    answer = client.authenticate(each)
+                    if answer is None:
+                        found.append(message)
+                        break
+                    words = answer.error_message
+                    found.append((message, answer.error_code, answer.auth_bytes, words))
+                    if answer.error_code or not answer.auth_bytes:
+                        break
+        return found
+
+    real, ours = both.ask("TOKENS", answers)
+    assert ours == real
+
+
+def test_a_token_of_options_lets_in(both: Both) -> None:
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+    properties = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": f'{module} unsecuredLoginStringClaim_sub="alice";',
+    }
+
+    def brokers(address: str) -> int:
+        with SyncAdminClient(address, command_config=properties) as admin:
+            return len(admin.describe_cluster().nodes)
+
+    assert both.ask("TOKENS", brokers) == (1, 1)
 
 
 def ways_in(made: Certificates) -> list[Attempt]:
