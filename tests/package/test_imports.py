@@ -30,6 +30,7 @@ WITHIN_FUNCTIONS = {
     "admin/session/base_client.py": {"drafts": _DRAFT},
     "admin/settings/config.py": {
         "jaas": "few files of properties have it",
+        "releases": "clients with a cap alone have it",
         "tokens": "few files of properties have it",
     },
     "admin/settings/security.py": {"tls": "clients with TLS alone load ssl"},

@@ -273,6 +273,7 @@ def test_no_line_has_a_secret(
         except AuthenticationError:
             assert user == "me" or mechanism == "PLAIN"
     assert "SaslAuthenticate v" in caplog.text
-    Cluster(listeners=_LISTENERS, users={"me": secret}, configs={"ssl.keystore.password": secret})
+    configs = {"delegation.token.secret.key": secret}
+    Cluster(listeners=_LISTENERS, users={"me": secret}, configs=configs)
     assert secret not in caplog.text
     assert not any(secret in repr(each.args) for each in caplog.records)

@@ -34,6 +34,7 @@ from kafka_admin_proto.protocol.connection import (
     ResponseReceived,
 )
 from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 
@@ -72,13 +73,14 @@ class BrokerConnection(asyncio.Protocol):
         self._config = config
         self._loop = asyncio.get_running_loop()
         self._tracer = Tracer(trace, broker, str(address))
+        self._ours = _apis(config.max_release, asks_at)
         self._conn = Connection(
             CLIENT,
             client_id=config.client_id,
             sasl=config.credentials(),
             defer_proofs=True,
             trace=self._tracer,
-            apis=None if asks_at is None else _apis_asked_at(asks_at),
+            apis=self._ours,
         )
         self._transport: asyncio.Transport | None = None
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -220,6 +222,9 @@ class BrokerConnection(asyncio.Protocol):
             self._answer(event)
         elif isinstance(event, Ready):
             self.apis = dict(event.apis)
+            if self._config.max_release is not None:
+                ours = {each.api_key: each.versions for each in self._ours or []}
+                self.apis = {key: ours[key] & self.apis[key] for key in ours.keys() & self.apis}
             self._note_throttle(event.response)
             self._schedule_reauthentication(event.session_lifetime_ms)
             if not self._ready.done():
@@ -334,14 +339,20 @@ class BrokerConnection(asyncio.Protocol):
             raise failure
 
 
-def _apis_asked_at(version: int) -> list[Api]:
-    """All apis of this client, ApiVersions up to that version."""
-    return [
-        Api(each.api_key, each.name, VersionRange(0, version))
-        if each.api_key == api_keys.API_VERSIONS
-        else each
-        for each in api_versions()
-    ]
+def _apis(newest: str | None, asks_at: int | None) -> list[Api] | None:
+    """The apis of this client as that release has them, ApiVersions up to a version; None: all."""
+    if newest is None and asks_at is None:
+        return None
+    found = []
+    for each in api_versions():
+        versions = each.versions
+        if newest is not None:
+            versions = versions & release(newest).versions_of(each.api_key)
+        if asks_at is not None and each.api_key == api_keys.API_VERSIONS:
+            versions = versions & VersionRange(0, asks_at)
+        if not versions.empty:
+            found.append(Api(each.api_key, each.name, versions))
+    return found
 
 
 def _name(request: Message) -> str:

@@ -29,7 +29,8 @@ class BaseClient(Session):
     ``command_config`` is a properties file of Kafka's tools, or such a mapping; arguments go before
     it. ``sasl_oauth_token_provider`` is a function that returns a token of OAUTHBEARER, or an
     object with such a method ``token``; it is called in a thread, before each login. Times are in
-    seconds, ``timeout`` for all attempts of one call. ``trace`` is called with
+    seconds, ``timeout`` for all attempts of one call. ``max_release``, as "3.9", is the release of
+    Kafka whose versions of requests are the newest to send. ``trace`` is called with
     each request and response as they pass. With the ``dialect`` of a draft of KIP-4 the client
     sends that draft's messages where it has them (docs/drafts.md). Raises ConfigurationError.
     """
@@ -58,6 +59,7 @@ class BaseClient(Session):
         timeout: float | None = None,
         request_timeout: float | None = None,
         connect_timeout: float | None = None,
+        max_release: str | None = None,
         trace: Trace | None = None,
         dialect: Dialect = "kafka",
     ) -> None:
@@ -75,6 +77,7 @@ class BaseClient(Session):
             timeout=timeout,
             request_timeout=request_timeout,
             connect_timeout=connect_timeout,
+            max_release=max_release,
         )
         super().__init__(config, trace=trace)
         self.dialect = dialect

@@ -23,7 +23,7 @@ from kafka_admin_proto.admin.settings.security import (
 )
 from kafka_admin_proto.arguments import check_fields, checked_arguments
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.errors import SettingsError, UnknownReleaseError
 from kafka_admin_proto.protocol.addresses import Address, parse_addresses
 from kafka_admin_proto.protocol.connection import Sasl, SaslOAuthBearer, SaslPlain, SaslScram
 from kafka_admin_proto.wire.secrets import MASK
@@ -100,6 +100,8 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
     #: For one connection, TLS and SASL included.
     connect_timeout: float = 10.0
     metadata_max_age: float = 300.0
+    #: The release of Kafka whose versions of requests are the newest to send, as "3.9".
+    max_release: str | None = None
     backoff: Backoff = Backoff(0.1, 1.0)
     reconnect_backoff: Backoff = Backoff(0.05, 1.0)
     unused: tuple[str, ...] = ()
@@ -125,11 +127,23 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
             )
         self._check_client_id()
         self._check_sasl()
+        self._check_release()
         for name in ("timeout", "request_timeout", "connect_timeout", "metadata_max_age"):
             if not getattr(self, name) > 0:
                 raise ConfigurationError(
                     f"{name} is {getattr(self, name)}; it has to be more than 0 seconds"
                 )
+
+    def _check_release(self) -> None:
+        """Refuse a release of which nobody knows the versions."""
+        if self.max_release is None:
+            return
+        from kafka_admin_proto.protocol.releases import release
+
+        try:
+            release(self.max_release)
+        except UnknownReleaseError as error:
+            raise ConfigurationError(f"max_release: {error}") from None
 
     def _check_client_id(self) -> None:
         """Refuse a client_id that the header of a request cannot carry."""

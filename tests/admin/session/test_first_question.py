@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_admin_proto.admin import ConnectionFailedError, client_config
+from kafka_admin_proto.admin import ConfigurationError, ConnectionFailedError, client_config
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.messages import ApiVersionsRequest, ListGroupsRequest, ListGroupsResponse
 from kafka_admin_proto.protocol import Request, api_keys, api_versions
+from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.schema.versions import VersionRange
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import CLOSE, ScriptedBroker, ScriptedCluster
@@ -63,3 +64,23 @@ def test_a_broker_that_ends_all_connections_is_asked_three_times_at_once() -> No
     versions, said = asked(-1, calls=1, timeout=0.3)
     assert versions[:3] == [NEWEST, 3, 0]
     assert "ended the connection before it answered" in said
+
+
+def test_no_newer_versions_than_those_of_a_release() -> None:
+    """The first question too, and what is sent behind it."""
+
+    async def run() -> tuple[list[int], list[int]]:
+        cluster = ScriptedCluster([1])
+        broker = cluster.nodes[1] = ResettingBroker(NEWEST, cluster)
+        cluster.on(ListGroupsRequest, lambda request, broker: ListGroupsResponse())
+        async with cluster:
+            config = client_config(cluster.bootstrap, max_release="2.8")
+            async with Session(config) as client:
+                reply = await client.call(ListGroupsRequest(), ListGroupsResponse)
+        return broker.asked, [reply.version]
+
+    of_2_8 = release("2.8")
+    highest = [of_2_8.versions_of(key).highest for key in (api_keys.API_VERSIONS, 16)]
+    assert run_without_leaks(run()) == (highest[:1], highest[1:])
+    with pytest.raises(ConfigurationError, match=r"max_release: no release '2\.88'"):
+        client_config("a:1", max_release="2.88")

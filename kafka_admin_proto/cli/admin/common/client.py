@@ -53,6 +53,7 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
         "timeout": timeout,
         "client_id": properties.get("client.id", "kap"),
         "dialect": settings.dialect,
+        "max_release": settings.max_release,
         **login,
     }
     if settings.trace:

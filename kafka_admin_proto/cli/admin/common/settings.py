@@ -25,12 +25,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     output: str | None = None
     trace: bool = False
     dialect: str = "kafka"
+    max_release: str | None = None
 
     @property
     def client(self) -> tuple[object, ...]:
         """What a client is made of: commands that agree in it share one."""
         where = self.bootstrap_server, self.bootstrap_controller, self.command_config
-        return *where, self.timeout, self.trace, self.dialect
+        return *where, self.timeout, self.trace, self.dialect, self.max_release
 
     def check(self) -> None:
         """Raise click.UsageError where no cluster is named, or two are."""
@@ -124,5 +125,12 @@ def shared_options(default_output: str) -> list[click.Parameter]:
             default="kafka",
             envvar="KAP_DIALECT",
             help="Send a draft's messages where it has them (KAP_DIALECT).",
+        ),
+        SharedOption(
+            ["--max-release"],
+            metavar="RELEASE",
+            envvar="KAP_MAX_RELEASE",
+            help="Send no newer versions of requests than that release of Kafka has, as 3.9 "
+            "(KAP_MAX_RELEASE).",
         ),
     ]
