@@ -30,9 +30,11 @@ WITHIN_FUNCTIONS = {
     "admin/session/base_client.py": {"drafts": _DRAFT},
     "admin/settings/config.py": {
         "jaas": "few files of properties have it",
+        "msk": "clients of Amazon MSK alone have it",
         "releases": "clients with a cap alone have it",
         "tokens": "few files of properties have it",
     },
+    "admin/settings/msk.py": {"aws_msk_iam_sasl_signer": _OPTIONAL},
     "admin/settings/security.py": {"tls": "clients with TLS alone load ssl"},
     "capture/files/opening.py": {
         "lzma": "few files are packed so",

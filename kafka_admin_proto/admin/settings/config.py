@@ -52,6 +52,7 @@ _OTHERS = (
     "client.id",
     "security.protocol",
     "sasl.mechanism",
+    "sasl.client.callback.handler.class",
     "sasl.jaas.config",
     "sasl.username",
     "sasl.password",
@@ -273,6 +274,12 @@ def client_config(
         values["bootstrap_servers"] = _addresses(bootstrap_servers)
     if bootstrap_controllers:
         values["bootstrap_controllers"] = _addresses(bootstrap_controllers)
+    if values.get("sasl_mechanism") == "AWS_MSK_IAM":
+        from kafka_admin_proto.admin.settings.msk import msk_tokens
+
+        addresses = values.get("bootstrap_servers") or values.get("bootstrap_controllers") or ()
+        values["sasl_mechanism"] = "OAUTHBEARER"
+        values["sasl_oauth_token_provider"] = msk_tokens(properties, (a.host for a in addresses))
     complete_security(values, ssl_context, properties)
     config = ClientConfig(**values)
     if config.sasl_mechanism and not config.uses_tls:
@@ -313,6 +320,12 @@ def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any])
         if properties.get(name):
             values[attribute] = read(properties[name])
     mechanism = settings.get("sasl_mechanism") or values.get("sasl_mechanism")
+    is_msk = mechanism == "AWS_MSK_IAM"
+    if "sasl.client.callback.handler.class" in properties and not is_msk:
+        raise ConfigurationError(
+            "sasl.client.callback.handler.class is a class of Java, which would have no effect "
+            f"with sasl.mechanism {mechanism}"
+        )
     if mechanism == "OAUTHBEARER":
         if "sasl_oauth_token_provider" not in settings:
             from kafka_admin_proto.admin.settings.tokens import read_tokens
@@ -322,8 +335,10 @@ def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any])
         return values
     if idle := sorted(TOKEN_PROPERTIES & properties.keys()):
         raise ConfigurationError(
-            f"{', '.join(idle)} would have no effect: sasl.mechanism is not OAUTHBEARER"
+            f"{', '.join(idle)} would have no effect: sasl.mechanism is {mechanism}"
         )
+    if is_msk:
+        return values
     if properties.get("sasl.jaas.config"):
         from kafka_admin_proto.admin.settings.jaas import read_jaas
 

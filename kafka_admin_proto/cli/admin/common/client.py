@@ -37,7 +37,7 @@ def client_arguments(settings: Settings, *, may_ask: bool) -> dict[str, Any]:
         login = _login(properties, may_ask)
     elif may_ask and (idle := [name for name in (USER, PASSWORD) if name in os.environ]):
         why = (
-            "OAUTHBEARER has tokens"
+            "the login is by tokens"
             if _has_tokens(properties)
             else "the command's configuration has the login"
             if _has_login(properties)
@@ -116,7 +116,7 @@ def _has_login(properties: Mapping[str, str]) -> bool:
 
 def _has_tokens(properties: Mapping[str, str]) -> bool:
     """Whether the login is by tokens, which have no user and no password."""
-    return properties.get("sasl.mechanism", "").strip() == "OAUTHBEARER"
+    return properties.get("sasl.mechanism", "").strip() in ("OAUTHBEARER", "AWS_MSK_IAM")
 
 
 def _login(properties: Mapping[str, str], may_ask: bool) -> dict[str, Any]:
