@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.parse import quote_plus, unquote, urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.error import URLError
+from urllib.parse import SplitResult, quote_plus, unquote, urlencode, urlsplit
+from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request, build_opener
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.settings.jaas import read_jaas
-from kafka_admin_proto.admin.settings.security import is_loopback
+from kafka_admin_proto.admin.settings.security import TOKEN_PROPERTIES, is_loopback
 from kafka_admin_proto.errors import SaslError
 
 _ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _HANDLER = "sasl.login.callback.handler.class"
+#: Kafka's class that has an endpoint or a file, and the one that has neither.
 _HANDLERS = ("OAuthBearerLoginCallbackHandler", "OAuthBearerUnsecuredLoginCallbackHandler")
+_URLENCODE = "sasl.oauthbearer.header.urlencode"
 #: Property → option of the login that Kafka reads where the property is missing.
 _CREDENTIALS = {
     "sasl.oauthbearer.client.credentials.client.id": "clientId",
@@ -31,6 +35,9 @@ _CREDENTIALS = {
     "sasl.oauthbearer.scope": "scope",
 }
 _UNSECURED = "unsecuredLogin"
+_LIFETIME = "unsecuredLoginLifetimeSeconds"
+#: Claims that are the client's own, as in Kafka.
+_RESERVED_CLAIMS = ("exp", "iat")
 _TIMEOUT_S = 10.0
 #: The longest answer of an endpoint, and the longest file with a token.
 _MAX_BYTES = 1 << 20
@@ -52,44 +59,83 @@ def read_tokens(properties: Mapping[str, str], timeout_s: float | None) -> Token
 
     Nothing is asked for yet. Raises ConfigurationError, never with a secret in it.
     """
-    handler = properties.get(_HANDLER, "")
-    if handler and handler.rpartition(".")[2] not in _HANDLERS:
-        raise ConfigurationError(
-            f"{_HANDLER}={handler} is a class of Java, which this client does not have; there are "
-            f"{' and '.join(_HANDLERS)}, and sasl_oauth_token_provider in Python"
-        )
+    url = properties.get(_ENDPOINT, "")
+    _check_handler(properties.get(_HANDLER, ""), url)
     login = properties.get("sasl.jaas.config")
     options = read_jaas(login, ("OAuthBearerLoginModule",)) if login else {}
-    url = properties.get(_ENDPOINT)
     prefix = "extension_" if url else f"{_UNSECURED}Extension_"
     extensions = {
         name.removeprefix(prefix): options.pop(name)
         for name in list(options)
         if name.startswith(prefix)
     }
-    token = _of_endpoint(url, properties, options, timeout_s) if url else _unsecured(options)
+    parts = _parts(url) if url else None
+    idle = TOKEN_PROPERTIES - {_ENDPOINT, _HANDLER}
+    if parts is None:
+        token = _unsecured(options)
+    elif parts.scheme == "file":
+        token = _of_file(unquote(parts.path))
+    else:
+        idle = frozenset()
+        token = _of_endpoint(url, parts, properties, options, timeout_s)
+    where = f"beside {_ENDPOINT}" if url else f"without {_ENDPOINT}"
     if options:
         raise ConfigurationError(
             f"sasl.jaas.config has {', '.join(sorted(options))}, which would have no effect "
-            f"{'beside' if url else 'without'} {_ENDPOINT}; correct the name, or remove it"
+            f"{where}; correct the name, or remove it"
         )
+    if given := sorted(name for name in idle if properties.get(name)):
+        where += " of a file" if url else ""
+        raise ConfigurationError(f"{', '.join(given)} would have no effect {where}; remove it")
     return Tokens(token, extensions)
 
 
-def _of_endpoint(
-    url: str, properties: Mapping[str, str], options: dict[str, str], timeout_s: float | None
-) -> Callable[[], str]:
+def _check_handler(handler: str, url: str) -> None:
+    """Refuse a class that is not Kafka's, or that has its tokens from elsewhere."""
+    name = handler.rpartition(".")[2]
+    if handler and name not in _HANDLERS:
+        raise ConfigurationError(
+            f"{_HANDLER}={handler} is a class of Java, which this client does not have; there are "
+            f"{' and '.join(_HANDLERS)}, and sasl_oauth_token_provider in Python"
+        )
+    if handler and bool(url) != (name == _HANDLERS[0]):
+        raise ConfigurationError(
+            f"{_HANDLER}={handler} {'has no use for' if url else 'needs'} {_ENDPOINT}; "
+            f"{'remove one of them' if url else 'set it'}"
+        )
+
+
+def _parts(url: str) -> SplitResult:
+    """The parts of the URL of an endpoint or a file."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, _ = parts.hostname, parts.port
     except ValueError:
         raise ConfigurationError(f"{_ENDPOINT} is not a URL") from None
-    if parts.scheme == "file":
-        return _of_file(unquote(parts.path))
-    if parts.scheme not in ("http", "https") or not host:
+    if not url.isascii() or not url.isprintable() or " " in url:
         raise ConfigurationError(
-            f"{_ENDPOINT} has the scheme {parts.scheme!r}; expected https://… or file:///…"
+            f"{_ENDPOINT} is not a URL: write blanks and what is not ASCII as %20 and the like"
         )
+    if "@" in parts.netloc:
+        raise ConfigurationError(
+            f"{_ENDPOINT} has a user in it; give clientId and clientSecret in sasl.jaas.config"
+        )
+    is_file = parts.scheme == "file" and not host and parts.path.startswith("/")
+    if not is_file and (parts.scheme not in ("http", "https") or not host):
+        raise ConfigurationError(
+            f"{_ENDPOINT} has the scheme {parts.scheme!r} and the host {host or ''!r}; expected "
+            "https://… or file:///…"
+        )
+    return parts
+
+
+def _of_endpoint(
+    url: str,
+    parts: SplitResult,
+    properties: Mapping[str, str],
+    options: dict[str, str],
+    timeout_s: float | None,
+) -> Callable[[], str]:
     found = {}
     for name, option in _CREDENTIALS.items():
         in_login = options.pop(option, None)
@@ -98,15 +144,19 @@ def _of_endpoint(
             raise ConfigurationError(
                 f"{_ENDPOINT} needs {option} in sasl.jaas.config, or the property {name}"
             )
-    if parts.scheme == "http" and not is_loopback(host):
+    is_near = is_loopback(parts.hostname or "")
+    if parts.scheme == "http" and not is_near:
         warnings.warn(
-            f"the client's secret goes to {host} in the clear: {_ENDPOINT} is http; use https",
+            f"the client's secret goes to {parts.hostname} in the clear: {_ENDPOINT} is http; use "
+            "https",
             UserWarning,
             stacklevel=2,
         )
-    shown = f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}"
     login = [found["clientId"], found["clientSecret"]]
-    if properties.get("sasl.oauthbearer.header.urlencode", "").lower() == "true":
+    encode = properties.get(_URLENCODE, "").lower()
+    if encode not in ("", "true", "false"):
+        raise ConfigurationError(f"{_URLENCODE}={encode} is neither true nor false")
+    if encode == "true":
         login = [quote_plus(each) for each in login]
     form = {"grant_type": "client_credentials"}
     form |= {"scope": found["scope"]} if found["scope"] else {}
@@ -120,32 +170,39 @@ def _of_endpoint(
             "Cache-Control": "no-cache",
         },
     )
-    return lambda: _asked(request, shown, timeout_s or _TIMEOUT_S)
+    # A proxy of the environment would take the secret off this machine in the clear.
+    proxies = ProxyHandler({} if is_near else None)
+    opener = build_opener(_AnyStatus, proxies)
+    shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    return lambda: _asked(opener, request, shown, timeout_s or _TIMEOUT_S)
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """A redirected request would take the client's secret to another place."""
+class _AnyStatus(HTTPErrorProcessor):
+    """Each answer as it is: a redirect would take the client's secret to another place."""
 
-    def redirect_request(self, *_: object) -> None:
-        return None
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        return response
+
+    https_response = http_response
 
 
-def _asked(request: Request, shown: str, timeout_s: float) -> str:
+def _asked(opener: OpenerDirector, request: Request, shown: str, timeout_s: float) -> str:
     """The token that an endpoint returns (RFC 6749, 4.4)."""
     try:
-        with build_opener(_NoRedirect).open(request, timeout=timeout_s) as response:
-            answer = response.read(_MAX_BYTES)
-    except HTTPError as error:
-        with error:
-            reason = f"it answered {error.code}{_code(error.read(_MAX_BYTES))}"
+        with opener.open(request, timeout=timeout_s) as response:
+            status, answer = response.status, response.read(_MAX_BYTES)
     except (OSError, ValueError) as error:
         cause = error.reason if isinstance(error, URLError) else error
         reason = str(cause) or type(cause).__name__
+    except HTTPException:  # its text has the endpoint's, which may be anything
+        reason = "its answer is not HTTP"
     else:
-        token = _field(answer, "access_token")
-        if token:
+        token = _field(answer, "access_token") or _field(answer, "id_token")  # as Kafka
+        if status in (200, 201) and token:
             return token
         reason = "its answer has no access_token"
+        if status not in (200, 201):
+            reason = f"it answered {status}{_code(answer)}"
     raise _error(f"no token of {shown}: {reason}")
 
 
@@ -158,7 +215,7 @@ def _code(answer: bytes) -> str:
 def _field(answer: bytes, name: str) -> str:
     try:
         found = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     text = found.get(name) if isinstance(found, dict) else None
     return text.strip() if isinstance(text, str) else ""
@@ -183,16 +240,23 @@ def _unsecured(options: dict[str, str]) -> Callable[[], str]:
     for name in list(options):
         kind, _, claim = name.removeprefix(_UNSECURED).partition("Claim_")
         if name.startswith(_UNSECURED) and claim and kind in ("String", "Number", "List"):
+            if claim in _RESERVED_CLAIMS:
+                raise ConfigurationError(
+                    f"sasl.jaas.config has {name}, a claim that the client sets; remove it, or set "
+                    f"{_LIFETIME}"
+                )
             claims[claim] = _claim(kind, options.pop(name), name)
     principal = options.pop(f"{_UNSECURED}PrincipalClaimName", "sub")
     options.pop(f"{_UNSECURED}ScopeClaimName", None)
-    if not claims.get(principal):
+    subject = claims.get(principal)
+    if not isinstance(subject, str) or not subject.strip():
         raise ConfigurationError(
             f"OAUTHBEARER needs tokens: set {_ENDPOINT}, or, for tokens without a signature, "
             f"{_UNSECURED}StringClaim_{principal} in sasl.jaas.config"
         )
-    lifetime = f"{_UNSECURED}LifetimeSeconds"
-    lifetime_s = _number(options.pop(lifetime, "3600"), lifetime)
+    lifetime_s = _number(options.pop(_LIFETIME, "3600"), _LIFETIME)
+    if lifetime_s <= 0:
+        raise ConfigurationError(f"{_LIFETIME} in sasl.jaas.config has to be more than 0 seconds")
 
     def token() -> str:
         now = int(time.time() * 1000) / 1000  # no later than the broker's milliseconds
@@ -212,9 +276,12 @@ def _claim(kind: str, text: str, name: str) -> object:
 
 def _number(text: str, name: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise ConfigurationError(f"{name} in sasl.jaas.config is not a number") from None
+        number = math.nan
+    if not math.isfinite(number):  # JSON has neither infinity nor NaN
+        raise ConfigurationError(f"{name} in sasl.jaas.config is not a number")
+    return number
 
 
 def _base64url(value: object) -> str:

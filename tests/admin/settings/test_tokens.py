@@ -21,6 +21,9 @@ from kafka_admin_proto.errors import SaslError
 BROKER = "localhost:9092"
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
 URL = "sasl.oauthbearer.token.endpoint.url"
+HANDLER = "sasl.login.callback.handler.class"
+CLIENT = "sasl.oauthbearer.client.credentials.client"
+ALICE = {"unsecuredLoginStringClaim_sub": "alice"}
 
 
 def login(**options: str) -> str:
@@ -90,8 +93,7 @@ def test_an_endpoint_is_asked_with_the_clients_credentials(endpoint: Endpoint) -
 
 
 def test_properties_go_before_options(endpoint: Endpoint) -> None:
-    name = "sasl.oauthbearer.client.credentials.client"
-    properties = {f"{name}.id": "i d", f"{name}.secret": "hush", URL: endpoint.url}
+    properties = {f"{CLIENT}.id": "i d", f"{CLIENT}.secret": "hush", URL: endpoint.url}
     properties["sasl.oauthbearer.header.urlencode"] = "true"
     message(properties)
     message({**properties, "sasl.jaas.config": login(clientId="other", clientSecret="other")})
@@ -108,6 +110,8 @@ def test_properties_go_before_options(endpoint: Endpoint) -> None:
         (200, b'{"token": "hush"}', "its answer has no access_token"),
         (200, b"[]", "its answer has no access_token"),
         (200, b"hush", "its answer has no access_token"),
+        (200, b"[" * 100_000, "its answer has no access_token"),
+        (202, b'{"access_token": "hush"}', "it answered 202"),
     ],
 )
 def test_endpoints_without_a_token(
@@ -124,6 +128,45 @@ def test_endpoints_without_a_token(
     assert said in str(caught.value)
     assert "hush" not in str(caught.value)
     assert len(endpoint.asked) == 1  # a redirect would take the secret elsewhere
+
+
+def test_an_identity_token_does_as_well(endpoint: Endpoint) -> None:
+    """As in Kafka's ``JwtResponseParser``."""
+    endpoint.answer = b'{"id_token": "id-hush"}'
+    properties = {URL: endpoint.url, "sasl.jaas.config": login(clientId="me", clientSecret="hush")}
+    assert message(properties) == "n,,\x01auth=Bearer id-hush\x01\x01"
+
+
+def test_an_answer_that_is_not_http() -> None:
+    """Its words, which may be anything, are shown neither in the error nor in its cause."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            accepted, _ = listening.accept()
+            with accepted:
+                accepted.recv(1 << 16)
+                accepted.sendall(b"hush\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/token"
+        with pytest.raises(SaslError, match=f"no token of {url}: its answer is not") as caught:
+            message({URL: url, "sasl.jaas.config": login(clientId="me", clientSecret="hush")})
+        thread.join()
+    assert caught.value.__cause__ is None
+
+
+def test_no_proxy_is_asked_for_an_endpoint_of_this_machine(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would get the secret, in the clear and without a warning."""
+    monkeypatch.setenv("http_proxy", endpoint.url)
+    properties = {"sasl.jaas.config": login(clientId="me", clientSecret="hush")}
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/token"
+    with pytest.raises(SaslError, match="Connection refused"):
+        message({URL: url, **properties})
+    assert endpoint.asked == []
 
 
 def test_an_endpoint_that_is_not_there() -> None:
@@ -172,6 +215,10 @@ def test_tokens_without_a_signature() -> None:
         ({"sasl.jaas.config": login()}, "unsecuredLoginStringClaim_sub in sasl.jaas.config"),
         ({URL: "ftp://a/hush"}, "has the scheme 'ftp'"),
         ({URL: "https:///hush"}, "expected https"),
+        ({URL: "file://a/token"}, "expected https"),
+        ({URL: "https://a/b c"}, "is not a URL: write blanks"),
+        ({URL: "https://me:hush@a/"}, "has a user in it; give clientId"),
+        ({URL: "http://127.0.0.1:hush@a/"}, "has a user in it; give clientId"),
         ({URL: "https://a:b/hush"}, "is not a URL"),
         ({URL: "https://a"}, "needs clientId in sasl.jaas.config, or the property sasl.oauth"),
         (
@@ -190,7 +237,44 @@ def test_tokens_without_a_signature() -> None:
             {"sasl.jaas.config": login(unsecuredLoginNumberClaim_sub="hush")},
             "unsecuredLoginNumberClaim_sub in sasl.jaas.config is not a number",
         ),
-        ({"sasl.login.callback.handler.class": "com.example.Hidden"}, "is a class of Java"),
+        (
+            {"sasl.jaas.config": login(unsecuredLoginNumberClaim_sub="1")},
+            "unsecuredLoginStringClaim_sub in sasl.jaas.config",
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE, unsecuredLoginNumberClaim_level="inf")},
+            "unsecuredLoginNumberClaim_level in sasl.jaas.config is not a number",
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE, unsecuredLoginNumberClaim_exp="1")},
+            "unsecuredLoginNumberClaim_exp, a claim that the client sets",
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE, unsecuredLoginLifetimeSeconds="0")},
+            "unsecuredLoginLifetimeSeconds in sasl.jaas.config has to be more than 0 seconds",
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE), f"{CLIENT}.secret": "hush"},
+            f"{CLIENT}.secret would have no effect without",
+        ),
+        ({URL: "file:///a", f"{CLIENT}.id": "a"}, f"{CLIENT}.id would have no effect beside"),
+        (
+            {
+                URL: "https://a",
+                "sasl.jaas.config": login(clientId="a", clientSecret="hush"),
+                "sasl.oauthbearer.header.urlencode": "yes",
+            },
+            "urlencode=yes is neither true nor false",
+        ),
+        (
+            {HANDLER: "x.OAuthBearerLoginCallbackHandler", "sasl.jaas.config": login(**ALICE)},
+            f"x.OAuthBearerLoginCallbackHandler needs {URL}",
+        ),
+        (
+            {HANDLER: "x.OAuthBearerUnsecuredLoginCallbackHandler", URL: "file:///a"},
+            f"x.OAuthBearerUnsecuredLoginCallbackHandler has no use for {URL}",
+        ),
+        ({HANDLER: "com.example.Hidden"}, "is a class of Java"),
         ({"sasl.jaas.config": "x.PlainLoginModule required;"}, "module PlainLoginModule; with"),
         ({URL: "file:///a", "sasl.mechanism": "PLAIN"}, "sasl.mechanism is PLAIN"),
     ],
