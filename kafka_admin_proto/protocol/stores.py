@@ -7,11 +7,13 @@ up, so that its error says how to convert it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_admin_proto.errors import MissingExtraError, SettingsError
+from kafka_admin_proto.wire.secrets import MASK
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
@@ -21,6 +23,8 @@ _BEGIN_PEM = b"-----BEGIN "
 _BEGIN_JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
 #: A SEQUENCE of ASN.1.
 _BEGIN_PKCS12 = b"\x30"
+#: The last is Kafka's default, under which Java reads PKCS12 as well.
+_TYPES = ("PEM", "PKCS12", "JKS")
 
 
 class KeyStore(NamedTuple):
@@ -30,6 +34,9 @@ class KeyStore(NamedTuple):
     key: str
     #: Of the key, None where it is not encrypted.
     key_password: str | None
+
+    def __repr__(self) -> str:
+        return f"KeyStore({MASK!r})"
 
 
 def check_pairs(properties: Mapping[str, str]) -> None:
@@ -49,6 +56,11 @@ def check_pairs(properties: Mapping[str, str]) -> None:
             raise SettingsError(
                 f"{', '.join(lonely)}: there is no {store} for it; set {location}, or remove it"
             )
+        kind = properties.get(f"ssl.{store}.type") or "PEM"
+        if kind.upper() not in _TYPES:
+            raise SettingsError(
+                f"ssl.{store}.type={kind} is not known; there are {', '.join(_TYPES)}"
+            )
 
 
 def truststore(properties: Mapping[str, str]) -> str | None:
@@ -58,6 +70,8 @@ def truststore(properties: Mapping[str, str]) -> str | None:
     """
     text = _text(properties, "truststore", "ssl.truststore.certificates")
     data = None if text else _content(properties, "truststore")
+    if text or (data is not None and _BEGIN_PEM in data):
+        _refuse_password(properties, "truststore")
     if data is None:
         return text
     if _BEGIN_PEM in data:
@@ -86,6 +100,7 @@ def keystore(properties: Mapping[str, str]) -> KeyStore | None:
     pair = _pem(data) if data is not None else chain
     if pair is None:
         return None
+    _refuse_password(properties, "keystore")
     key = _with_line_ends(key_text) if key_text else pair
     if "PRIVATE KEY" not in key:
         raise SettingsError(
@@ -93,6 +108,16 @@ def keystore(properties: Mapping[str, str]) -> KeyStore | None:
             "ssl.keystore.key, or into the file of ssl.keystore.location"
         )
     return KeyStore(pair, key, properties.get("ssl.key.password"))
+
+
+def _refuse_password(properties: Mapping[str, str], store: str) -> None:
+    """Refuse the password of a store that is PEM and has none, as Kafka does."""
+    if properties.get(f"ssl.{store}.password"):
+        instead = "set ssl.key.password for an encrypted key, or " if store == "keystore" else ""
+        raise SettingsError(
+            f"ssl.{store}.password has no effect: the {store} is PEM, which has no password of its "
+            f"own; {instead}remove it"
+        )
 
 
 def _text(properties: Mapping[str, str], store: str, name: str) -> str | None:
@@ -112,10 +137,9 @@ def _content(properties: Mapping[str, str], store: str) -> bytes | None:
         return None
     try:
         data = Path(location).read_bytes()
-    except OSError as error:
-        raise SettingsError(
-            f"ssl.{store}.location: cannot read {location}: {error.strerror or error}"
-        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(f"ssl.{store}.location: cannot read {location}: {reason}") from None
     if _BEGIN_PEM in data:
         return data
     if data.startswith(_BEGIN_JKS):
@@ -164,7 +188,7 @@ def _open_pkcs12(
 
 
 def _pkcs12_pair(properties: Mapping[str, str], data: bytes) -> KeyStore:
-    """The private key of a PKCS12 store, encrypted again with its password, and its chain."""
+    """The private key of a PKCS12 store, encrypted anew for OpenSSL's file, and its chain."""
     location, password = "ssl.keystore.location", properties.get("ssl.keystore.password")
     if not password:  # Kafka refuses it, too
         raise SettingsError(
@@ -183,12 +207,13 @@ def _pkcs12_pair(properties: Mapping[str, str], data: bytes) -> KeyStore:
         )
     from cryptography.hazmat.primitives import serialization
 
+    once = secrets.token_hex(16)  # the store's own may be longer than OpenSSL takes here
     key = found.key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(password.encode()),
+        serialization.BestAvailableEncryption(once.encode()),
     )
-    return KeyStore(_as_pem([own, *issuers]), key.decode("ascii"), password)
+    return KeyStore(_as_pem([own, *issuers]), key.decode("ascii"), once)
 
 
 def _certificates(

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from cryptography.x509 import Certificate, load_pem_x509_certificate
 
 from kafka_admin_proto.errors import MissingExtraError, SettingsError
+from kafka_admin_proto.protocol.stores import keystore
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.testing import Authority
 from kafka_admin_proto.testing import Certificate as Files
@@ -204,10 +205,15 @@ def test_a_store_without_a_password(chain: Chain, tmp_path: Path) -> None:
     assert refusal(client_context(truststore_location=location), server_context(chain)) == ""
 
 
-def test_a_password_that_is_not_ascii(chain: Chain, tmp_path: Path) -> None:
-    location = pkcs12(tmp_path / "client.p12", chain.client, password="pässword€")
-    properties = {"ssl.keystore.location": location, "ssl.keystore.password": "pässword€"}
+@pytest.mark.parametrize("password", ["pässword€", "x" * 2000], ids=["not ASCII", "long"])
+def test_a_password_that_is_not_ascii_or_long(chain: Chain, tmp_path: Path, password: str) -> None:
+    location = pkcs12(tmp_path / "client.p12", chain.client, password=password)
+    properties = {"ssl.keystore.location": location, "ssl.keystore.password": password}
     TlsSettings.from_properties(properties).client_context()
+    found = keystore(properties)
+    assert found is not None
+    assert "PRIVATE" not in repr(found)
+    assert str(found.key_password) not in repr(found)
 
 
 @pytest.mark.parametrize("store", ["truststore", "keystore"])
@@ -223,6 +229,12 @@ def test_stores_that_cannot_be_read(chain: Chain, tmp_path: Path, store: str) ->
         ({location: good, password: "hush"}, f"good.p12 cannot be opened: {password} is not its"),
         ({location: str(tmp_path / "der"), password: "hush"}, "der cannot be read as a PKCS12"),
         ({location: str(tmp_path / "text")}, "text has neither PEM nor PKCS12 in it"),
+        ({location: "a\0b"}, f"{location}: cannot read a.b: embedded null"),
+        ({location: good, kind: "BKS", password: "hush"}, f"{kind}=BKS is not known; there are"),
+        (
+            {location: str(chain.client.bundle), password: "hush"},
+            f"{password} has no effect: the {store} is PEM",
+        ),
         ({location: good, kind: "PEM"}, f"good.p12 has no PEM in it; set {kind}=PKCS12"),
         (
             {location: str(tmp_path / "jks"), kind: "PKCS12"},

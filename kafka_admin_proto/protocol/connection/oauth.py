@@ -11,6 +11,7 @@ from inspect import iscoroutine, iscoroutinefunction
 from typing import Any, NamedTuple
 
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
+from kafka_admin_proto.wire.secrets import MASK
 
 #: The mechanism's name.
 OAUTHBEARER = "OAUTHBEARER"
@@ -81,6 +82,9 @@ class ClientMessage(NamedTuple):
 
     token: str
     authorization_id: str
+
+    def __repr__(self) -> str:
+        return f"ClientMessage({MASK!r}, {self.authorization_id!r})"
 
     @classmethod
     def read(cls, data: bytes) -> ClientMessage | None:

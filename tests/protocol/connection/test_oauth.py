@@ -51,6 +51,7 @@ def test_the_message_is_kafkas() -> None:
     expected = b"n,,\x01auth=Bearer %s\x01logicalCluster=lkc-1\x01traceId=a=b c\x01\x01"
     assert message == expected % TOKEN.encode()
     assert ClientMessage.read(message) == (TOKEN, "")
+    assert repr(ClientMessage.read(message)) == "ClientMessage('********', '')"
     assert TokenSource(lambda: TOKEN).message() == (
         TOKEN,
         b"n,,\x01auth=Bearer %s\x01\x01" % TOKEN.encode(),
