@@ -64,6 +64,8 @@ class BrokerConnection(asyncio.Protocol):
         self.apis: dict[int, VersionRange] = {}
         #: Whether the broker has sent anything.
         self.is_heard: bool = False
+        #: Whether a proof is computed, or the provider of tokens asked.
+        self.awaits_proof: bool = False
         #: Answers so far, that to ApiVersions left out.
         self.answered: int = 0
         #: Whether a call's time was over before any answer came, and none has come since.
@@ -232,12 +234,14 @@ class BrokerConnection(asyncio.Protocol):
         elif isinstance(event, Reauthenticated):
             self._schedule_reauthentication(event.session_lifetime_ms)
         elif isinstance(event, ProofNeeded):  # PBKDF2, or a provider of tokens: not in the loop
+            self.awaits_proof = True
             proof = self._loop.run_in_executor(None, event.compute)
             proof.add_done_callback(self._send_proof)
         elif isinstance(event, ConnectionClosed):
             self._fail(self._ended_error(None))
 
     def _send_proof(self, proof: asyncio.Future[bytes]) -> None:
+        self.awaits_proof = False
         error = None if proof.cancelled() else proof.exception()
         if self._failure is not None or proof.cancelled():
             return

@@ -90,6 +90,8 @@ class _ConnectionAttempt:
             )
             await connection.ready()
         except BaseException:
+            if connection.awaits_proof and self._config.sasl_oauth_token_provider is not None:
+                self.waiting_for = "the provider of tokens did not answer"
             connection.close(ConnectionFailedError(f"{self._address} was given up"))
             raise
 

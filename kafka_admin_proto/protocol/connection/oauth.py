@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from inspect import iscoroutine, iscoroutinefunction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
 from kafka_admin_proto.wire.secrets import MASK
+
+_T = TypeVar("_T")
 
 #: The mechanism's name.
 OAUTHBEARER = "OAUTHBEARER"
@@ -58,17 +60,23 @@ class TokenSource:
                 token.close()
             kind = "text with other characters" if isinstance(token, str) else type(token).__name__
             raise _error(f"the token provider returned {kind} in the place of a token")
-        extensions: object = {}
-        if self._extensions is not None:
-            extensions = self._asked("extensions", self._extensions)
-        if not isinstance(extensions, Mapping):
-            kind = type(extensions).__name__
-            raise _error(f"the extensions of the token provider are {kind}, not a mapping")
-        pairs = "".join(f"{_checked(key, value)}\x01" for key, value in extensions.items())
+        pairs = self._asked("extensions", self._pairs)
         return token, f"n,,\x01auth=Bearer {token}\x01{pairs}\x01".encode("ascii")
 
+    def _pairs(self) -> str:
+        """The extensions as the message has them."""
+        if self._extensions is None:
+            return ""
+        extensions = self._extensions()
+        if not isinstance(extensions, Mapping):
+            if iscoroutine(extensions):
+                extensions.close()
+            kind = type(extensions).__name__
+            raise _error(f"the extensions of the token provider are {kind}, not a mapping")
+        return "".join(f"{_checked(key, value)}\x01" for key, value in extensions.items())
+
     @staticmethod
-    def _asked(what: str, provide: Callable[[], object]) -> object:
+    def _asked(what: str, provide: Callable[[], _T]) -> _T:
         try:
             return provide()
         except SaslError:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.admin import AuthenticationError, TraceEvent, client_config
+from kafka_admin_proto.admin.network.opening import _ConnectionAttempt
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.errors import SaslError
 from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
@@ -132,6 +133,29 @@ def test_a_token_that_is_refused_or_none(token: str | None, said: str) -> None:
     text = run_without_leaks(run())
     assert said in text
     assert "hush" not in text
+
+
+def test_a_provider_that_does_not_answer() -> None:
+    """The error names the provider, and not the broker, which has said all that it has to say."""
+    is_asked, is_over = threading.Event(), threading.Event()
+
+    def token() -> str:
+        is_asked.set()
+        is_over.wait(30)
+        return "token-hush"
+
+    async def run() -> str:
+        async with SaslBroker() as broker:
+            config = with_tokens(broker, token).config
+            attempt = _ConnectionAttempt(config.addresses[0], config)
+            task = asyncio.create_task(attempt.run(None, None))
+            await asyncio.to_thread(is_asked.wait, 30)
+            task.cancel()  # as when its time is over
+            await asyncio.wait([task])
+            is_over.set()
+        return attempt.waiting_for
+
+    assert run_without_leaks(run()) == "the provider of tokens did not answer"
 
 
 def session(

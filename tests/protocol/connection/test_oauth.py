@@ -145,6 +145,11 @@ def _fails() -> str:
     raise ValueError("the token is hush")
 
 
+class _Hidden(dict[str, str]):
+    def items(self) -> Any:
+        raise ValueError("the token is hush")
+
+
 class _Extended(Provider):
     def __init__(self, extensions: Any) -> None:
         super().__init__(TOKEN)
@@ -166,6 +171,7 @@ class _Extended(Provider):
         (_Extended({"a": "hush\x01"}), "the extension 'a' cannot be sent"),
         (_Extended({"a-b": "hush"}), "the extension 'a-b' cannot be sent"),
         (_Extended("hush"), "the extensions of the token provider are str"),
+        (_Extended(_Hidden({"a": "hush"})), "the token provider's extensions failed: ValueError"),
     ],
 )
 def test_tokens_that_cannot_be_sent(provider: Callable[[], str], said: str) -> None:
