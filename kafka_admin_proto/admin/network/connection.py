@@ -62,6 +62,7 @@ class BrokerConnection(asyncio.Protocol):
         self.address = address
         self.broker = broker
         self.apis: dict[int, VersionRange] = {}
+        self.max_release = config.max_release
         #: Whether the broker has sent anything.
         self.is_heard: bool = False
         #: Whether a proof is computed, or the provider of tokens asked.
@@ -75,7 +76,7 @@ class BrokerConnection(asyncio.Protocol):
         self._config = config
         self._loop = asyncio.get_running_loop()
         self._tracer = Tracer(trace, broker, str(address))
-        self._ours = _apis(config.max_release, asks_at)
+        self._ours = _apis(self.max_release, asks_at)
         self._conn = Connection(
             CLIENT,
             client_id=config.client_id,
@@ -224,7 +225,7 @@ class BrokerConnection(asyncio.Protocol):
             self._answer(event)
         elif isinstance(event, Ready):
             self.apis = dict(event.apis)
-            if self._config.max_release is not None:
+            if self.max_release is not None:
                 ours = {each.api_key: each.versions for each in self._ours or []}
                 self.apis = {key: ours[key] & self.apis[key] for key in ours.keys() & self.apis}
             self._note_throttle(event.response)

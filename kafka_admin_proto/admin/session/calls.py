@@ -109,7 +109,9 @@ def highest_shared_version(call: Call[Any], connection: BrokerConnection) -> int
     wanted = ours if call.versions is None else call.versions
     theirs = connection.apis.get(call.request.api_key or 0)
     if theirs is None:
-        raise UnsupportedVersionError(f"{connection.name} does not have {call.api}")
+        release = connection.max_release
+        limit = "" if release is None else f" in a version of Kafka {release} (max_release)"
+        raise UnsupportedVersionError(f"{connection.name} does not have {call.api}{limit}")
     shared = theirs & wanted
     if call.versions is not None and not (shared & ours).empty:
         shared = shared & ours

@@ -42,6 +42,15 @@ def msk_tokens(properties: Mapping[str, str], hosts: Iterable[str]) -> Callable[
             f"sasl.jaas.config has {', '.join(sorted(options))}, which has no effect here; there "
             "are awsProfileName, awsRoleArn and awsRoleSessionName"
         )
+    if role is not None and profile is not None:
+        raise ConfigurationError(
+            "sasl.jaas.config has awsRoleArn and awsProfileName, and the signer library takes the "
+            "credentials of one of them alone; remove one, or set AWS_PROFILE for the role's"
+        )
+    if session is not None and role is None:
+        raise ConfigurationError(
+            "sasl.jaas.config has awsRoleSessionName, which has no effect without awsRoleArn"
+        )
     region = _region(hosts)
     try:
         from aws_msk_iam_sasl_signer import MSKAuthTokenProvider as signer

@@ -6,7 +6,14 @@ import pytest
 
 from kafka_admin_proto.admin import ConfigurationError, ConnectionFailedError, client_config
 from kafka_admin_proto.admin.session.session import Session
-from kafka_admin_proto.messages import ApiVersionsRequest, ListGroupsRequest, ListGroupsResponse
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import (
+    ApiVersionsRequest,
+    ListGroupsRequest,
+    ListGroupsResponse,
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
 from kafka_admin_proto.protocol import Request, api_keys, api_versions
 from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.schema.versions import VersionRange
@@ -77,6 +84,9 @@ def test_no_newer_versions_than_those_of_a_release() -> None:
             config = client_config(cluster.bootstrap, max_release="2.8")
             async with Session(config) as client:
                 reply = await client.call(ListGroupsRequest(), ListGroupsResponse)
+                newer = r"does not have ListTransactions in a version of Kafka 2\.8 \(max_release\)"
+                with pytest.raises(UnsupportedVersionError, match=newer):
+                    await client.call(ListTransactionsRequest(), ListTransactionsResponse)
         return broker.asked, [reply.version]
 
     of_2_8 = release("2.8")

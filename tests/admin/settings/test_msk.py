@@ -86,6 +86,14 @@ def test_what_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = "sasl.client.callback.handler.class"
     cases = [
         ({"sasl.jaas.config": f'{MODULE} password="hush";'}, "has password, which has no effect"),
+        (
+            {"sasl.jaas.config": f'{MODULE} awsRoleArn="a" awsProfileName="b";'},
+            "has awsRoleArn and awsProfileName, and",
+        ),
+        (
+            {"sasl.jaas.config": f'{MODULE} awsRoleSessionName="a";'},
+            "has awsRoleSessionName, which has no effect without awsRoleArn",
+        ),
         ({handler: "x.Y"}, "x.Y is a class of Java"),
         ({"sasl.mechanism": "PLAIN", handler: HANDLER}, "no effect with sasl.mechanism PLAIN"),
         ({"sasl.oauthbearer.scope": "a"}, "sasl.mechanism is AWS_MSK_IAM"),
