@@ -135,6 +135,12 @@ def _content(properties: Mapping[str, str], store: str) -> bytes | None:
     location, kind = properties.get(f"ssl.{store}.location"), properties.get(f"ssl.{store}.type")
     if not location:
         return None
+    if _BEGIN_PEM.decode() in location:  # it may have a private key, which no error shows
+        texts = {"truststore": "certificates", "keystore": "certificate.chain and ssl.keystore.key"}
+        raise SettingsError(
+            f"ssl.{store}.location has PEM in the place of a file's name; set "
+            f"ssl.{store}.{texts[store]}"
+        )
     try:
         data = Path(location).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

@@ -75,6 +75,10 @@ def in_kafkas_names(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _text_of(name: str, path: str) -> str:
+    if "-----BEGIN " in path:  # it may be a private key, which no error shows
+        raise ConfigurationError(
+            f"{name} has PEM in the place of a file's name; set {_FILES[name]}"
+        )
     try:
         return Path(path).read_text("ascii", "ignore")
     except (OSError, ValueError) as error:

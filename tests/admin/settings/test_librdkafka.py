@@ -96,6 +96,10 @@ def test_each_name_is_one_of_kafkas(tmp_path: Path) -> None:
             "ssl.key.location: cannot read /nowhere: No such file",
         ),
         (
+            {"ssl.key.location": "-----BEGIN PRIVATE KEY-----\nhush"},
+            "ssl.key.location has PEM in the place of a file's name; set ssl.keystore.key",
+        ),
+        (
             {"sasl.username": "a", "sasl.mechanism": "PLAIN", "sasl.jaas.config": f"{JAAS};"},
             "sasl.username: sasl.jaas.config has the login as well",
         ),

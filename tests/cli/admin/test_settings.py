@@ -69,6 +69,35 @@ def test_a_password_in_the_clear_is_said_once(run: Run, tmp_path: Path) -> None:
     assert "hush" not in stderr
 
 
+@pytest.mark.parametrize(
+    ("properties", "login"),
+    [
+        ("sasl.username=alice\n", ("alice", "of-env")),
+        ("sasl.password=of-file\n", ("bob", "of-file")),
+        ("", ("bob", "of-env")),
+    ],
+)
+def test_what_the_file_has_goes_before_the_environment(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    properties: str,
+    login: tuple[str, str],
+) -> None:
+    """The other half of a login is the environment's, and what is not used is said."""
+    env = {"KAP_SASL_USERNAME": "bob", "KAP_SASL_PASSWORD": "of-env"}
+    for name, text in env.items():
+        monkeypatch.setenv(name, text)
+    file = tmp_path / "client.properties"
+    file.write_text(f"sasl.mechanism=PLAIN\n{properties}")
+    settings = Settings(bootstrap_server="a:1", command_config=str(file))
+    found = client.client_arguments(settings, may_ask=True)
+    assert (found["sasl_username"], found["sasl_password"]) == login
+    idle = [name for name, text in env.items() if text not in login]
+    said = f"no effect: {idle[0]}; the command's configuration has it\n" if idle else ""
+    assert capsys.readouterr().err == said
+
+
 def test_completion_says_nothing_of_it_and_the_next_command_does(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

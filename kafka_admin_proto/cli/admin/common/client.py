@@ -120,13 +120,18 @@ def _has_tokens(properties: Mapping[str, str]) -> bool:
 
 
 def _login(properties: Mapping[str, str], may_ask: bool) -> dict[str, Any]:
-    user = properties.get("sasl.username", "").strip() or os.environ.get(USER)
+    """User and password: of the file, else of the environment."""
+    names = {USER: "sasl.username", PASSWORD: "sasl.password"}
+    in_file = {name: properties.get(names[name], "").strip() for name in names}
+    if may_ask and (idle := [name for name in names if in_file[name] and name in os.environ]):
+        click.echo(f"no effect: {', '.join(idle)}; the command's configuration has it", err=True)
+    user = in_file[USER] or os.environ.get(USER)
     if not user:
         raise click.UsageError(
             f"the command's configuration says {properties.get('security.protocol') or 'SASL'} and "
             f"names no user: give sasl.jaas.config in the file, or set {USER} and {PASSWORD}"
         )
-    password = os.environ.get(PASSWORD)
+    password = in_file[PASSWORD] or os.environ.get(PASSWORD)
     if password is None:
         if not (may_ask and sys.stdin and sys.stdin.isatty()):
             raise click.UsageError(
