@@ -121,7 +121,8 @@ def test_each_is_told_apart_by_its_sentence(dialect: str) -> None:
 
 def test_error_fields_are_the_int16_that_definitions_call_error_code() -> None:
     found = set()
-    for name in catalog().names():
+    # Kafka Streams' own errors stand in what it adds to subscriptions.
+    for name in {*catalog().names()} - {"SubscriptionInfoData"}:
         spec = catalog().spec(name)
         for struct in [spec.struct, *spec.structs().values()]:
             for field in struct.fields:
