@@ -100,12 +100,12 @@ def upgrade_answer(tables: Mapping[str, StoredTable], target: str) -> tuple[str,
 
 
 def audit(admin_audit: StoredTable) -> pa.Table:
-    """Who did what to which topic, the latest first.
+    """Who did what to which topic, or other resource, the latest first.
 
     ``outcome``: "done", "failed" (with ``error`` and ``message``), "checked" for a success of a
     request that was only to be validated, "no answer" where none was captured.
     """
-    same = ("topic", "topic_id", "principal", "client_id")
+    same = ("topic", "topic_id", "resource_type", "resource_name", "principal", "client_id")
     more = ("api", "api_version", "parameters", "error", "message", "latency_us", "forwarded",
             "capture", "connection", "packet_ordinal")  # fmt: skip
     read = ("ts", "operation", *same, *more, "client", "client_software", "answered",

@@ -207,12 +207,12 @@ def _software(client: Row) -> str | None:
 
 
 def audit(admin_audit: StoredTable | None) -> Section:
-    id, title = "audit", "Topic administration"
+    id, title = "audit", "Administration"
     if admin_audit is None:
         return missing(id, title, "admin_audit")
     totals = first_rows(queries.audit_totals(admin_audit))
     if not totals.total:
-        return empty(id, title, "Nobody did anything to a topic.")
+        return empty(id, title, "Nobody changed anything.")
     answer = first_rows(queries.audit(admin_audit))
     counts_once = _counted_once(totals.rows)
     failed = sum(count for (_, outcome), count in counts_once.items() if outcome == "failed")
@@ -230,14 +230,15 @@ def audit(admin_audit: StoredTable | None) -> Section:
     ]
     heads = (
         Column("time (UTC)", "time"), Column("outcome", "status", _FAILED), Column("operation"),
-        Column("topic"), Column("principal"), Column("client id"), Column("address"),
-        Column("parameters", "code"), Column("error"), Column("message"),
-        Column("took", "lasting"), Column("api"), Column("version", "count"),
-        Column("forwarded", "flag"), Column("topic id", "code"),
+        Column("topic"), Column("resource type"), Column("resource"), Column("principal"),
+        Column("client id"), Column("address"), Column("parameters", "code"),
+        Column("error"), Column("message"), Column("took", "lasting"), Column("api"),
+        Column("version", "count"), Column("forwarded", "flag"), Column("topic id", "code"),
     )  # fmt: skip
     names = (
-        "ts", "outcome", "operation", "topic", "principal", "client_id", "address", "parameters",
-        "error", "message", "latency_us", "api", "api_version", "forwarded", "topic_id",
+        "ts", "outcome", "operation", "topic", "resource_type", "resource_name", "principal",
+        "client_id", "address", "parameters", "error", "message", "latency_us", "api",
+        "api_version", "forwarded", "topic_id",
     )  # fmt: skip
     parts = (
         Plot("Operations by outcome", bars("Operations by outcome", shown, series, "operations")),
@@ -247,7 +248,7 @@ def audit(admin_audit: StoredTable | None) -> Section:
                      "last_ts"), totals.total, folded=True),
         Table("Who did what, the latest first", heads, cells(answer.rows, *names), answer.total),
     )  # fmt: skip
-    said = [f"{with_commas(count, 'operations')} on topics, {number(failed)} of them failed."]
+    said = [f"{with_commas(count, 'operations')}, {number(failed)} of them failed."]
     if forwarded:
         said.append(
             f"The tables below have {with_commas(forwarded, 'forwarded operations')}: what a "

@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl, unquote
 
 import msgspec
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction
 
@@ -131,7 +131,9 @@ class DeltaSink(TableSink):
             opened = self._opened.get(table)
             if opened is None:
                 self._opened[table] = self._try(partial(self._create, table, about))
-            elif opened.metadata().configuration.get(_ABOUT) != about:
+                continue
+            self._try(partial(_add_columns, opened, self._schemas[table]))
+            if opened.metadata().configuration.get(_ABOUT) != about:
                 opened.alter.set_table_properties({_ABOUT: about}, raise_if_not_exists=False)
 
     def _create(self, table: str, about: str) -> DeltaTable:
@@ -249,6 +251,14 @@ class DeltaSink(TableSink):
     def _refuse_links(self, table: str) -> None:
         if self._out.is_local:
             refuse_links(Path(self._out.uri) / table)
+
+
+def _add_columns(table: DeltaTable, schema: pa.Schema) -> None:
+    """Give a table of an earlier version the columns that it lacks; its rows have null there."""
+    known = {field.name for field in table.schema().fields}
+    missing = [field for field in Schema.from_arrow(schema).fields if field.name not in known]
+    if missing:
+        table.alter.add_columns(missing)
 
 
 def open_table(out: Location, table: str) -> DeltaTable | None:

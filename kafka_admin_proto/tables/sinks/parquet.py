@@ -44,7 +44,7 @@ Moves = list[tuple[Path, Path]]
 class ParquetSink(TableSink):
     """Tables in the folder ``path``, which is held by one run."""
 
-    layout = 2
+    layout = 3
 
     @property
     def _path(self) -> Path:

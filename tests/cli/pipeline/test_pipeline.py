@@ -80,7 +80,7 @@ def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_tables_of_other_captures(tmp_path: Path) -> None:
-    (tmp_path / "_pipeline.json").write_text('{"format": 2, "mode": "batch", "inputs": ["a"]}')
+    (tmp_path / "_pipeline.json").write_text('{"format": 3, "mode": "batch", "inputs": ["a"]}')
     assert "--overwrite" in refused(SAMPLE, "--out", tmp_path)
 
 
@@ -89,7 +89,7 @@ def test_inputs_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     out, inputs = tmp_path / "out", tmp_path / "in"
     out.mkdir()
     inputs.mkdir()
-    before = '{"format": 2, "mode": "batch", "inputs": ["a"]}'
+    before = '{"format": 3, "mode": "batch", "inputs": ["a"]}'
     (out / "_pipeline.json").write_text(before)
     (inputs / "a-empty.pcap").touch()
     (inputs / "b-notes.txt").write_text("Things to do: buy apples, and read the log.\n")
@@ -338,7 +338,7 @@ def test_a_strange_journal(tmp_path: Path, journal: object) -> None:
     if journal == "link":
         file.symlink_to(victim)
     else:
-        marker = {"format": 2, "mode": "batch", "inputs": [str(SAMPLE)]}
+        marker = {"format": 3, "mode": "batch", "inputs": [str(SAMPLE)]}
         names = {"staging": str(tmp_path / "elsewhere"), "moves": [], "removes": []}
         found = {**names, "marker": marker} if journal == "elsewhere" else journal
         file.write_text(json.dumps(found))

@@ -93,9 +93,10 @@ def frames() -> list[Row]:
 def audits() -> list[Row]:
     def one(second: int, topic: str, operation: str = "create topic", **more: Any) -> Row:
         return {"ts": MICROS + second * SECOND, "packet_ordinal": second, "topic": topic,
-                "operation": operation, "client": "10.0.0.1:4000", "client_id": "admin",
-                "principal": "User:ann", "api": "CreateTopics", "api_version": 7,
-                "forwarded": False, "validate_only": False, "answered": True, **more}  # fmt: skip
+                "resource_type": "TOPIC", "operation": operation, "client": "10.0.0.1:4000",
+                "client_id": "admin", "principal": "User:ann", "api": "CreateTopics",
+                "api_version": 7, "forwarded": False, "validate_only": False, "answered": True,
+                **more}  # fmt: skip
 
     return [
         one(1, "orders", parameters='{"num_partitions":3}', latency_us=1500),

@@ -67,12 +67,16 @@ def test_create_topics() -> None:
     )
     assert fruit == {
         "operation": "create topic", "topic": "fruit", "topic_id": TOPIC_ID,
+        "resource_type": "TOPIC", "resource_name": None,
         "parameters": {"numPartitions": 3, "timeoutMs": 30}, "validate_only": True,
         "answered": True, "error": None, "message": None, "latency_us": 250,
     }  # fmt: skip
     assert said(veg, "topic", "topic_id", "error", "message") == [
         "veg", None, "TOPIC_ALREADY_EXISTS", "Topic 'veg' already exists."
     ]  # fmt: skip
+
+
+RESOURCE = ("resource_type", "resource_name")
 
 
 def test_no_response() -> None:
@@ -138,18 +142,24 @@ def test_partitions_that_failed() -> None:
 
 
 @pytest.mark.parametrize("api", ["AlterConfigs", "IncrementalAlterConfigs"])
-def test_configs_of_topics_alone(api: str) -> None:
-    configs = [{"name": "retention.ms", "value": "1"}]
+def test_configs_of_every_resource(api: str) -> None:
+    configs = [{"name": "retention.ms", "configOperation": 1, "value": None}]
     asked = [
-        {"resourceType": 4, "resourceName": "1", "configs": configs},
+        {"resourceType": 4, "resourceName": "", "configs": configs},
         {"resourceType": 2, "resourceName": "fruit", "configs": configs},
+        {"resourceType": 77, "resourceName": "later", "configs": []},
     ]
     told = [{"resourceType": 2, "resourceName": "fruit", "errorCode": 40, "errorMessage": "bad"}]
-    (row,) = audit(api, {"resources": asked, "validateOnly": False}, {"responses": told})
-    assert said(row, "operation", "topic", "validate_only", "error", "message") == [
-        "alter config", "fruit", False, "INVALID_CONFIG", "bad"
+    brokers, fruit, later = audit(
+        api, {"resources": asked, "validateOnly": False}, {"responses": told}
+    )
+    assert said(fruit, "operation", "topic", *RESOURCE, "validate_only", "error", "message") == [
+        "alter config", "fruit", "TOPIC", None, False, "INVALID_CONFIG", "bad"
     ]  # fmt: skip
-    assert row["parameters"] == {"configs": configs}
+    assert said(brokers, "topic", *RESOURCE, "error") == [None, "BROKER", "", None]
+    assert said(later, "topic", *RESOURCE) == [None, "77", "later"]
+    name = "DELETE" if api == "IncrementalAlterConfigs" else 1
+    assert fruit["parameters"] == {"configs": [configs[0] | {"configOperation": name}]}
 
 
 def test_elections() -> None:
@@ -175,37 +185,116 @@ def test_moves_and_acls() -> None:
     )
     assert said(row, "topic", "error") == ["fruit", "LOG_DIR_NOT_FOUND"]
     assert row["parameters"] == {"partitions": [0, 1], "path": "/d"}
+    assert row["operation"] == "move replicas"
+
+
+def test_acls_of_every_resource() -> None:
     creations = [
-        {"resourceType": 3, "resourceName": "g", "principal": "User:a"},
-        {"resourceType": 2, "resourceName": "fruit", "principal": "User:a"},
+        {"resourceType": 3, "resourceName": "g", "resourcePatternType": 4, "principal": "User:a"},
+        {"resourceType": 2, "resourceName": "fruit", "operation": 3, "permissionType": 2},
     ]
     answers = [{"errorCode": 0}, {"errorCode": 31, "errorMessage": "no"}]
-    (row,) = audit("CreateAcls", {"creations": creations}, {"results": answers})
-    assert said(row, "operation", "topic", "error", "message") == [
-        "create acl", "fruit", "CLUSTER_AUTHORIZATION_FAILED", "no"
+    group, fruit = audit("CreateAcls", {"creations": creations}, {"results": answers})
+    assert said(fruit, "operation", "topic", *RESOURCE, "error", "message") == [
+        "create acl", "fruit", "TOPIC", None, "CLUSTER_AUTHORIZATION_FAILED", "no"
+    ]  # fmt: skip
+    assert fruit["parameters"] == {"operation": "READ", "permissionType": "DENY"}
+    assert said(group, "topic", *RESOURCE, "error", "parameters") == [
+        None, "GROUP", "g", None, {"resourcePatternType": "PREFIXED", "principal": "User:a"}
     ]  # fmt: skip
 
 
 def test_acls_that_filters_delete() -> None:
-    """Kafka's ResourceType.ANY (1) has topics among what it matches; a name may be null for all."""
+    """ResourceType.ANY has topics among what it matches; a name may be null for all."""
     filters = [
         {"resourceTypeFilter": kind, "resourceNameFilter": name, "patternTypeFilter": pattern}
         for kind, name, pattern in ((3, "g", 3), (2, "fruit", 2), (1, None, 1), (1, "veg", 4))
     ]
-    answers = [{"errorCode": code} for code in (0, 0, 31, 0)]
-    fruit, everything, veg = audit("DeleteAcls", {"filters": filters}, {"filterResults": answers})
-    assert {row["operation"] for row in (fruit, everything, veg)} == {"delete acl"}
-    assert said(fruit, "topic", "error", "parameters") == [
-        "fruit", None, {"patternTypeFilter": 2}
-    ]  # fmt: skip
-    assert said(everything, "topic", "error", "parameters") == [
-        None, "CLUSTER_AUTHORIZATION_FAILED", {"resourceTypeFilter": 1, "patternTypeFilter": 1}
-    ]  # fmt: skip
-    assert said(veg, "topic", "error", "parameters") == [
-        "veg", None, {"resourceTypeFilter": 1, "patternTypeFilter": 4}
-    ]  # fmt: skip
+    answers: list[dict[str, Any]] = [{"errorCode": code} for code in (0, 0, 31, 0)]
+    acl = {"errorCode": 0, "resourceType": 2, "resourceName": "fruit", "operation": 4}
+    answers[1]["matchingAcls"] = [acl]
+    rows = audit("DeleteAcls", {"filters": filters}, {"filterResults": answers})
+    assert {row["operation"] for row in rows} == {"delete acl"}
+    found = [said(row, "topic", *RESOURCE, "error", "parameters") for row in rows]
+    deleted = [acl | {"resourceType": "TOPIC", "operation": "WRITE"}]
+    assert found == [
+        [None, "GROUP", "g", None, {"patternTypeFilter": "LITERAL"}],
+        ["fruit", "TOPIC", None, None, {"patternTypeFilter": "MATCH", "matchingAcls": deleted}],
+        [None, "ANY", None, "CLUSTER_AUTHORIZATION_FAILED", {"patternTypeFilter": "ANY"}],
+        ["veg", "ANY", "veg", None, {"patternTypeFilter": "PREFIXED"}],
+    ]
     (alone,) = audit("DeleteAcls", {"filters": filters[2:3]})
     assert said(alone, "answered", "error") == [False, None]
+
+
+def test_users_and_quotas() -> None:
+    asked = {
+        "deletions": [{"name": "old", "mechanism": 1}],
+        "upsertions": [{"name": "new", "mechanism": 2, "iterations": 4096}],
+    }
+    answers = [{"user": "new", "errorCode": 93, "errorMessage": "few"}, {"user": "old"}]
+    old, new = audit("AlterUserScramCredentials", asked, {"results": answers})
+    assert said(old, "operation", "topic", *RESOURCE, "error", "parameters") == [
+        "delete scram credential", None, "USER", "old", None, {"mechanism": "SCRAM_SHA_256"}
+    ]  # fmt: skip
+    assert said(new, "operation", "resource_name", "error", "message", "parameters") == [
+        "set scram credential", "new", "UNACCEPTABLE_CREDENTIAL", "few",
+        {"mechanism": "SCRAM_SHA_512", "iterations": 4096},
+    ]  # fmt: skip
+    entity = [
+        {"entityType": "client-id", "entityName": None},
+        {"entityType": "user", "entityName": "alice"},
+    ]
+    ops = [{"key": "producer_byte_rate", "value": 1024.0, "remove": False}]
+    answers = [{"errorCode": 42, "errorMessage": "no", "entity": entity[::-1]}]
+    quotas = {"entries": [{"entity": entity, "ops": ops}], "validateOnly": True}
+    (row,) = audit("AlterClientQuotas", quotas, {"entries": answers})
+    assert said(row, "operation", *RESOURCE, "validate_only", "error", "message") == [
+        "alter quota", "CLIENT_QUOTA", "user=alice, client-id=<default>", True,
+        "INVALID_REQUEST", "no",
+    ]  # fmt: skip
+    assert row["parameters"] == {"entity": entity, "ops": ops}
+
+
+def test_features_tokens_and_nodes() -> None:
+    update = {"feature": "metadata.version", "maxVersionLevel": 29, "upgradeType": 3}
+    asked = {"timeoutMs": 5, "featureUpdates": [update], "validateOnly": False}
+    for answer in (
+        {"errorCode": 0, "results": [{"feature": "metadata.version", "errorCode": 96}]},
+        {"errorCode": 96, "results": []},
+    ):
+        (row,) = audit("UpdateFeatures", asked, answer)
+        assert said(row, "operation", *RESOURCE, "error", "parameters") == [
+            "update feature", "FEATURE", "metadata.version", "FEATURE_UPDATE_FAILED",
+            {"maxVersionLevel": 29, "upgradeType": "UNSAFE_DOWNGRADE", "timeoutMs": 5},
+        ]  # fmt: skip
+    (row,) = audit("CreateDelegationToken", {"maxLifetimeMs": -1}, {"tokenId": "t1"})
+    assert said(row, *RESOURCE, "parameters") == ["DELEGATION_TOKEN", "t1", {"maxLifetimeMs": -1}]
+    (row,) = audit("ExpireDelegationToken", {"hmac": "secret", "expiryTimePeriodMs": -1})
+    assert row["parameters"] == {"expiryTimePeriodMs": -1}
+    (row,) = audit("UnregisterBroker", {"brokerId": 3}, {"errorCode": 102, "errorMessage": "?"})
+    assert said(row, "operation", *RESOURCE, "error", "message") == [
+        "unregister broker", "BROKER", "3", "BROKER_ID_NOT_REGISTERED", "?"
+    ]  # fmt: skip
+
+
+def test_groups_and_their_offsets() -> None:
+    answers = [{"groupId": "b", "errorCode": 68}, {"groupId": "a", "errorCode": 0}]
+    a, b = audit("DeleteGroups", {"groupsNames": ["a", "b"]}, {"results": answers})
+    assert said(a, "operation", *RESOURCE, "error") == ["delete group", "GROUP", "a", None]
+    assert said(b, "topic", "resource_name", "error") == [None, "b", "NON_EMPTY_GROUP"]
+    asked = {"groupId": "a", "topics": [{"name": "fruit", "partitions": [{"partitionIndex": 1}]}]}
+    refused = [{"name": "fruit", "partitions": [{"partitionIndex": 1, "errorCode": 86}]}]
+    (row,) = audit("OffsetDelete", asked, {"errorCode": 0, "topics": refused})
+    assert said(row, "operation", "topic", *RESOURCE, "error") == [
+        "delete offsets", "fruit", "GROUP", "a", "GROUP_SUBSCRIBED_TO_TOPIC"
+    ]  # fmt: skip
+    asked = {"groupId": "s", "topics": [{"topicName": "fruit"}]}
+    answer = {"topicName": "fruit", "topicId": TOPIC_ID, "errorCode": 3, "errorMessage": "gone"}
+    (row,) = audit("DeleteShareGroupOffsets", asked, {"responses": [answer]})
+    assert said(row, "topic", "topic_id", "resource_name", "error", "message") == [
+        "fruit", TOPIC_ID, "s", "UNKNOWN_TOPIC_OR_PARTITION", "gone"
+    ]  # fmt: skip
 
 
 def _versions(api: str, suffix: str = "Request") -> list[int]:
@@ -215,7 +304,7 @@ def _versions(api: str, suffix: str = "Request") -> list[int]:
 
 @pytest.mark.parametrize("api", OPERATIONS)
 @given(data=st.data())
-def test_each_topic_of_any_request_has_its_row(api: str, data: st.DataObject) -> None:
+def test_each_element_of_any_request_has_its_row(api: str, data: st.DataObject) -> None:
     version = data.draw(st.sampled_from(_versions(api)))
     bodies = [
         codec(f"{api}{what}", version).to_json(
@@ -232,6 +321,17 @@ def test_each_topic_of_any_request_has_its_row(api: str, data: st.DataObject) ->
         "DeleteRecords": ("topics",),
         "AlterPartitionReassignments": ("topics",),
         "ElectLeaders": ("topicPartitions",),
+        "AlterConfigs": ("resources",),
+        "IncrementalAlterConfigs": ("resources",),
+        "CreateAcls": ("creations",),
+        "DeleteAcls": ("filters",),
+        "AlterUserScramCredentials": ("deletions", "upsertions"),
+        "AlterClientQuotas": ("entries",),
+        "UpdateFeatures": ("featureUpdates",),
+        "DeleteGroups": ("groupsNames",),
+        "OffsetDelete": ("topics",),
+        "DeleteShareGroupOffsets": ("topics",),
+        "AlterShareGroupOffsets": ("topics",),
     }.get(api)
     if names is not None:
         asked = [each for name in names for each in request.get(name) or ()]
@@ -239,6 +339,19 @@ def test_each_topic_of_any_request_has_its_row(api: str, data: st.DataObject) ->
             asked = [None]
         assert len(rows) == len(asked)
     assert all(row["answered"] for row in rows)
+
+
+def test_every_change_of_a_cluster_is_audited() -> None:
+    """Requests of those names are rows, but what brokers and transactions send by themselves."""
+    verbs = ("Add", "Alter", "Create", "Delete", "Elect", "Expire", "Incremental", "OffsetDelete",
+             "Remove", "Renew", "Unregister", "Update")  # fmt: skip
+    by_themselves = {
+        "AddOffsetsToTxn", "AddPartitionsToTxn", "AlterPartition", "DeleteShareGroupState",
+        "UpdateMetadata", "UpdateRaftVoter",
+    }  # fmt: skip
+    apis = {name.removesuffix("Request") for name in catalog().names() if name.endswith("Request")}
+    changes = {api for api in apis if api.startswith(verbs)}
+    assert changes - by_themselves == OPERATIONS.keys()
 
 
 JSON = st.recursive(

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.kept_files import open_kept
 from kafka_admin_proto.tables.sinks import workspace
-from kafka_admin_proto.tables.sinks.data_files import DataFile, Location
+from kafka_admin_proto.tables.sinks.data_files import DataFile, Location, write_data_file
 from kafka_admin_proto.tables.sinks.delta import DeltaSink, delta_address
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from kafka_admin_proto.tables.sinks.sink import Mode, TableSink
@@ -29,6 +30,7 @@ from tests.tables.sinks.small_tables import (
     Row,
     replacement,
     rows_of,
+    table_of,
     write_batch,
 )
 
@@ -278,6 +280,24 @@ def test_two_streams_into_the_same_delta_tables(tmp_path: Path) -> None:
             with pytest.raises(OutputError, match="cannot be written to"):
                 other.append({"frames": [write_batch(other, "frames", [(None, "b")])]}, {}, 0)
         assert rows_of(one, "frames") == [(None, "a")]
+
+
+def test_delta_tables_get_the_columns_that_are_new(tmp_path: Path) -> None:
+    """A stream goes on with tables of an earlier version; rows that were there have null."""
+    less = {name: pa.schema(list(schema)[:-1]) for name, schema in SCHEMAS.items()}
+    given: dict[str, Any] = {"mode": "streaming", "inputs": ["captures/"]}
+    with DeltaSink(str(tmp_path / "out"), less, work=tmp_path / "work", **given) as sink:
+        sink.claim()
+        old = table_of("frames", [(None, "a")]).to_batches()
+        file = write_data_file(sink.location, "frames", less["frames"], old)
+        sink.append({"frames": [file]}, {}, 0)
+    with open_sink("delta", tmp_path) as sink:
+        sink.claim()
+        sink.append({"frames": [write_batch(sink, "frames", [(None, "b")])]}, {}, 1)
+        sink.maintain(7)
+    found = DeltaTable(str(tmp_path / "out" / "frames")).to_pyarrow_table()
+    assert found.column_names == SCHEMAS["frames"].names
+    assert sorted(found["text"].to_pylist(), key=str) == [None, "b"]
 
 
 def test_a_snapshot_is_read_while_tables_are_replaced(tmp_path: Path) -> None:

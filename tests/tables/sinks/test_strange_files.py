@@ -264,9 +264,9 @@ def delta(folder: Path) -> DeltaSink:
 
 @pytest.mark.parametrize(
     "text",
-    ["[]", "{}", "1", '{"format": 2}', '{"format": 2, "mode": [], "inputs": 3}', "[" * 100_000,
-     '{"format": 2, "mode": "batch", "inputs": [null]}',
-     '{"format": 2, "mode": "streaming", "inputs": ["captures/"], "batch": "x"}', "\0", "\udcff"],
+    ["[]", "{}", "1", '{"format": 3}', '{"format": 3, "mode": [], "inputs": 3}', "[" * 100_000,
+     '{"format": 3, "mode": "batch", "inputs": [null]}',
+     '{"format": 3, "mode": "streaming", "inputs": ["captures/"], "batch": "x"}', "\0", "\udcff"],
 )  # fmt: skip
 def test_a_marker_of_another_shape(tmp_path: Path, text: str) -> None:
     (tmp_path / "_pipeline.json").write_bytes(text.encode("utf-8", "surrogateescape"))
