@@ -152,7 +152,10 @@ class FilteredFrames:
         Raises click.UsageError where there was no frame of the number asked for.
         """
         if self._only is not None and self.count < self._only:
-            raise click.UsageError(f"there is no frame {self._only}; the input has {self.count}")
+            raise click.UsageError(
+                f"there is no frame {self._only}; the input has {self.count}, and numbers "
+                "count over all files given, in their order"
+            )
         is_bare = self._unplaced == self.count and self._wanted.api_keys is not None
         if self._unplaced and is_bare:
             click.echo(

@@ -149,7 +149,10 @@ def test_a_bare_body_and_other_inputs() -> None:
         (("--response",), "--response needs --api and --version"),
         (("--version", "1"), "goes with --response or --unit body"),
         (("--dialect", "kip-9"), "unknown dialect"),
-        (("--only", "99"), "there is no frame 99; the input has 18"),
+        (
+            ("--only", "99"),
+            "there is no frame 99; the input has 18, and numbers count over all files",
+        ),
         (("--dialect", "kip-4", "--schemas", "."), "exclude each other"),
         (("--html", "/no/such/folder/page.html"), "No such file"),
     ],

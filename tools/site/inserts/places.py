@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from kafka_admin_proto.capture.record import RECORD_KEYS
 from tools.site.inserts import field_to_bytes, pipeline_tables, rooms, spark_sizing
-from tools.site.markdown import code
 
-#: The columns of ``kap decode --output tsv``, in their order.
-DECODE_COLUMNS = (*RECORD_KEYS, "number", "time")
 #: Name in ``<!-- insert: NAME -->`` on a page → what makes the text in its place.
 INSERTS: dict[str, Callable[[], str]] = {
     **rooms.INSERTS,
     **field_to_bytes.INSERTS,
     **pipeline_tables.INSERTS,
     **spark_sizing.INSERTS,
-    "decode-columns": lambda: ", ".join(map(code, DECODE_COLUMNS)) + ".",
 }
 _MARK = re.compile(r"^<!-- insert: ([\w-]+) -->$", re.MULTILINE)
 
