@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kafka_admin_proto.faults.fault import Condition, Cut, Effect, Fault, Garbage, Lost
 from kafka_admin_proto.faults.words import (
     FaultError,
+    Spelling,
+    argument,
     check_types,
     condition_of,
     effect_of,
@@ -81,11 +83,11 @@ class Faults:
             "delay-ms": _given(delay_ms), "throttle-ms": _given(throttle_ms), "error": error,
             "message": message, "cut": cut, "drop": drop, "garbage": garbage,
         }  # fmt: skip
-        return self._added(conditions, effects, count)
+        return self._added(conditions, effects, count, argument)
 
     def add_text(self, text: str) -> Fault:
         """A fault in the words of ``kap serve --fault``: "api=Metadata version=9+ cut=before"."""
-        return self._added(*parse(text))
+        return self._added(*parse(text), str)
 
     def clear(self) -> None:
         """Remove all faults."""
@@ -103,14 +105,18 @@ class Faults:
         return True
 
     def _added(
-        self, conditions: dict[str, Any], effects: dict[str, Any], count: int | None
+        self,
+        conditions: dict[str, Any],
+        effects: dict[str, Any],
+        count: int | None,
+        spelt: Spelling,
     ) -> Fault:
-        check_types({**conditions, **effects, "count": count})
+        check_types({**conditions, **effects, "count": count}, spelt)
         if count is not None and count < 1:
             raise FaultError(f"count is {count}; it is 1 or more")
         text = text_of({**conditions, **effects, "count": count})
-        condition = condition_of({**conditions, **effects}, self._apis)
-        effect = effect_of(effects)
+        condition = condition_of({**conditions, **effects}, self._apis, spelt)
+        effect = effect_of(effects, spelt)
         self._check(condition, effect)
         fault = Fault(text, condition, effect, count, self._remove)
         with self._lock:

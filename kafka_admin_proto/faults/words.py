@@ -26,6 +26,13 @@ from kafka_admin_proto.wire.types.base import shown
 
 _CONDITIONS = ("api", "version", "topic", "partition", "group", "client-id", "node")
 _EFFECTS = ("delay-ms", "throttle-ms", "error", "message", "cut", "drop", "garbage")
+#: Words that are spelt otherwise as arguments of `Faults.add`.
+_ARGUMENTS = {
+    "version": "versions",
+    "client-id": "client_id",
+    "delay-ms": "delay_ms",
+    "throttle-ms": "throttle_ms",
+}
 _NUMBERS = ("partition", "node", "count", "delay-ms", "throttle-ms")
 _TEXTS = ("topic", "group", "client-id", "message")
 #: Texts that may be numbers: an api's key, one version, an error's code.
@@ -52,6 +59,10 @@ _POSSIBLE: tuple[tuple[str, Callable[[int, VersionRange], bool], str], ...] = (
     ("group", is_about_groups, "requests of {} are about no groups"),
     ("message", has_message, "answers of {} have no text for an error"),
 )
+
+
+#: How the errors spell a word: as it is, or as the `argument` that it was given by.
+Spelling = Callable[[str], str]
 
 
 class FaultError(KafkaAdminProtoError, ValueError):
@@ -90,8 +101,13 @@ def text_of(values: Mapping[str, Any]) -> str:
     )
 
 
-def check_types(values: Mapping[str, Any]) -> None:
-    """Raise FaultError for an argument of a wrong type; None is one that was not given."""
+def argument(word: str) -> str:
+    """The argument of `Faults.add` that has the meaning of a word."""
+    return _ARGUMENTS.get(word, word)
+
+
+def check_types(values: Mapping[str, Any], spelt: Spelling) -> None:
+    """Raise FaultError for a value of a wrong type; None is one that was not given."""
     for name, value in values.items():
         if value is None or (isinstance(value, str) and name not in _NUMBERS):
             continue
@@ -101,11 +117,11 @@ def check_types(values: Mapping[str, Any]) -> None:
             expected = "a text" if name in _TEXTS else "a text or a number"
         takes_number = name in (*_NUMBERS, *_TEXTS_OR_NUMBERS)
         if name not in _CHOICES and not (takes_number and type(value) is int):
-            raise FaultError(f"{name} is {expected}, not {shown(value)}")
+            raise FaultError(f"{spelt(name)} is {expected}, not {shown(value)}")
 
 
-def condition_of(values: Mapping[str, Any], apis: Sequence[Api]) -> Condition:
-    """The Condition for these arguments where these apis are served.
+def condition_of(values: Mapping[str, Any], apis: Sequence[Api], spelt: Spelling) -> Condition:
+    """The Condition for these values where these apis are served.
 
     Raises FaultError for one that no request can meet.
     """
@@ -135,20 +151,20 @@ def condition_of(values: Mapping[str, Any], apis: Sequence[Api]) -> Condition:
             continue
         left = [each for each in asked if is_possible(each.api_key, each.versions)]
         if not left:
-            raise _not_together(values, found, asked[0], f"{sentence}; leave {name} out")
+            raise _not_together(values, found, asked[0], f"{sentence}; leave {name} out", spelt)
         asked = left
     return found
 
 
 def _not_together(
-    values: Mapping[str, Any], condition: Condition, api: Api, sentence: str
+    values: Mapping[str, Any], condition: Condition, api: Api, sentence: str, spelt: Spelling
 ) -> FaultError:
     """Why no request meets all conditions; ``sentence`` is about the requests of an api."""
     if condition.api_key is not None:
         versions = "" if condition.versions is None else f" in versions {api.versions}"
         return FaultError(sentence.format(f"{api.name}{versions}"))
     given = [
-        text_of({each: values[each]})
+        text_of({spelt(each): values[each]})
         for each in ("version", "topic", "partition", "group")
         if values[each] is not None
     ]
@@ -169,14 +185,14 @@ def _condition(values: Mapping[str, Any], apis: Sequence[Api]) -> Condition:
     )
 
 
-def effect_of(values: Mapping[str, Any]) -> Effect:
-    """The Effect for these arguments. Raises FaultError."""
+def effect_of(values: Mapping[str, Any], spelt: Spelling) -> Effect:
+    """The Effect for these values. Raises FaultError."""
     given = [name for name in _EFFECTS if values[name] is not None]
     if not given:
-        raise FaultError(f"a fault does something: give one of {', '.join(_EFFECTS)}")
+        raise FaultError(f"a fault does something: give one of {', '.join(map(spelt, _EFFECTS))}")
     for name in ("delay-ms", "throttle-ms"):
         if values[name] is not None and values[name] <= 0:
-            raise FaultError(f"{name} is {values[name]}; it is 1 or more")
+            raise FaultError(f"{spelt(name)} is {values[name]}; it is 1 or more")
     for name, choices in _CHOICES.items():
         if values[name] is not None and values[name] not in choices:
             raise _unknown(f"{name} is not", values[name], choices)
@@ -188,7 +204,9 @@ def effect_of(values: Mapping[str, Any]) -> Effect:
     for (name, choice), unseen in _UNSEEN.items():
         for each in unseen if values[name] == choice else ():
             if values[each] is not None:
-                raise FaultError(f"with {name}={choice} nothing is answered: leave {each} out")
+                raise FaultError(
+                    f"with {name}={choice} nothing is answered: leave {spelt(each)} out"
+                )
     if values["garbage"] == "records" and values["error"] is not None:
         raise FaultError(
             "with error there are no records that could be garbage: leave one of the two out"

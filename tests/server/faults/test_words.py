@@ -127,8 +127,24 @@ def test_each_argument_is_checked(name: str, wrong: Any) -> None:
     ):
         SyncCluster().faults.add(**arguments)
         return
-    with pytest.raises(FaultError, match=name.replace("_", "-").removesuffix("s")):
+    with pytest.raises(FaultError, match=rf"\b{name.removesuffix('s')}"):
         SyncCluster().faults.add(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"api": "Metadata"}, "give one of delay_ms, throttle_ms, error"),
+        ({"delay_ms": -1}, "delay_ms is -1; it is 1 or more"),
+        ({"cut": "before", "throttle_ms": 5}, "leave throttle_ms out"),
+        ({"client_id": 5, "cut": "after"}, "client_id is a text, not 5"),
+        ({"versions": "14+", "group": "a", "cut": "after"}, "no request meets versions=14+ and"),
+    ],
+)
+def test_errors_in_python_name_its_arguments(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(FaultError) as raised:
+        SyncCluster().faults.add(**arguments)
+    assert sentence in str(raised.value)
 
 
 def test_words_that_are_no_text() -> None:
