@@ -162,7 +162,7 @@ def _write_table(frames: FilteredFrames, options: Options) -> None:
 
 def _summary_table(rows: list[dict[str, Any]]) -> None:
     counts = ("requests", "responses", "forwarded", "bytes")
-    columns = ["api", *counts, "p50 ms", "p90", "p99", "max", "errors", "problems"]
+    columns = ["api", *counts, "p50 ms", "p90", "p99", "max", "slowest", "errors", "problems"]
     cells = []
     for row in rows:
         api = row["api"] or (_NO_FRAME if row["api_key"] is None else f"key {row['api_key']}")
@@ -174,11 +174,16 @@ def _summary_table(rows: list[dict[str, Any]]) -> None:
         cells.append([
             api + version, *(str(row[name]) for name in counts),
             *("" if each is None else f"{each / 1000:.1f}" for each in latencies),
-            errors, str(row["problems"] or ""),
+            _slowest(row), errors, str(row["problems"] or ""),
         ])  # fmt: skip
     print_table(columns, cells, whole=("api",))
     for row, (name, *_) in zip(rows, cells, strict=True):
         _explain_not_decoded(name, row["not_decoded"])
+
+
+def _slowest(row: dict[str, Any]) -> str:
+    """The number and the client of the frame that ``max`` is of: "44 adminclient-1"."""
+    return " ".join(str(row[name]) for name in ("slowest_number", "slowest_client_id") if row[name])
 
 
 def _explain_not_decoded(name: str, kinds: dict[str, int]) -> None:

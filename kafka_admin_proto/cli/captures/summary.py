@@ -25,8 +25,12 @@ class _Latencies:
     def __init__(self) -> None:
         self._classes: Counter[int] = Counter()
         self._largest = 0
+        #: Number and client id of the first frame with the largest latency.
+        self.slowest: tuple[int | None, str | None] = (None, None)
 
-    def add(self, microseconds: int) -> None:
+    def add(self, microseconds: int, number: int, client_id: str | None) -> None:
+        if microseconds > self._largest or not self._classes:
+            self.slowest = number, client_id
         self._classes[round(math.log(max(microseconds, 1)) / _STEP)] += 1
         self._largest = max(self._largest, microseconds)
 
@@ -66,13 +70,14 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
     """One row an api and version, in the order of keys; bytes outside of frames come last.
 
     ``forwarded`` are requests inside Envelopes, of which nothing else is counted but problems.
-    Latencies are in microseconds, percentiles exact to 1 %. ``errors`` counts the frames that
-    have an error code, by its name, and is None where a body was not asked for; ``not_decoded``
-    counts those that were not read whole, by the kind of problem (see ``kind_of``), and SASL
-    tokens, which have no api.
+    Latencies are in microseconds, percentiles exact to 1 %; ``slowest_number`` and
+    ``slowest_client_id`` are of the response with the largest one. ``errors`` counts the frames
+    that have an error code, by its name, and is None where a body was not asked for;
+    ``not_decoded`` counts those that were not read whole, by the kind of problem (see ``kind_of``),
+    and SASL tokens, which have no api.
     """
     groups: dict[tuple[int, int, str], _ApiCounts] = {}
-    for _, frame in frames:
+    for number, frame in frames:
         key = -1 if frame.api_key is None else frame.api_key
         version = -1 if frame.api_version is None else frame.api_version
         group = groups.setdefault((key, version, frame.api or ""), _ApiCounts())
@@ -84,7 +89,7 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
         group.responses += frame.direction == "response"
         group.bytes += frame.size
         if frame.latency_us is not None:
-            group.latencies.add(frame.latency_us)
+            group.latencies.add(frame.latency_us, number, frame.client_id)
         if frame.is_unread:
             group.errors = None
         elif group.errors is not None:
@@ -109,4 +114,5 @@ def _row(key: int, version: int, api: str, group: _ApiCounts) -> dict[str, Any]:
     row["errors"] = None if group.errors is None else dict(group.errors.most_common())
     row["problems"] = group.problems
     row["not_decoded"] = dict(group.not_decoded.most_common())
+    row["slowest_number"], row["slowest_client_id"] = group.latencies.slowest
     return row

@@ -151,6 +151,15 @@ def test_a_summary_adds_up() -> None:
     made = [row for row in EVERYTHING if row["api"] == "CreateTopics" and not row["forwarded"]]
     latencies = [row["latency_us"] for row in made if row["latency_us"] is not None]
     assert create["latency_max_us"] == max(latencies)
+    (slowest,) = [row for row in made if row["latency_us"] == max(latencies)]
+    assert (create["slowest_number"], create["slowest_client_id"]) == (
+        slowest["number"],
+        slowest["client_id"],
+    )
+    (line,) = [
+        x for x in run(f"decode {CAPTURE} --summary").stdout.splitlines() if "CreateTop" in x
+    ]
+    assert f"  {slowest['number']} {slowest['client_id']}  " in line
     assert abs(create["latency_p50_us"] - sorted(latencies)[1]) <= 0.01 * sorted(latencies)[1]
     assert create["errors"] == {"TOPIC_ALREADY_EXISTS": 1}
 
