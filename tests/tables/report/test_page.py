@@ -293,7 +293,7 @@ def test_empty_tables(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "tables", {name: [] for name in everything()})
     result = run(str(folder), "--out", "-")
     assert result.exit_code == 0, result.output
-    for said in ("No client sent anything", "Nobody did anything", "No response had an error",
+    for said in ("No client sent anything", "Nobody changed anything", "No response had an error",
                  "No request has a time", "No response stands", "No partition", "no election",
                  "Everything was read", "No request is among the frames"):  # fmt: skip
         assert said in result.stdout
