@@ -2,7 +2,8 @@
 
 Kafka asks a policy after all of its own checks. So does this filter: it has the broker validate
 the request first, and asks the policy of the items that the broker would accept. What the policy
-refuses is answered with POLICY_VIOLATION and the policy's text, and the rest is passed on.
+refuses is answered with POLICY_VIOLATION and the policy's text, and the rest is passed on. Topics
+that Metadata would create are asked of as well, and are unknown topics where the policy refuses.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.loggers import PROXY
 from kafka_admin_proto.messages import (
     AlterConfigsRequest,
     AlterConfigsResponse,
@@ -22,6 +24,7 @@ from kafka_admin_proto.messages import (
     CreateTopicsResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    EnvelopeRequest,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
     MetadataRequest,
@@ -39,6 +42,8 @@ from kafka_admin_proto.policies.policies import (
     ask,
 )
 from kafka_admin_proto.protocol import api_keys, codes
+from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
+from kafka_admin_proto.proxy.auto_creation import add_missing, create_missing
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.values import Message
 
@@ -92,9 +97,10 @@ _SHAPES = {
 class PolicyFilter:
     """Asks the policies of an operator; either may be left out.
 
-    The ``CreateTopicPolicy`` is asked of new topics, and of topics that are to get more partitions,
-    of which Kafka asks nobody. The ``AlterConfigPolicy`` is asked of changed configs, those of new
-    topics included. Raises SettingsError for what is no policy, and without any.
+    The ``CreateTopicPolicy`` is asked of new topics, those that Metadata creates included, and of
+    topics that are to get more partitions, of which Kafka asks nobody. The ``AlterConfigPolicy`` is
+    asked of changed configs, those of new topics included. An Envelope, which may carry
+    any request, is refused. Raises SettingsError for what is no policy, and without any.
     """
 
     def __init__(
@@ -114,8 +120,17 @@ class PolicyFilter:
         self._topics = create_topic_policy
         self._configs = alter_config_policy
 
-    def on_request(self, request: _Request, call: Call) -> _Asking:
+    def on_request(
+        self, request: _Request | MetadataRequest | EnvelopeRequest, call: Call
+    ) -> _Asking:
         """Answer for what is refused, where nothing is left to be done; else pass the rest on."""
+        if isinstance(request, EnvelopeRequest):  # any request may be in it
+            failure = Failure(codes.CLUSTER_AUTHORIZATION_FAILED)
+            return whole_answer(request, call.api_version, failure)
+        if isinstance(request, MetadataRequest):
+            if self._topics is not None:
+                yield from create_missing(request, call, self._may_create)
+            return None
         if not self._concerns(request):
             return None
         shape = _SHAPES[call.api_key]
@@ -150,11 +165,24 @@ class PolicyFilter:
         call.notes["refused by the policy"] = [rows[key] for key in refused]
         return None
 
-    def on_response(self, response: _Response, call: Call) -> None:
+    def on_response(self, response: _Response | MetadataResponse, call: Call) -> None:
         """Put the rows of what was refused behind those of the broker."""
+        if isinstance(response, MetadataResponse):
+            add_missing(response, call)
+            return
         getattr(response, _SHAPES[call.api_key].rows).extend(
             call.notes.get("refused by the policy", ())
         )
+
+    def _may_create(self, topic: Any, row: Any) -> bool:
+        """Whether a topic may be created by Metadata, whose answer has no room for a reason."""
+        try:
+            for question in self._of_new_topic(topic, row):
+                self._ask(question)
+        except PolicyViolation as violation:
+            PROXY.info("Metadata creates no topic %r: %s", topic.name, violation)
+            return False
+        return True
 
     def _concerns(self, request: _Request) -> bool:
         if isinstance(request, CreateTopicsRequest):

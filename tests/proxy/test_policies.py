@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+import pytest
+
 from kafka_admin_proto.admin import NewPartitions, NewTopic, SyncAdminClient
-from kafka_admin_proto.proxy import PolicyFilter, SyncProxy
+from kafka_admin_proto.messages import EnvelopeRequest, MetadataRequest
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.proxy import Call, PolicyFilter, SyncProxy
 from kafka_admin_proto.server import PolicyViolation, RequestMetadata, SyncCluster
 from tests.helpers.profile import draws
 from tests.server.differential.machine import Maker, run_steps
@@ -19,8 +23,10 @@ from tests.server.differential.requests.topics import (
     create_topics,
     create_valid_topics,
     delete_topics,
+    metadata,
 )
 from tests.server.differential.sides import Sides
+from tests.server.differential.wire import Nodes
 
 #: Refused by the broker's own check, and by the policy or for its error.
 _BOTH_REFUSED = re.compile(r"topics\[.*\]\.error_code: [1-9]\d* and (44|-1)$")
@@ -28,6 +34,7 @@ _STEPS = draws(400)
 #: Of CreatePartitions Kafka asks no policy.
 _JUDGED: Sequence[Maker] = (
     create_topics, create_valid_topics, delete_topics, alter_configs, incremental_alter_configs,
+    metadata,
 )  # fmt: skip
 
 
@@ -95,3 +102,77 @@ def test_more_partitions_are_asked_of_too() -> None:
     assert grown.error is None
     assert (str(refused.error), refused.message) == ("POLICY_VIOLATION", "5 x 3")
     assert len(described.partitions) == 4
+
+
+class _NoTmp(_Few):
+    """No name that begins with "tmp-"; it keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[RequestMetadata] = []
+
+    def validate(self, metadata: RequestMetadata) -> None:
+        self.asked.append(metadata)
+        if metadata.topic.startswith("tmp-"):
+            raise PolicyViolation("no topics for a while")
+
+
+@pytest.fixture(scope="module")
+def gate() -> Iterator[tuple[SyncCluster, Nodes, _NoTmp]]:
+    """A cluster, the proxy in front of it, and the policy there."""
+    policy = _NoTmp()
+    with (
+        SyncCluster(3, topics={"there": 1}, configs={"num.partitions": "2"}) as cluster,
+        SyncProxy(cluster.bootstrap_servers, [PolicyFilter(policy)]) as proxy,
+        Nodes(proxy.bootstrap_servers) as nodes,
+    ):
+        yield cluster, nodes, policy
+
+
+def _metadata(*names: str) -> MetadataRequest:
+    return MetadataRequest([MetadataRequest.MetadataRequestTopic(name=each) for each in names])
+
+
+@pytest.mark.parametrize("version", range(14))
+def test_metadata_creates_no_topic_that_the_policy_refuses(
+    gate: tuple[SyncCluster, Nodes, _NoTmp], version: int
+) -> None:
+    """It is unknown, as on a cluster with that policy; all else is created and described."""
+    cluster, nodes, policy = gate
+    for names in (["tmp-a"], ["tmp-a", f"new-{version}", "there", "tmp-b", "tmp-a", "."]):
+        policy.asked.clear()
+        answer = nodes.ask(0, _metadata(*names), version)
+        found = {each.name: each.error_code for each in answer.topics}
+        known = {"there": 0, ".": codes.INVALID_TOPIC_EXCEPTION}
+        assert found == {each: known.get(each, codes.UNKNOWN_TOPIC_OR_PARTITION) for each in names}
+        assert len(answer.topics) == len(found)
+        assert len(answer.brokers) == 3
+        asked = [each for each in dict.fromkeys(names) if each not in known]
+        assert policy.asked == [
+            RequestMetadata(topic=each, partitions=2, replication_factor=1) for each in asked
+        ]
+    assert not any(each.startswith("tmp-") for each in cluster.state.topic_names)
+    assert f"new-{version}" in cluster.state.topic_names
+
+
+def test_a_policy_is_not_asked_where_nothing_may_be_created(
+    gate: tuple[SyncCluster, Nodes, _NoTmp],
+) -> None:
+    cluster, nodes, policy = gate
+    policy.asked.clear()
+    request = _metadata("tmp-a", "there")
+    request.allow_auto_topic_creation = False
+    everything = MetadataRequest(topics=None)
+    assert [each.error_code for each in nodes.ask(0, request, 12).topics] == [0, 3]
+    assert len(nodes.ask(0, everything, 12).topics) == len([*cluster.state.topic_names])
+    assert len(nodes.ask(0, _metadata(), 0).topics) == len([*cluster.state.topic_names])
+    assert nodes.ask(0, _metadata(), 4).topics == []
+    assert [each.error_code for each in nodes.ask(0, _metadata("there"), 0).topics] == [0]
+    assert policy.asked == []
+
+
+def test_what_an_envelope_carries_passes_no_policy() -> None:
+    """Brokers alone send it, with CreateTopics in it, say."""
+    asking = PolicyFilter(_Few()).on_request(EnvelopeRequest(), Call(58, 0, 1, "me"))
+    with pytest.raises(StopIteration) as end:
+        next(asking)
+    assert end.value.value.error_code == codes.CLUSTER_AUTHORIZATION_FAILED
