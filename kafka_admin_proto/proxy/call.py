@@ -17,7 +17,7 @@ class Call(msgspec.Struct, eq=False):
     ``node_id`` is the broker that the client has connected to, None for the bootstrap address.
     ``client`` is the client's address as host:port. ``request`` is the request as it was passed
     on, None where no filter names it. ``notes`` are for filters, which may keep there what they
-    need for the response.
+    need for the response. ``client_id`` goes on as a filter's ``on_request`` leaves it.
     """
 
     api_key: int

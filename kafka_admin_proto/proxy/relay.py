@@ -242,6 +242,9 @@ class Relay:
             if answer is not None:
                 self._refuse(call, route, answer, place)
                 return
+        if changed:
+            assert request.header is not None
+            request.header.client_id = call.client_id  # a filter may have changed it
         self._pass_request(call, request.encode() if changed else request.data)
 
     def _with_versions(

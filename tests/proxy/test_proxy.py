@@ -133,6 +133,37 @@ def test_a_filter_that_raises_ends_one_connection(
     assert "KeyError: 'slip'" in record.getMessage()
 
 
+class _Team:
+    """Puts the team in front of client ids, and asks the broker something."""
+
+    def on_request(self, request: Message, call: Call) -> Any:
+        call.client_id = None if call.client_id == "none" else f"team-{call.client_id}"
+        if isinstance(request, CreateTopicsRequest):
+            yield MetadataRequest(topics=None)
+
+
+class _Ids:
+    """Keeps the client ids of CreateTopics."""
+
+    def __init__(self) -> None:
+        self.found: list[str | None] = []
+
+    def on_request(self, request: CreateTopicsRequest, call: Call) -> None:
+        self.found.append(call.client_id)
+
+
+def test_a_filter_renames_clients() -> None:
+    """Brokers and later filters have the new name, in what a filter asks as well."""
+    ids = _Ids()
+    with SyncCluster() as cluster, SyncProxy(cluster.bootstrap_servers, [_Team(), ids]) as proxy:
+        for name in ("me", "none"):
+            with SyncAdminClient(proxy.bootstrap_servers, client_id=name) as client:
+                client.create_topics([NewTopic(name, 1, 1)])
+        assert {each.client_id for each in cluster.requests} == {"team-me", None}
+        assert {each.api for each in cluster.requests} >= {"CreateTopics", "Metadata"}
+    assert ids.found == ["team-me", None]
+
+
 def _create(name: str) -> Message:
     topic = CreateTopicsRequest.CreatableTopic
     return CreateTopicsRequest([topic(name, 1, 1)], 1000)
