@@ -69,6 +69,8 @@ class BrokerConnection(asyncio.Protocol):
         self.awaits_proof: bool = False
         #: Answers so far, that to ApiVersions left out.
         self.answered: int = 0
+        #: Whether another connection of this client has got answers: no login is missing then.
+        self.passes_without_sasl: bool = False
         #: Whether a call's time was over before any answer came, and none has come since.
         self.is_silent: bool = False
         #: On the loop's clock: until then the broker wants no request of ours.
@@ -298,8 +300,11 @@ class BrokerConnection(asyncio.Protocol):
             )
         reason = f" ({error})" if error else ""
         hint = ""
-        if not self.answered and not self._config.uses_sasl:
-            hint = " (listeners with SASL do so: set security.protocol SASL_SSL or SASL_PLAINTEXT)"
+        if not (self.answered or self.passes_without_sasl or self._config.uses_sasl):
+            hint = (
+                " (listeners with SASL do so to a client that does not log in: for one of these "
+                "set security.protocol SASL_SSL or SASL_PLAINTEXT)"
+            )
         return ConnectionLostError(
             f"{self.name} ended the connection{reason}{hint}", address=str(self.address)
         )

@@ -33,6 +33,8 @@ class Pool:
     def __init__(self, config: ClientConfig, trace: Trace | None) -> None:
         #: Whether any connection has ever been made.
         self.ever_connected: bool = False
+        #: Whether any has got an answer, as far as was known when the last one was opened.
+        self._answered = False
         self._config = config
         self._trace = trace
         self._connections: dict[Key, BrokerConnection] = {}
@@ -136,6 +138,8 @@ class Pool:
             raise
         self._failures.pop(key, None)
         self.ever_connected = True
+        self._answered = self._answered or any(each.answered for each in self._alive)
+        connection.passes_without_sasl = self._answered
         if (before := self._connections.get(key)) is not None:
             before.close(ConnectionLostError(f"{before.name} listens at {address} now"))
         self._connections[key] = connection

@@ -380,6 +380,22 @@ def test_a_client_that_never_got_an_answer_gives_up() -> None:
     run_without_leaks(run())
 
 
+def test_a_client_that_got_an_answer_before_is_not_asked_to_log_in() -> None:
+    """The connection to the controller is ended at its first request, that to the other was not."""
+
+    async def run() -> None:
+        cluster = ScriptedCluster([1, 2], controller=2)
+        cluster.on(CreateTopicsRequest, lambda request, broker: CLOSE)
+        async with cluster, session(cluster.nodes[1].address) as client:
+            assert [*await client.brokers()] == [1, 2]
+            with pytest.raises(RequestTimedOutError) as lost:
+                await create(client, timeout=0.2)
+            assert "ended the connection" in str(lost.value)
+            assert "SASL" not in str(lost.value)
+
+    run_without_leaks(run())
+
+
 def test_controllers_are_asked_for_the_active_one() -> None:
     async def run() -> None:
         cluster = ScriptedCluster([1, 2], controller=2)
