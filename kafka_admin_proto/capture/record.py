@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.capture.connection.sasl import shown_bytes
 from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame
 from kafka_admin_proto.capture.inline_records import inline_records
 from kafka_admin_proto.codec import codec
@@ -167,18 +168,32 @@ def _text(text: str | None) -> str | None:
     return text if text is None or text.isascii() else replace_invalid_utf8(text)
 
 
-def masked_bytes(frame: DecodedFrame) -> bytes:
+def masked_bytes(frame: DecodedFrame, mechanism: str = "", *, from_client: bool = False) -> bytes:
     """All bytes of a frame, with ``*`` for each byte of a secret: its fields are read as before.
 
-    The size in front stays, but for bytes that are no frame.
+    The size in front stays, but for bytes that are no frame. A token of that SASL ``mechanism``
+    keeps the name of the user.
     """
     frame = frame.shown()
+    token = _sasl_token(frame)
+    shown = shown_bytes(mechanism, token, from_client=from_client) if token else 0
     data = bytearray(frame.data)
     kept = 0 if frame.direction == "data" and not frame.is_token else PREFIX_BYTES
     for start, end in _secret_spans(frame, sizes=False):
         first = max(start, kept)
+        if shown and frame.data[first:end] == token:
+            first += shown
         data[first:end] = b"*" * (end - first)
     return bytes(data)
+
+
+def _sasl_token(frame: DecodedFrame) -> bytes:
+    """The token of a frame that is one, or that has one in a whole SaslAuthenticate; else none."""
+    if frame.is_token:
+        return frame.data[PREFIX_BYTES:]
+    if frame.api_key != api_keys.SASL_AUTHENTICATE or frame.body is None or frame.error is not None:
+        return b""
+    return bytes(getattr(frame.body, "auth_bytes", b""))
 
 
 def _hex(frame: DecodedFrame, mask: bool) -> str:

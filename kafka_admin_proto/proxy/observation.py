@@ -20,6 +20,7 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import masked_bytes
 from kafka_admin_proto.capture.tcp.segments import ACK, SYN
 from kafka_admin_proto.loggers import PROXY
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.wire.types.base import shown
 
 _CLIENT, _BROKER = 0, 1
@@ -128,11 +129,16 @@ class ObservedConnection:
 
 
 class Recorder:
-    """An observer that writes a capture, as pcap, with ``*`` for each byte of a credential."""
+    """An observer that writes a capture, as pcap, with ``*`` for each byte of a credential.
+
+    Names of users who log in by PLAIN or SCRAM are kept, so that its readers have the principals.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._connections: dict[Ends, WrittenConnection] = {}
+        #: The SASL mechanisms that clients have asked for.
+        self._mechanisms: dict[Ends, str] = {}
         self._file.write(PCAP_HEADER)
         self._file.flush()
 
@@ -148,11 +154,16 @@ class Recorder:
         if written is None:
             written = self._connections[ends] = WrittenConnection(*ends)
             self._file.writelines(written.begin(frame.ts))
-        self._file.writelines(written.data(frame.ts, side, masked_bytes(frame)))
+        if frame.api_key == api_keys.SASL_HANDSHAKE and side == _CLIENT:
+            self._mechanisms[ends] = getattr(frame.body, "mechanism", "")
+        mechanism = self._mechanisms.get(ends, "")
+        data = masked_bytes(frame, mechanism, from_client=side == _CLIENT)
+        self._file.writelines(written.data(frame.ts, side, data))
         self._file.flush()
 
     def closed(self, ends: Ends) -> None:
         """Write the end of a connection."""
+        self._mechanisms.pop(ends, None)
         written = self._connections.pop(ends, None)
         if written is not None:
             self._file.writelines(written.finish(time.time_ns() // 1000))

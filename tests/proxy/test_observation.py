@@ -8,17 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture.connection.sasl import SaslExchange, shown_bytes
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.server.proxy import FrameLog
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.proxy.observation import Ends, Observed, Recorder
 from kafka_admin_proto.server import SyncCluster
-from tests.capture.credentials import LOGINS, Leaks, Login
+from tests.capture.credentials import LOGINS, WINDOW, Leaks, Login
 from tests.capture.packets import CLIENT, SERVER
+from tests.helpers.profile import draws
 from tests.helpers.requirements import skip_or_fail
 
 
@@ -75,9 +79,56 @@ def test_no_credential_is_shown(
     assert len(printed.out.splitlines()) == len(kept.frames) + 1
     assert not leaks(printed.out + printed.err)
     assert not leaks(file.read_bytes().hex())
+    assert b"fyko+d2lbbFgONRv9qkxdawL"[:WINDOW] not in file.read_bytes(), "SCRAM's nonce"
     read = list(read_captures([file]))
     assert known(read) == known(kept.frames)
     assert [frame.problem for frame in read if frame.problem] == []
+    assert [frame.principal for frame in read] == [frame.principal for frame in kept.frames]
+    assert (read[-1].principal is None) == each.name.startswith("OAUTHBEARER")
+
+
+_NAMES = st.text(st.characters(exclude_characters="\0,=", exclude_categories=["Cs"]), min_size=1)
+
+
+@settings(max_examples=draws(300))
+@given(st.sampled_from(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]), _NAMES, st.data())
+def test_a_masked_token_names_the_user(mechanism: str, user: str, data: st.DataObject) -> None:
+    """And has nothing behind the name, whatever the token is like."""
+    name = user.encode()
+    authzid = data.draw(st.sampled_from([b"", name]))
+    if mechanism == "PLAIN":
+        shown, hidden = authzid + b"\0" + name + b"\0", b"secret"
+    else:
+        a = b"a=" + authzid if authzid else b""
+        shown = data.draw(st.sampled_from([b"n,", b"y,"])) + a + b",n=" + name + b",r="
+        hidden = b"fyko+d2lbbFgONRv9qkxdawL"
+    assert shown_bytes(mechanism, shown + hidden, from_client=True) == len(shown)
+    exchange = SaslExchange(mechanism=mechanism)
+    exchange.from_client(shown + b"*" * len(hidden))
+    assert exchange.name == user
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "token"),
+    [
+        ("PLAIN", b"secret\0al\0secret"),
+        ("PLAIN", b"\0al\0sec\0ret"),
+        ("PLAIN", b"\0\0secret"),
+        ("PLAIN", b"secret"),
+        ("PLAIN", b"n,,n=al,r=nonce"),
+        ("SCRAM-SHA-256", b"\0al\0secret"),
+        ("SCRAM-SHA-256", b"n,,n=id,r=nonce,tokenauth=true"),
+        ("SCRAM-SHA-256", b"n,a=bo,n=al,r=nonce"),
+        ("SCRAM-SHA-256", b"c=biws,r=nonce,p=proof"),
+        ("SCRAM-SHA-256", b"n,,r=nonce,n=al"),
+        ("OAUTHBEARER", b"n,,n=al,r=token"),
+        ("GSSAPI", b"\0al\0secret"),
+        ("", b"\0al\0secret"),
+    ],
+)
+def test_a_token_of_no_such_form_is_masked_wholly(mechanism: str, token: bytes) -> None:
+    assert shown_bytes(mechanism, token, from_client=True) == 0
+    assert shown_bytes(mechanism, token, from_client=False) == 0
 
 
 def test_a_fault_of_the_decoder_ends_no_connection(

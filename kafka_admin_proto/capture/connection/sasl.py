@@ -8,12 +8,22 @@ OAUTHBEARER (RFC 7628) the server agrees with an empty answer. Passwords and tok
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 #: Kafka's prefix for a name that SASL gave (``KafkaPrincipal.USER_TYPE``).
 _USER = "User:"
 #: Bytes of a name; longer ones are ignored, as a peer may send anything.
 _MAX_NAME_BYTES = 1024
+#: What is no secret in PLAIN's token: the names in front of the password, authzid and authcid.
+_OF_PLAIN = re.compile(rb"([^\0]*)\0([^\0]+)\0(?=[^\0]*\Z)")
+#: The same in SCRAM's first token, whose nonce follows: with it, a password could be guessed.
+_OF_SCRAM = re.compile(
+    rb"(?:[ny]|p=[\w.-]*),(?:a=([^,]*))?,n=([^,]+),r=(?!.*,tokenauth=true)", re.DOTALL
+)
+#: The same in SCRAM's last token: that the server agrees.
+_AGREES = b"v="
 
 
 class SaslExchange(msgspec.Struct):
@@ -49,9 +59,27 @@ class SaslExchange(msgspec.Struct):
             self.principal = self.name = None
         elif self.mechanism == "OAUTHBEARER":
             self.agreed = not token
-        elif self.mechanism == "PLAIN" or token[:2] == b"v=":
+        elif self.mechanism == "PLAIN" or token[:2] == _AGREES:
             self.principal = None if self.name is None else _USER + self.name
             self.agreed = True
+
+
+def shown_bytes(mechanism: str, token: bytes, *, from_client: bool) -> int:
+    """How many bytes at the start of a token are no secret: with these alone it names the user.
+
+    0 where a token is not of the form of its mechanism, has two names, or that of a delegation
+    token. A password, a nonce, a salt and a proof are never among them.
+    """
+    if not from_client:
+        agrees = mechanism.startswith("SCRAM-") and token.startswith(_AGREES)
+        return len(_AGREES) if agrees else 0
+    if mechanism == "PLAIN":
+        found = _OF_PLAIN.match(token)
+    else:
+        found = _OF_SCRAM.match(token) if mechanism.startswith("SCRAM-") else None
+    if found is None or _text(found[2]) is None or found[1] not in (None, b"", found[2]):
+        return 0
+    return found.end()
 
 
 def _plain_name(token: bytes) -> str | None:

@@ -81,7 +81,8 @@ from kafka_admin_proto.server.security.users import read_users
 @click.option("--log", is_flag=True,
               help="Print what clients send and get, as kap decode does.")  # fmt: skip
 @click.option("--record", metavar="FILE.pcap",
-              help="Write what clients send and get as a capture, credentials masked.")  # fmt: skip
+              help="Write what clients send and get as a capture, with users' names and "
+              "masked credentials.")  # fmt: skip
 @click.option("--metrics", "metrics_at", metavar="HOST:PORT",
               help="Serve counts of requests, errors and latencies to Prometheus "
               "there.")  # fmt: skip
