@@ -3,6 +3,7 @@
 #   make test      all tests                      make explore   all tests, on other values each time
 #   make jars      the jars that tests need       make generate  value classes and index from schemas/
 #   make installed all that the targets below need, for make -j2 of several of them
+#   make spark-archive     what Spark loads, in a file with which it starts in half the time
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
 #   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make docs      the site, into build/site; nothing in it may link to nothing
