@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -144,7 +144,8 @@ def _below(name: str) -> Iterator[ListedFile]:
     base = path.rstrip("/")
     below = system.get_file_info(fs.FileSelector(path, recursive=True))
     if is_local:
-        below += system.get_file_info([*_links_to_nowhere(path)])
+        found = {each.path for each in below}
+        below += system.get_file_info([*_links_to_nowhere(path, found)])
     for each in sorted(below, key=lambda info: info.path):
         rest = each.path[len(base) :]
         hidden = any(map(is_hidden, Path(rest).parts))
@@ -152,12 +153,12 @@ def _below(name: str) -> Iterator[ListedFile]:
             yield _listed(_joined(name, rest), each)
 
 
-def _links_to_nowhere(folder: str) -> Iterator[str]:
-    """Links that Arrow leaves out of a listing: they are files that cannot be opened."""
+def _links_to_nowhere(folder: str, found: Container[str]) -> Iterator[str]:
+    """Links that are not ``found``, as Arrow leaves them out: files that cannot be opened."""
     for path, _, names in os.walk(folder):
         for each in names:
             link = os.path.join(path, each)
-            if os.path.islink(link) and not os.path.exists(link):
+            if link not in found and os.path.islink(link) and not os.path.exists(link):
                 yield link
 
 

@@ -1,4 +1,4 @@
-"""URIs among the names of inputs and outputs: told before anything that reads them is loaded."""
+"""URIs among the names of inputs and outputs, without pyarrow: commands check them first."""
 
 from __future__ import annotations
 
