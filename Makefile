@@ -39,8 +39,8 @@ INSTALL := sh tools/install.sh $(RUN)
 # Of fuzzing, for each of its targets; two run at a time. With FUZZ_RUNS it is the same runs each time.
 FUZZ_SECONDS ?= 600
 FUZZ_FOR := $(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(FUZZ_SECONDS))
-# Two workers at most: the properties are bound by the processor, and small machines by memory.
-WORKERS ?= 2
+# Three for two processors, which starts of programs leave idle; small machines are bound by memory.
+WORKERS ?= 3
 # The tests of a group share a worker; groups start in the order that tests/scheduling/group_order.py gives them.
 TESTS  ?= -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 

@@ -224,6 +224,7 @@ def test_the_command_line_decodes_a_capture_that_lacks_its_start(tmp_path: Path)
             assert not leaks(result.output)
 
 
+@pytest.mark.exhaustive
 @every_login
 def test_packets_pasted_as_hex(each: Login) -> None:
     """A dump of packets has no connections: frames in it are read one by one."""
@@ -238,6 +239,7 @@ def test_packets_pasted_as_hex(each: Login) -> None:
         check(leaks, [one for block in blocks for one in decoder.decode(block)], what, seen)
 
 
+@pytest.mark.exhaustive
 @every_login
 def test_raw_streams_with_wrong_bits(each: Login) -> None:
     """The bytes of both sides in one dump, and those of the client alone."""

@@ -133,7 +133,7 @@ def test_nothing_is_cut_off_on_any_page(shown: Show, site: Path, width: int) -> 
     others = [each for each in pages if each not in messages]
     page = shown("index.html", width)
     wrong: dict[str, object] = {}
-    for file in [*sample(others, 9), *sample(messages, 2)]:
+    for file in [*sample(others, 5), *sample(messages, 1)]:
         page.go(file.as_uri())
         wider = page.value(_WIDER)
         seen = [each for each in wider if width > 1000 or not (each["scrolls"] and each["hint"])]
@@ -145,7 +145,9 @@ def test_nothing_is_cut_off_on_any_page(shown: Show, site: Path, width: int) -> 
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["start.html", "kafka-shell.html", "recipes/rename-proxy.html"])
+@pytest.mark.parametrize(
+    "name", sample(["start.html", "kafka-shell.html", "recipes/rename-proxy.html"], 1)
+)
 def test_no_button_lies_on_code(shown: Show, name: str, width: int) -> None:
     page = shown(name, width)
     assert page.value("document.querySelectorAll('article pre button').length") > 0
@@ -201,7 +203,7 @@ def test_an_option_keeps_its_dashes(shown: Show, width: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", sample(PAGES, 4))
+@pytest.mark.parametrize("name", sample(PAGES, 2))
 def test_texts_stand_out(shown: Show, name: str, scheme: str) -> None:
     """All but the marks behind headings, which appear under the pointer."""
     page = shown(name, scheme=scheme)

@@ -52,7 +52,7 @@ def test_what_was_found_once(name: str) -> None:
                 raise
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds_whole_and_damaged(name: str) -> None:
     module = target(name)
@@ -123,6 +123,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(
     codec("VoteRequest", 0).backend == "compiled",
     reason="the faults are planted in plain Python; KAFKA_ADMIN_PROTO_PURE=1 runs it",

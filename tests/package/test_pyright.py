@@ -59,6 +59,7 @@ def pyright(python: Path, folder: Path, *arguments: object) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.explore
 def test_the_types_of_what_is_public_are_known(python: Path, tmp_path: Path) -> None:
     report = pyright(python, tmp_path, "--verifytypes", "kafka_admin_proto", "--ignoreexternal")
     found = report["typeCompleteness"]

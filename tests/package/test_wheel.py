@@ -89,6 +89,7 @@ def test_it_works_outside_the_checkout(python: Path, tmp_path: Path) -> None:
     assert (kap.returncode, kap.stderr.count("kafka-admin-proto[cli]")) == (2, 1)
 
 
+@pytest.mark.explore
 def test_the_sdist_is_installed_and_its_readme_is_run(dist: Path, tmp_path: Path) -> None:
     """Its commands, in what it is unpacked to; ``make demo`` with this environment."""
     (sdist,) = dist.glob("*.tar.gz")

@@ -22,7 +22,7 @@ from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.testing.strategies import messages
 from kafka_admin_proto.values import Message
 from tests.helpers.java_tool import JavaTool
-from tests.helpers.profile import draws
+from tests.helpers.profile import draws, sample
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -97,7 +97,7 @@ def test_kafkas_requests_fail_in_the_same_places() -> None:
 
     try:
         for api in APIS.values():
-            for version in range(api.versions.lowest, api.versions.highest + 1):
+            for version in sample(list(api.versions), 3):
                 same(api, version)
     finally:
         tool.close()

@@ -17,8 +17,6 @@ LIVE = "live "
 LONG = (
     "spark",
     "live kraft_cluster",
-    "spark kills",
-    "live zookeeper_cluster",
     "spark processes",
     "live differential 3.9.2",
     "live differential 4.3.1",

@@ -45,7 +45,7 @@ def written_by_another_version(out: Path) -> None:
         (file.parent / f".{file.name}.crc").unlink()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_a_stream_of_another_version(spark: SparkSession, tmp_path: Path) -> None:
     folder, out = tmp_path / "captures", tmp_path / "out"
     folder.mkdir()

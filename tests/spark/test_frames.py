@@ -89,6 +89,7 @@ def test_a_request_log(spark: SparkSession, tmp_path: Path) -> None:
     assert by_spark(read_frames(spark, str(log))) == expected
 
 
+@pytest.mark.explore
 def test_a_stream_has_each_frame_once(
     spark: SparkSession, captures: Sequence[Path], tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ def test_record_batches(spark: SparkSession) -> None:
         frame.select(from_record_batch("data", mode="FAILFAST")).collect()
 
 
+@pytest.mark.explore
 def test_streams(spark: SparkSession, tmp_path: Path) -> None:
     bodies(spark).write.parquet(str(tmp_path / "in"))
     frame = spark.readStream.schema("id int, body binary, version int").parquet(

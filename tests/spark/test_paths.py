@@ -45,7 +45,7 @@ def test_paths_are_of_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -
     assert {each.name for each in tmp_path.iterdir()} == {out.name, "out1"}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_a_stream_is_on_this_machine(on_a_cluster: SparkSession, tmp_path: Path) -> None:
     folder, out = tmp_path / "captures", tmp_path / "out[1]"
     folder.mkdir()

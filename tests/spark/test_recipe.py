@@ -12,7 +12,7 @@ from tests.docs.test_recipes import SPARK
 from tests.helpers.requirements import skip_or_fail
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.xdist_group("spark processes")
 def test_the_recipe_runs(tmp_path: Path) -> None:
     try:

@@ -217,7 +217,8 @@ def test_a_fixture_that_reads_markers_may_override_the_plugins(run: Any) -> None
         pytestmark = pytest.mark.kafka(brokers=3)
 
         class TestOver:
-            @pytest.fixture
+            @pytest.mark.exhaustive
+@pytest.fixture
             def kafka_cluster(self, kafka_cluster):
                 yield len(kafka_cluster.broker_states)
 

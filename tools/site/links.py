@@ -5,6 +5,7 @@ mkdocs checks the links in Markdown; this checks the pages as a browser gets the
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -38,9 +39,11 @@ class _Page(HTMLParser):
 
 def faults(root: Path) -> list[str]:
     """What is wrong with the site below that folder, a line each."""
+    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     pages = {
-        path.relative_to(root).as_posix(): _Page(path.read_text("utf-8"))
-        for path in sorted(root.rglob("*.html"))
+        name: _Page((root / name).read_text("utf-8"))
+        for name in sorted(files)
+        if name.endswith(".html")
     }
     found = []
     linked: dict[str, set[str]] = {}
@@ -49,12 +52,12 @@ def faults(root: Path) -> list[str]:
             f"{name} loads {each} from elsewhere" for each in page.loaded if urlsplit(each).netloc
         ]
         linked[name] = set()
-        for link in page.links:
-            target = _target(root, name, link)
+        for link in dict.fromkeys(page.links):
+            target = _target(files, name, link)
             if target is None:
                 continue
             file, place = target
-            if not (root / file).is_file():
+            if file not in files:
                 found.append(f"{name} links to {link}, which is not there")
                 continue
             linked[name].add(file)
@@ -68,20 +71,18 @@ def faults(root: Path) -> list[str]:
     ]
 
 
-def _target(root: Path, page: str, link: str) -> tuple[str, str] | None:
+def _target(files: set[str], page: str, link: str) -> tuple[str, str] | None:
     """File and place of a link inside the site; None for one that leads elsewhere."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
         return None
-    path = (root / page).parent / unquote(parts.path) if parts.path else root / page
-    if parts.path.startswith("/"):
-        path = root / unquote(parts.path).lstrip("/")
-    if path.is_dir():
-        path = path / "index.html"
-    try:
-        file = path.resolve().relative_to(root.resolve()).as_posix()
-    except ValueError:
-        return parts.path, ""
+    path = unquote(parts.path)
+    if path.startswith("/"):
+        file = posixpath.normpath(path.lstrip("/"))
+    else:
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    if (index := posixpath.normpath(f"{file}/index.html")) in files:
+        file = index
     return file, "" if parts.fragment == "__skip" else unquote(parts.fragment)
 
 

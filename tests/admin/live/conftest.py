@@ -2,7 +2,8 @@
 
 Live tests are ``exhaustive``, and those of one cluster are of one xdist group, so that a run starts
 each cluster once; a test that ends a node starts it again, and each has topic names of its own (the
-fixture ``unique``).
+fixture ``unique``). Those of the cluster with ZooKeeper are of ``make explore``: it takes long to
+start, and nearly all of them have a twin that asks the other cluster.
 """
 
 from __future__ import annotations
@@ -37,13 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.exhaustive)
             item.add_marker(pytest.mark.xdist_group(LIVE + cluster_of(item)))
-            if _is_of_both(item) and cluster_of(item) == "zookeeper_cluster":
+            if cluster_of(item) == "zookeeper_cluster":
                 item.add_marker(pytest.mark.explore)
-
-
-def _is_of_both(item: pytest.Item) -> bool:
-    """Whether the test has a twin that asks the other cluster."""
-    return isinstance(item, pytest.Function) and "cluster" in item.fixturenames
 
 
 def cluster_of(item: pytest.Item) -> str:

@@ -35,6 +35,7 @@ def producer(proxy: SyncProxy, unique: Callable[[str], str]) -> _Producer:
     return _Producer(proxy.bootstrap_servers, name)
 
 
+@pytest.mark.explore
 def test_all_nodes_are_restarted(kraft_cluster: Cluster, producer: _Producer) -> None:
     """The last one after it was killed."""
     rolled = threading.Event()

@@ -263,6 +263,7 @@ def test_words_are_no_base64() -> None:
     assert "that would be a guess" in fault("Applications without anything administrative\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "unit",
     ["[id: ", "<Buffer 00", "[0, ", "{", ") = 5 ", "open(", "close(1", "Send: b'", "x" * 20,

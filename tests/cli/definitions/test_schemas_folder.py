@@ -146,6 +146,7 @@ WRONG = {
 }
 
 
+@pytest.mark.exhaustive
 def test_type_checkers_know_what_is_loaded(folder: Path) -> None:
     """A right program runs and is accepted; each wrong line is refused for its own reason."""
     written = schema(folder, "stubs", "--out", str(folder.parent / "mine.pyi"))

@@ -248,7 +248,7 @@ PRESSED: dict[str, tuple[list[str], str, int, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.xdist_group("spark kills")
 @pytest.mark.parametrize(
     ("place", "to"),

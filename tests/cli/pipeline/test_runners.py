@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
+from tests.helpers.profile import sample
 from tests.spark.needs import require
 from tests.tables.test_pipeline import by_one_process, frames_in
 from tests.tables.traffic import ADMIN, CONTROLLER
@@ -121,7 +122,7 @@ def start(capture: Path, out: Path, steps: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("steps", [0, 1, 2])
+@pytest.mark.parametrize("steps", sample([0, 1, 2], 1))
 def test_killed_at_any_step(capture: Path, tmp_path: Path, steps: int) -> None:
     """The process alone is killed; the next run has each frame once, and leaves nothing else."""
     out = tmp_path / "out"
@@ -136,7 +137,9 @@ def test_killed_at_any_step(capture: Path, tmp_path: Path, steps: int) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("steps", "to_group"), [(1, True), (0, True), (0, False), (1, False)])
+@pytest.mark.parametrize(
+    ("steps", "to_group"), sample([(1, True), (0, True), (0, False), (1, False)], 2)
+)
 def test_ctrl_c(capture: Path, tmp_path: Path, steps: int, to_group: bool) -> None:
     """The signal is for the process alone, or as on a terminal for all that it has started too."""
     process = start(capture, tmp_path / "out", steps)

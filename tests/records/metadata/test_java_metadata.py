@@ -112,6 +112,7 @@ def test_states_are_kafkas_images(tmp_path: Path, images: Images) -> None:
     compare_everywhere(folder, images)
 
 
+@pytest.mark.explore
 def test_a_new_cluster(tmp_path: Path, images: Images) -> None:
     """What is kept as data is what a cluster writes today."""
     folder = tmp_path / FOLDER.name

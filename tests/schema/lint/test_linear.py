@@ -12,6 +12,7 @@ import pytest
 from kafka_admin_proto.cli.definitions.schema import _is_other_json, _slips
 from kafka_admin_proto.schema.kip.reader import read_proposal
 from kafka_admin_proto.schema.lint.kip import lint_proposal
+from tests.helpers.profile import sample
 
 HEAD = "Ping Request (Version: 0) => "
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -113,10 +114,16 @@ def processor_time(lint: Callable[[str], object], text: str) -> float:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("lint", "make"),
-    [
-        *(pytest.param(lint_proposal, make, id=name) for name, make in PROPOSALS.items()),
-        *(pytest.param(lint_json, make, id=f"json: {name}") for name, make in DEFINITIONS.items()),
-    ],
+    sample(
+        [
+            *(pytest.param(lint_proposal, make, id=name) for name, make in PROPOSALS.items()),
+            *(
+                pytest.param(lint_json, make, id=f"json: {name}")
+                for name, make in DEFINITIONS.items()
+            ),
+        ],
+        12,
+    ),
 )
 def test_four_times_the_text_takes_about_four_times_as_long(
     lint: Callable[[str], object], make: Callable[[int], str]

@@ -42,7 +42,11 @@ def pair(
 
 
 @pytest.mark.parametrize(
-    ("script", "commands"), [("java_commands.txt", 100), ("record_commands.txt", 90)]
+    ("script", "commands"),
+    [
+        ("java_commands.txt", 100),
+        pytest.param("record_commands.txt", 90, marks=pytest.mark.explore),
+    ],
 )
 def test_javas_tools(pair: Pair, tmp_path: Path, script: str, commands: int) -> None:
     write_files(tmp_path)

@@ -41,6 +41,7 @@ def test_drawn_steps(sides: Sides) -> None:
     assert sides.steps >= _STEPS / 2
 
 
+@pytest.mark.explore
 def test_javas_tools(sides: Sides, tmp_path: Path) -> None:
     sides.reset()
     for name, password in PASSWORDS.items():

@@ -22,7 +22,7 @@ from tools.clusters import NEWEST_BROKER
 _STEPS = 12 if EXHAUSTIVE else 6
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.parametrize("release", real_releases("loss"))
 def test_lost_records(release: str, tmp_path: Path) -> None:
     require_oracle()

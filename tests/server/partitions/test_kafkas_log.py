@@ -38,7 +38,7 @@ def kafkas(request: pytest.FixtureRequest) -> Iterator[tuple[str, KafkasLog]]:
 
 
 @pytest.mark.parametrize("steps", [ANY, COMPACTED, OLD], ids=["any", "compacted", "old"])
-@settings(max_examples=draws(200), deadline=None)
+@settings(max_examples=draws(96), deadline=None)
 @given(data=st.data())
 @pytest.mark.exhaustive
 def test_as_kafka(

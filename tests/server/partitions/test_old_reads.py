@@ -23,7 +23,7 @@ def kafka() -> Iterator[KafkasLog]:
     found.close()
 
 
-@settings(max_examples=draws(200), deadline=None)
+@settings(max_examples=draws(96), deadline=None)
 @given(drawn=READ_BY_OLD)
 @pytest.mark.exhaustive
 def test_as_kafka(kafka: KafkasLog, drawn: tuple[dict[str, str], list[tuple[str, Any]]]) -> None:

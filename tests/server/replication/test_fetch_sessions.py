@@ -190,7 +190,7 @@ def _id(key: Key) -> str:
 
 
 @pytest.mark.parametrize(("kind", "most"), [(_ANY, 30), (_CROWDED, 60)], ids=["any", "crowded"])
-@settings(max_examples=draws(112), deadline=None)
+@settings(max_examples=draws(56), deadline=None)
 @given(data=st.data())
 @pytest.mark.exhaustive
 def test_as_kafka(kafka: ReleaseTool, kind: Any, most: int, data: st.DataObject) -> None:

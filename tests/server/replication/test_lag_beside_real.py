@@ -143,7 +143,7 @@ def _real(folder: Path, release: str) -> Iterator[tuple[Side, dict[str, str]]]:
             stop(False)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.parametrize("release", real_releases("lag"))
 def test_a_late_follower_is_a_real_one(tmp_path: Path, release: str) -> None:
     require_oracle()

@@ -37,7 +37,7 @@ def test_the_fixed_list_of_schedules(part: int) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in QUICK_MUTANTS else pytest.mark.exhaustive)
+        pytest.param(name, marks=() if name in QUICK_MUTANTS else pytest.mark.explore)
         for name in MUTANTS
     ],
 )

@@ -44,7 +44,7 @@ def decoded(rows: list[bytes | None], wanted: Wanted, versions: Any = None) -> l
 
 
 @pytest.mark.exhaustive
-@each_layout(sample((*SHIPPED, *DRAFTS), 40))
+@each_layout(sample((*SHIPPED, *DRAFTS), 20))
 def test_drawn_values(found: Codec[Any]) -> None:
     """Good rows, null ones and damaged ones in one array: each says what the codec says."""
     values = st.lists(messages(found.value_class, found.version), max_size=5)
@@ -109,7 +109,7 @@ def check_permissive(found: Codec[Any], rows: list[bytes | None]) -> None:
             assert result["raw"] == row
 
 
-@pytest.mark.parametrize("name", sample(catalog().names(), 60))
+@pytest.mark.parametrize("name", sample(catalog().names(), 30))
 def test_rows_of_all_versions(name: str) -> None:
     """A version for each row: the struct has the fields of all of them."""
     spec = catalog().spec(name)

@@ -93,7 +93,7 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
         assert table(out, name) == table(whole, name), name
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.parametrize("early", [True, False])
 def test_a_file_goes_before_its_batch_comes_again(
     spark: SparkSession, tmp_path: Path, early: bool
@@ -120,7 +120,7 @@ def test_a_file_goes_before_its_batch_comes_again(
     assert frames_in(out) == by_one_process([first, second])
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_the_end_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     """What open connections have is not lost with the run that was to take it."""
     folder, out = tmp_path / "captures", tmp_path / "out"

@@ -62,6 +62,7 @@ def kill_after(process: subprocess.Popen[str], lines: int) -> None:
     process.communicate()
 
 
+@pytest.mark.explore
 def test_a_writer_that_is_killed(store: ObjectStore, tmp_path: Path) -> None:
     """Each batch is there once, whatever of it was committed."""
     command = [sys.executable, "-c", _WRITER, store.uri("small"), str(tmp_path), str(_BATCHES)]

@@ -27,6 +27,7 @@ VALUES = 3 if EXHAUSTIVE else 1
 SHARDS = 2 if EXHAUSTIVE else 8
 
 
+@pytest.mark.explore
 @pytest.mark.parametrize("shard", [0, 1])
 def test_every_message_agrees(shard: int) -> None:
     require_oracle()

@@ -59,7 +59,6 @@ def test_the_arrows_are_the_imports() -> None:
     assert "wire" in rooms.rooms()["codec"].imports
 
 
-@pytest.mark.exhaustive
 def test_the_picture_has_each_room_and_all_arrows_lead_down() -> None:
     edges = rooms.drawn()
     floors = rooms.floors(edges)

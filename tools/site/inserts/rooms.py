@@ -76,19 +76,19 @@ def _sub_rooms(name: str) -> tuple[tuple[str, str], ...]:
     return () if name == "messages" else tuple(named)
 
 
-def reached(name: str) -> set[str]:
+@cache
+def reached(name: str) -> frozenset[str]:
     """All rooms below a room, those that its rooms import included."""
-    found: set[str] = set()
-    for each in rooms()[name].imports:
-        found |= {each} | reached(each)
-    return found
+    imports = rooms()[name].imports
+    return imports.union(*map(reached, imports))
 
 
+@cache
 def arrows() -> dict[str, list[str]]:
     """Room → the rooms that it imports and that no other of its rooms implies."""
     found = {}
     for name, room in rooms().items():
-        implied = set().union(*map(reached, room.imports))
+        implied = frozenset[str]().union(*map(reached, room.imports))
         found[name] = sorted(room.imports - implied)
     return found
 

@@ -35,7 +35,7 @@ def test_on_our_cluster(draft: Draft) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.xdist_group("live drafts")
 def test_beside_a_real_cluster(tmp_path: Path) -> None:
     require_oracle()

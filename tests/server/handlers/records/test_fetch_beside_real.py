@@ -158,6 +158,7 @@ def _timed(cluster: Nodes, names: list[str], fetch: dict[str, Any]) -> tuple[Any
     return answer, time.monotonic() - began > _WAIT_MS * 0.9 / 1000
 
 
+@pytest.mark.explore
 @pytest.mark.parametrize("release", real_releases("racks"))
 def test_replicas_in_racks(release: str, tmp_path: Path) -> None:
     """KIP-392: every node is asked by a consumer of every rack, for each partition and offset."""

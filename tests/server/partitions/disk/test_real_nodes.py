@@ -113,7 +113,10 @@ def ours(
 
 @pytest.mark.exhaustive
 @pytest.mark.xdist_group("real nodes on records")
-@pytest.mark.parametrize("is_killed", [False, True], ids=["stopped", "killed"])
+@pytest.mark.parametrize(
+    "is_killed",
+    [pytest.param(False, marks=pytest.mark.explore, id="stopped"), pytest.param(True, id="killed")],
+)
 @pytest.mark.parametrize("release", RELEASES)
 def test_there_and_back(release: str, is_killed: bool, tmp_path: Path) -> None:
     require_oracle()
