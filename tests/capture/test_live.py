@@ -1,7 +1,7 @@
 """Captures of real brokers: every byte is in a frame, and Java's classes and tshark agree.
 
-`tools/traffic/captures.py` makes them with tcpdump, once; the group keeps them on one worker of
-xdist.
+They are those that ``tools/traffic/captures.py`` keeps in git; the exhaustive profile makes new
+ones with tcpdump. The group keeps them on one worker of xdist.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Live:
     """A capture with its frames."""
 
     def __init__(self, name: str) -> None:
-        self.capture: Capture = captures.capture(name)
+        self.capture: Capture = captures.capture(name) if EXHAUSTIVE else captures.kept(name)
         self.frames = list(read_captures([self.capture.path]))
 
     def of(self, api: str, direction: str = "request") -> list[DecodedFrame]:
@@ -57,8 +57,7 @@ _made: dict[str, Live | Exception] = {}
 
 def live(name: str) -> Live:
     """The capture, made if need be."""
-    reason = captures.why_unavailable()
-    if reason is not None:
+    if EXHAUSTIVE and (reason := captures.why_unavailable()):
         skip_or_fail(reason)
     if name not in _made:
         try:
