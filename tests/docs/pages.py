@@ -154,6 +154,9 @@ def run_lines(text: str) -> None:
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words:
+            if words[0] == "tshark":
+                subprocess.run(words, check=True, capture_output=True, timeout=_SECONDS)
+                continue
             assert words[0] == "kap", line
             run_kap(words[1:], codes=(0,))
 

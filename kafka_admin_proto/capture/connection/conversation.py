@@ -21,7 +21,7 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.framing import UNSYNCED_START, FramingState
 from kafka_admin_proto.capture.tcp.reassembly import ReassemblyState
-from kafka_admin_proto.capture.tcp.segments import ACK, FIN, RST, SYN, endpoint
+from kafka_admin_proto.capture.tcp.segments import ACK, FIN, IN_ORDER, RST, SYN, endpoint
 
 #: How long a connection is remembered after its end, for segments that are sent again.
 LINGER_US = 5_000_000
@@ -137,6 +137,8 @@ class Conversation:
         connection.endpoints.capture = capture
         side = end ^ self._flipped
         sender = connection.streams[side].reassembler
+        if flags & IN_ORDER:
+            sequence = sender.next_sequence()
         if (payload or missing) and not sender.segment(sequence, payload, missing, ts):
             self.close()
             connection = self._open(end, self._client, capture, synced=False)

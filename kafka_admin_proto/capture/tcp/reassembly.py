@@ -94,6 +94,12 @@ class StreamReassembler:
             return True
         return (sequence + self.position - self.sequence) % _ALL == 0
 
+    def next_sequence(self) -> int:
+        """The sequence number of the next byte; 0 where the stream has none and begins so."""
+        if self.sequence is None:
+            self.start(0)
+        return self.sequence or 0
+
     def segment(self, sequence: int, payload: bytes, missing: int, ts: int) -> bool:
         """A segment with data; False for one that must be from another connection."""
         if sequence == self.sequence and not self.buffered and not missing:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from kafka_admin_proto.capture.tcp.exported import EXPORTED, in_exported, kind_of_exported
 from kafka_admin_proto.capture.tcp.tunnels import (
     IP4,
     IP6,
@@ -28,13 +29,15 @@ from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.wire.engine import compiled
 
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
+#: No flag of TCP's: the bytes follow those before, as they came without a sequence number.
+IN_ORDER = 0x8000
 
 #: LINKTYPE → size of its header, and the offset of the EtherType in it.
 _ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
 #: LINKTYPE → size of a header without an EtherType: BSD loopback (null and loop), and the various
 #: numbers of raw IP. The IP version is in the IP header then.
 _NO_ETHERTYPE = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
-LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE) | {PKTAP}
+LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE) | {PKTAP, EXPORTED}
 
 _TCP = 6
 #: Tunnels in one another that are looked into.
@@ -69,7 +72,7 @@ FRAGMENT: Segment = (b"", 0, 0, b"", 0, 0)
 FRAGMENTS = "{count} fragments of IP packets are not put together"
 FOREIGN = (
     "{count} packets of link type {link} are not decoded; "
-    "Ethernet, Linux cooked, loopback and raw IP are"
+    "Ethernet, Linux cooked, loopback, raw IP and what tshark exports are"
 )
 _PROTOCOLS = {1: "ICMP", 2: "IGMP", 17: "UDP", 50: "ESP", 58: "ICMP for IPv6", 132: "SCTP"}
 _ETHERTYPES = {0x0806: "ARP", 0x8864: "PPPoE", 0x8863: "PPPoE", 0x88CC: "LLDP", 0x88E5: "MACsec"}
@@ -111,6 +114,8 @@ def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
     except (struct.error, IndexError):
         return None  # too short for TCP
     except KeyError:
+        if link == EXPORTED:
+            return _exported(data)
         return _inside(in_pktap(data), tunnels) if link == PKTAP else None
     return _by_dpkt(link, data, tunnels)
 
@@ -120,6 +125,11 @@ def _inside(inner: Inner | None, tunnels: int) -> Segment | None:
     if inner is None or tunnels == _MOST_TUNNELS:
         return None
     return segment_in(*inner, tunnels + 1)
+
+
+def _exported(data: bytes) -> Segment | None:
+    found = in_exported(data)
+    return found and (found[0], 0, IN_ORDER, found[1], 0, 0)
 
 
 #: The TCP segment in a packet; None for anything else.
@@ -136,6 +146,8 @@ def no_tcp(kinds: Counter[str]) -> str:
 
 def kind_of(link: int, data: bytes) -> str:
     """What a packet is that has no TCP segment, for people: "UDP", "IP protocol 89"."""
+    if link == EXPORTED:
+        return kind_of_exported(data)
     size, at = _ETHERTYPE_AT.get(link, (0, 0))
     start = _NO_ETHERTYPE.get(link, size)
     kind = 0
