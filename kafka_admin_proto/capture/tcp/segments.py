@@ -74,7 +74,10 @@ FOREIGN = (
     "{count} packets of link type {link} are not decoded; "
     "Ethernet, Linux cooked, loopback, raw IP and what tshark exports are"
 )
-_PROTOCOLS = {1: "ICMP", 2: "IGMP", 17: "UDP", 50: "ESP", 58: "ICMP for IPv6", 132: "SCTP"}
+_PROTOCOLS = {
+    1: "ICMP", 2: "IGMP", 17: "UDP", 47: "GRE", 50: "ESP", 51: "AH", 58: "ICMP for IPv6",
+    132: "SCTP",
+}  # fmt: skip
 _ETHERTYPES = {0x0806: "ARP", 0x8864: "PPPoE", 0x8863: "PPPoE", 0x88CC: "LLDP", 0x88E5: "MACsec"}
 
 
@@ -109,8 +112,11 @@ def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
                 return _segment(data, start, start + size, key, sequence, acked, offset, flags)
             if version >> 4 == 6 and protocol in TUNNELS:
                 return _inside(in_ip(protocol, data, start + 40), tunnels)
-        elif kind not in VLAN:
-            return _inside(in_ethertype(kind, data, start), tunnels)
+        else:
+            if kind in VLAN and found is not None:
+                kind, start = _behind_vlans(data, found[1], start)
+            if kind not in (IP4, IP6):
+                return _inside(in_ethertype(kind, data, start), tunnels)
     except (struct.error, IndexError):
         return None  # too short for TCP
     except KeyError:

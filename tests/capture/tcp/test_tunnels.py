@@ -59,6 +59,11 @@ def mpls(inner: bytes, labels: int = 1) -> bytes:
     return b"".join(stack) + inner
 
 
+def pppoe(packet: Packet) -> bytes:
+    inner = ip4(packet)
+    return struct.pack(">BBHHH", 0x11, 0, 1, len(inner) + 2, 0x21) + inner
+
+
 def pktap(kind: int, inner: bytes) -> bytes:
     return struct.pack("<3I", 108, 1, kind) + bytes(96) + inner
 
@@ -71,6 +76,16 @@ TUNNELS: dict[str, tuple[int, Wrap, str]] = {
         1, lambda p: link(0x8100, b"\0\5\x08\0" + outer4(17, vxlan(ethernet(p)))), "vxlan",
     ),
     "Linux' VXLAN": (1, lambda p: link(0x0800, outer4(17, vxlan(ethernet(p), 8472))), ""),
+    "VXLAN's extension": (
+        1,
+        lambda p: link(0x0800, outer4(17, udp(4790, b"\x0c\0\0\3\0\0\x2a\0" + ethernet(p)))),
+        "udp:eth",
+    ),
+    "IP in VXLAN's extension": (
+        1,
+        lambda p: link(0x0800, outer4(17, udp(4790, b"\x0c\0\0\2\0\0\x2a\0" + ip6(p)))),
+        "udp:ipv6",
+    ),
     "Geneve": (1, lambda p: link(0x0800, outer4(17, geneve(0x6558, ethernet(p)))), "geneve"),
     "Geneve with options": (
         1, lambda p: link(0x0800, outer4(17, geneve(0x0800, ip4(p), bytes(8)))), "geneve",
@@ -84,17 +99,24 @@ TUNNELS: dict[str, tuple[int, Wrap, str]] = {
         lambda p: link(0x0800, outer4(47, gre(0x88BE, b"\x10" + bytes(7) + ethernet(p), 0x1000))),
         "erspan",
     ),
+    "ERSPAN, third, with a platform's header": (
+        1,
+        lambda p: link(
+            0x0800,
+            outer4(47, gre(0x22EB, b"\x20" + bytes(10) + b"\1" + bytes(8) + ethernet(p), 0x1000)),
+        ),
+        "erspan",
+    ),
     "IP in IP": (1, lambda p: link(0x0800, outer4(4, ip4(p))), "ip:ip"),
     "IPv6 in IP": (1, lambda p: link(0x0800, outer4(41, ip6(p))), "ip:ipv6"),
     "IP in IPv6": (1, lambda p: link(0x86DD, outer6(4, ip4(p))), "ipv6:ip"),
     "MPLS": (1, lambda p: link(0x8847, mpls(ip4(p))), "mpls"),
     "MPLS, three labels": (1, lambda p: link(0x8847, mpls(ip6(p), 3)), "mpls"),
     "Ethernet in MPLS": (1, lambda p: link(0x8847, mpls(bytes(4) + ethernet(p))), "mpls"),
-    "PPPoE": (
-        1,
-        lambda p: link(0x8864, struct.pack(">BBHHH", 0x11, 0, 1, len(ip4(p)) + 2, 0x21) + ip4(p)),
-        "pppoes",
-    ),
+    "PPPoE": (1, lambda p: link(0x8864, pppoe(p)), "pppoes"),
+    "MPLS in UDP": (1, lambda p: link(0x0800, outer4(17, udp(6635, mpls(ip4(p))))), "udp:mpls"),
+    "MPLS in a VLAN": (1, lambda p: link(0x8100, b"\0\5\x88\x47" + mpls(ip4(p))), "vlan"),
+    "PPPoE in a VLAN": (1, lambda p: link(0x8100, b"\0\5\x88\x64" + pppoe(p)), "pppoes"),
     "GRE in VXLAN": (
         1,
         lambda p: link(0x0800, outer4(17, vxlan(link(0x0800, outer4(47, gre(0x0800, ip4(p))))))),

@@ -18,9 +18,10 @@ from kafka_admin_proto.capture.dumps.strings import read_string
 from kafka_admin_proto.capture.dumps.text import comment_text, lines, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
-_QUOTE = re.compile(r"\s*b?([\"'])")
-#: The ends of a line behind its strings: a continuation, a comma, or the end of a statement.
-_AFTER = ("", "\\", ",", ";")
+_QUOTE = re.compile(r"\s*(?:bytearray\()?b?([\"'])")
+#: The ends of a line behind its strings: a continuation, a comma, or the end of a statement or of
+#: Python's ``bytearray(``.
+_AFTER = ("", "\\", ",", ";", ")")
 #: Rust has no octal numbers: ``\01`` is a zero and the digit 1. A literal that has an escape which
 #: Rust has not is another language's.
 _RUST = re.compile(r"""\s*b"(?:[^\\"]|\\(?:[0nrt\\'"]|x[0-9a-fA-F]{2}))*"(?!")""")

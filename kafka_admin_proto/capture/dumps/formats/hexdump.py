@@ -39,7 +39,7 @@ def matches(sample: bytes) -> bool:
         )
     # Without characters: seven digits are no whole bytes, and six before shorter groups are odd
     # enough to be an offset. Eight digits are Wireshark's, or not an offset at all.
-    return len(row[1]) == 7 or (row[1] == "000000" and len(groups[0]) in (2, 4))
+    return len(row[1]) == 7 or (row[1] == "000000" and len(groups[0]) in (2, 4, 8, 16))
 
 
 def read(data: bytes) -> list[Block]:

@@ -21,6 +21,8 @@ from kafka_admin_proto.capture.text_times import time_in
 _ROW = re.compile(r"\s*0x([0-9a-fA-F]{4,}):(?: |\t)+")
 #: Lines that may stand above the first row: those of packets without bytes, and of -v.
 _MOST_BEFORE = 20
+#: The number of a packet that -# puts in front.
+_NUMBER = re.compile(r" *\d+  ")
 #: A day and a time of it, or seconds since 1970. Times behind a space are of -ttt or -ttttt: from
 #: the packet before, or from the first.
 _TIME = re.compile(r"(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)\.(\d{6})|(\d{1,10})\.(\d{6})")
@@ -54,7 +56,10 @@ class _Headings:
             return None
         text = comment_text(line)
         if text is None:
-            text = f"{self._last} {line.strip()}" if line[:1].isspace() else line
+            if (numbered := _NUMBER.match(line)) is not None:
+                text = line[numbered.end() :]
+            else:
+                text = f"{self._last} {line.strip()}" if line[:1].isspace() else line
         self._last = text
         return text
 

@@ -10,6 +10,8 @@ in tshark) and each side counts its own offsets::
     00000000  00 00 00 32 00 13 00 00  00 00 00 01 00 0a 68 65   ...2.... ......he
         00000000  00 00 00 12 00 00 00 01  00 00 00 01 00 06 61 70   ........ ......ap
 
+Offsets may have a ``0x`` in front, which the bytes have not.
+
 The blocks of such a conversation carry the side as their comment, "peer0" for the first column
 and "peer1" for the indented one, as Wireshark itself calls them.
 """
@@ -24,7 +26,7 @@ from kafka_admin_proto.capture.dumps.rows import PAIRS, Row, byte_column, matche
 from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
-_ROW = re.compile(r"([ \t]*)([0-9a-fA-F]{3,16})([ \t]+|$)")
+_ROW = re.compile(r"([ \t]*)(0x(?=[^x]*$))?([0-9a-fA-F]{3,16})([ \t]+|$)")
 #: The line that tshark -x prints above reassembled bytes: "Reassembled TCP (54 bytes):".
 _SOURCE = re.compile(r"([^(]*\(\d+ bytes\)):\s*$")
 #: The lines that tshark -z follow prints around a conversation.
@@ -45,7 +47,7 @@ def matches(sample: bytes) -> bool:
     if len(rows) == 2 and int(rows[1][0].offset, 16) == start + len(rows[0][0].data):
         return True
     gap = _ROW.match(rows[0][1])
-    return start == 0 and gap is not None and gap[3] != " "
+    return start == 0 and gap is not None and (gap[2] is not None or gap[4] != " ")
 
 
 def read(data: bytes) -> list[Block]:
@@ -65,7 +67,7 @@ def _split(line: str, number: int) -> Row:
         if len(group) > 2:
             raise DumpError(f"{quoted(group)} is not a byte of two hex digits", line=number)
         data += hex_bytes(group, number)
-    return Row(match[2], bytes(data), match[1])
+    return Row(match[3], bytes(data), match[1])
 
 
 def _byte_column(text: str) -> str:
