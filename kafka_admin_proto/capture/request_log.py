@@ -8,8 +8,6 @@ have it as a string somewhere in an object.
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterator
 from typing import IO, Any, Literal, NamedTuple
@@ -24,7 +22,7 @@ from kafka_admin_proto.capture.request_log_lines import (
     NO_REQUEST,
     logged_lines,
 )
-from kafka_admin_proto.capture.text_times import time_in
+from kafka_admin_proto.capture.request_log_texts import JSON, NOT_JSON, request_texts
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DumpError, JsonError, KafkaAdminProtoError, UnknownMessageError
 from kafka_admin_proto.protocol import api_keys, codes
@@ -36,17 +34,18 @@ from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import is_secret_name
 
 _MARK = MARK.decode()
+_OLD_STARTS = ("RequestHeader(", "Name:", "{api_key=")
+#: What a request log had before 2.8 in the place of an object.
+_OLD_TEXT = (
+    "a request as brokers before 2.8 log it, as text with values left out, which is not read: "
+    "2.8 and newer log JSON"
+)
 _SIZE = "SizeInBytes"
 #: The problem of a request that the broker could not read: its log has ``{}`` instead.
 _EMPTY = "the log has an empty request, since the broker does not know {}"
-_NOT_JSON = "a request log's line that is not JSON: "
 #: The broker's end, the client's end, and numbers that make the name unique.
 _CONNECTION = re.compile(r"(.+?:\d+)-(.+?:\d+)(?:-\d+)*")
 _MAX_NAME_CHARS = 600
-#: Objects in one another that are looked into for the text of a line.
-_MOST_LEVELS = 8
-#: Where a layout of JSON objects has the time.
-_TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "timeMillis")
 
 
 def read_request_log(
@@ -81,7 +80,7 @@ def frames_of_line(
     try:
         return list(_frames(line.decode("utf-8", "replace"), dialect, capture, number))
     except (DumpError, ValueError, OverflowError, RecursionError) as caught:
-        error = caught if isinstance(caught, DumpError) else DumpError(_NOT_JSON + str(caught))
+        error = caught if isinstance(caught, DumpError) else DumpError(NOT_JSON + str(caught))
         error.line = number
         logged = LoggedBody(may_be_secret=True)
         return [
@@ -103,7 +102,7 @@ class _Side(NamedTuple):
 
 
 def _frames(line: str, dialect: str, capture: str, number: int) -> Iterator[DecodedFrame]:
-    for text, ts in _texts(line):
+    for text, ts in request_texts(line):
         yield from _frames_of(_entry(text), ts, line, dialect, capture, number)
 
 
@@ -267,91 +266,18 @@ def _has_secret_names(logged: Any) -> bool:
     )
 
 
-def _texts(line: str) -> list[tuple[str, int | None]]:
-    """The texts of a line that have requests, each with its time in microseconds since 1970."""
-    if not line.lstrip().startswith("{"):
-        return [(line, _own_time(line))]
-    try:
-        outer = _JSON.decode(line)
-    except (ValueError, RecursionError) as error:
-        raise DumpError(f"{_NOT_JSON}{error}") from None
-    found = list(_texts_in(outer, None, _MOST_LEVELS))
-    if not found:
-        raise DumpError("a request log's line whose object has no message")
-    return found
-
-
-def _texts_in(value: Any, ts: int | None, levels: int) -> Iterator[tuple[str, int | None]]:
-    """The texts in a value of JSON; ``ts`` is the time of the objects around it.
-
-    Where these name none, the time that the text itself begins with counts.
-    """
-    if levels == 0:
-        return
-    if isinstance(value, str):
-        if _MARK not in value:
-            return
-        try:
-            inner = _texts(value)
-        except DumpError:  # a layout that begins with a brace
-            inner = [(value, _own_time(value))]
-        is_json = len(inner) > 1 or inner[0][0] != value
-        for text, own in inner:
-            yield text, (own or ts) if is_json else (ts or own)
-    elif isinstance(value, dict):
-        own = _time_in(value)
-        for each in value.values():
-            yield from _texts_in(each, ts if own is None else own, levels - 1)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts_in(each, ts, levels - 1)
-
-
-def _own_time(text: str) -> int | None:
-    return time_in(text[: text.find(_MARK)])
-
-
-def _time_in(outer: dict[str, Any]) -> int | None:
-    """The time that an object names."""
-    instant = outer.get("instant")
-    if isinstance(instant, dict):
-        seconds, nanos = instant.get("epochSecond"), instant.get("nanoOfSecond")
-        if isinstance(seconds, int) and isinstance(nanos, int):
-            return seconds * 1_000_000 + nanos // 1000
-    for key in _TIME_KEYS:
-        value = outer.get(key)
-        if isinstance(value, str) and (ts := time_in(value)) is not None:
-            return ts
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return round(value * (1000 if value > 1e11 else 1_000_000))
-    return None
-
-
 def _entry(text: str) -> dict[str, Any]:
     """The object that is logged."""
     start = text.find(_MARK) + len(_MARK)
+    if text[start:].startswith(_OLD_STARTS):
+        raise DumpError(_OLD_TEXT)
     try:
-        entry, _ = _JSON.raw_decode(text[start:].lstrip())
+        entry, _ = JSON.raw_decode(text[start:].lstrip())
     except (ValueError, RecursionError) as error:
-        raise DumpError(f"{_NOT_JSON}{error}") from None
+        raise DumpError(f"{NOT_JSON}{error}") from None
     if not isinstance(entry, dict):
         raise DumpError("a request log's line without an object")
     return entry
-
-
-def _finite(text: str) -> float:
-    """A number as JSON has them: Python reads 1e999 as infinity."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no number")
-    return number
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
-
-
-_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number)
 
 
 def _with_sizes(logged: Any) -> bool:

@@ -11,6 +11,7 @@ Docker and CRI cut lines into pieces of 16 KiB, each with a frame of its own aro
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zlib
@@ -18,7 +19,8 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import IO, NamedTuple
 
-from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
+from kafka_admin_proto.capture.dumps.readers import READERS
+from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES, sample_of
 
 #: What stands in front of the object of a request.
 MARK = b"Completed request:"
@@ -32,11 +34,18 @@ MAX_LINE_BYTES = 256 * 1024 * 1024
 #: The same for lines of compressed logs: little of a file may not take much memory.
 _MAX_UNPACKED_BYTES = 16 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
-#: The layout of Kafka's own log4j files, perhaps as Docker, CRI or Compose frame lines: a log that
-#: has no request at its start is one by this.
+#: What Windows PowerShell makes of ``docker logs kafka > kafka.log``.
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: A line of Kafka's own layout, of Strimzi's, which names the logger, or of a layout of JSON that
+#: does; perhaps behind what a container or a collector puts in front. A log that has no request at
+#: its start is one by this: before its first line there may be what a container's script says.
 _KAFKAS = re.compile(
-    rb'(?:\{"log":"|\d{4}-\d\d-\d\dT[\d:.+Z-]{9,26} std(?:out|err) [PF] |[\w.-]{1,64} +\| )?'
+    rb"^(?:\{[^\n(]{0,300}?|[^\n(\"']{0,160}?)(?:"
     rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+    rb"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) .{0,2000}?"
+    rb" \((?:kafka|org\.apache\.kafka)\.[\w.$]+\))"
+    rb'|^\{.{0,300}?"(?:kafka|org\.apache\.kafka)\.[\w.$]+"',
+    re.MULTILINE,
 )
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF]) ")
 _DOCKER = b'{"log":"'
@@ -50,15 +59,23 @@ def matches(sample: bytes) -> bool:
             sample = zlib.decompressobj(wbits=31).decompress(sample, SAMPLE_BYTES)
         except zlib.error:
             return False
-    has_request = MARK + b"{" in sample or MARK + b'{\\"' in sample
-    return has_request or _KAFKAS.match(sample) is not None
+    text = sample_of(sample)
+    if MARK in text:
+        return True
+    # Dumps in a program's log are dumps.
+    return _KAFKAS.search(text) is not None and not any(
+        reader.matches(text) for reader in READERS.values()
+    )
 
 
 def logged_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """The lines with requests, and their numbers from 1 on; pieces of one are put together."""
     limit = MAX_LINE_BYTES
-    if isinstance(stream, BufferedReader) and stream.peek(2)[:2] == _GZIP:
+    start = stream.peek(2)[:2] if isinstance(stream, BufferedReader) else b""
+    if start == _GZIP:
         stream, limit = gzip.GzipFile(fileobj=stream), _MAX_UNPACKED_BYTES  # type: ignore[assignment]
+    elif start in _UTF_16:
+        stream = codecs.EncodedFile(stream, "utf-8", "utf-16", "replace")
     started: dict[bytes, _Line] = {}
     for number, line in _lines(stream, limit):
         piece = _piece(line)

@@ -27,6 +27,10 @@ FORMATS = (PCAP, REQUEST_LOG, *READERS)
 
 #: The error for packets that are to be read as payloads or bodies: the addresses of a packet would
 #: be read as a header, and a token in it as a body.
+_COMPRESSED = {
+    b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2",
+    b"PK\3\4": "zip",
+}  # fmt: skip
 _ARE_PACKETS = "these are packets with frames in them, and no {}: leave --unit out"
 
 
@@ -35,6 +39,11 @@ def format_of(sample: bytes) -> str:
     if is_capture(sample):
         return PCAP
     return REQUEST_LOG if request_log_lines.matches(sample) else "auto"
+
+
+def _packed(sample: bytes) -> str | None:
+    """What has compressed an input that starts so; as a frame it would be larger than any."""
+    return next((name for magic, name in _COMPRESSED.items() if sample.startswith(magic)), None)
 
 
 def read_frames(
@@ -65,6 +74,8 @@ def read_frames(
                 if kind == REQUEST_LOG:
                     yield from read_request_log(stream, replace_invalid_utf8(name), decoder.dialect)
                     continue
+                if format == "auto" and (packed := _packed(stream.peek(SAMPLE_BYTES))):
+                    raise DumpError(f"these are bytes that {packed} has compressed: unpack them")
                 blocks = read_blocks(stream.read(), kind)
             found = without_headers(blocks, decoder.limit)
             if decoder.unit != "frames" and found != blocks:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
 import json
+import lzma
 import random
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -338,13 +341,24 @@ _LINE = log4j(entry())
         {"preview": False, "result": {"_raw": _LINE}},
         {"events": [{"message": "hello"}, {"message": _LINE}]},
         {"log": json.dumps({"level": "DEBUG", "message": _LINE})},
+        [{"textPayload": _LINE}],
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": _LINE}}]}]}]},
     ],
-    ids=lambda outer: next(iter(outer)),
+    ids=lambda outer: str(next(iter(outer)))[:15],
 )
-def test_a_line_within_json_has_its_own_time(outer: dict[str, Any]) -> None:
-    request, response = read(json.dumps(outer) + "\n")
-    assert (request.body, response.body) == (REQUEST, RESPONSE)
-    assert response.ts == NOON + 123_000
+def test_a_line_within_json_has_its_own_time(outer: Any) -> None:
+    """In several lines, too, as the command lines of clouds print what they have collected."""
+    for indent in (None, 4):
+        request, response = read(json.dumps(outer, indent=indent) + "\n")
+        assert (request.body, response.body) == (REQUEST, RESPONSE)
+        assert response.ts == NOON + 123_000
+
+
+def test_a_line_in_a_row_of_csv() -> None:
+    doubled = _LINE.strip().replace('"', '""')
+    for row in (f'"kafka-1","{doubled}"\n', f'"{doubled}",7,"kafka-1"\n'):
+        assert [each.body for each in read(row)] == [REQUEST, RESPONSE]
+        assert read(row)[1].ts == NOON + 123_000
 
 
 def test_a_time_of_the_objects_around_counts_first() -> None:
@@ -436,8 +450,67 @@ def test_requests_that_come_late() -> None:
     [
         '{"log":"', "2026-01-31T12:00:00.123456789Z stdout F ",
         "2026-01-31T12:00:00.123456789+01:00 stderr P ", "kafka-1  | ", "broker-1.cluster | ",
+        '{"date":1769860801.5,"log":"', "2026-01-31T12:00:00.123456789Z ", "[pod/kafka-0/kafka] ",
+        "Jan 31 12:00:00 node-1 kafka[17]: ", "===> User\nuid=1\n",
     ],
 )  # fmt: skip
 def test_requests_that_come_late_in_logs_of_containers(before: str) -> None:
     line = f"{before}[2026-01-31 11:00:00,000] INFO [KafkaServer id=1] started"
     assert matches((f"{line}\n" * 1000)[:65_536].encode())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-01-31 11:00:00,000 INFO started (kafka.server.KafkaServer) [main]",
+        '{"@timestamp":"2026-01-31T11:00:00Z","log.logger":"kafka.server.KafkaServer","m":"up"}',
+    ],
+    ids=["Strimzi", "JSON"],
+)
+def test_requests_that_come_late_in_other_layouts(line: str) -> None:
+    assert matches(f"starting\n{line}\n".encode())
+    other = line.replace("kafka.server", "org.example")
+    assert not matches(f"starting\n{other}\n".encode())
+
+
+def test_dumps_in_the_log_of_a_program_are_dumps() -> None:
+    line = "[2026-01-31 11:00:00,000] DEBUG {}"
+    assert matches(line.encode())
+    assert not matches(f'12:00:00 write(1, "{line}", 40) = 40\n'.encode())
+    box = (Path(__file__).parent / "dumps" / "data" / "netty.txt").read_bytes()
+    assert not matches(line.replace("{}", "[id: 0xembedded] READ: 54B\n").encode() + box)
+
+
+def test_a_log_in_utf_16(tmp_path: Path) -> None:
+    """As Windows PowerShell makes it of ``docker logs kafka > kafka.log``."""
+    file = tmp_path / "kafka.log"
+    file.write_bytes((_LINE * 2).replace("\n", "\r\n").encode("utf-16"))
+    frames = list(read_frames([str(file)], FrameDecoder()))
+    assert [each.body for each in frames] == [REQUEST, RESPONSE] * 2
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
+def test_what_is_compressed_otherwise_is_named(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    file = tmp_path / "dump"
+    file.write_bytes(pack(b"00 00 00 08 00 12 00 00 00 00 00 01"))
+    (frame,) = read_frames([str(file)], FrameDecoder())
+    assert frame.problem is not None
+    assert frame.problem.endswith("has compressed: unpack them")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RequestHeader(apiKey=METADATA, apiVersion=9, clientId=a, correlationId=3) -- {topics=[]},",
+        "Name: TopicMetadataRequest; Version: 0; CorrelationId: 0; ClientId: a; Topics: apples",
+    ],
+    ids=["2.7", "0.8"],
+)
+def test_the_text_of_old_brokers_is_named(text: str) -> None:
+    line = f"[2019-01-31 12:00:00,123] DEBUG Completed request:{text} (kafka.request.logger)\n"
+    assert matches(line.encode())
+    (frame,) = read(line)
+    assert frame.problem is not None
+    assert "as brokers before 2.8 log it" in frame.problem
