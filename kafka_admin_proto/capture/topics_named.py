@@ -1,4 +1,6 @@
-"""The topics that a frame names: in its body, and by topic ids whose names came before."""
+"""The topics that a frame names: in its body, in subscriptions and assignments of consumers within
+it, and by topic ids whose names came before.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.protocol.consumer_protocol import SUBSCRIPTION
+from kafka_admin_proto.render.embedded import embedded_messages
 from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
@@ -14,14 +18,20 @@ from kafka_admin_proto.schema.names import python_name
 _TOPIC_RESOURCE = 2
 #: Fields with a topic's name in drafts, whose grammar has no ``entityType``.
 _DRAFTS_NAMES = ("Topic", "TopicName")
+#: The field of a subscription with the names of topics, which has no ``entityType`` either.
+_SUBSCRIBED = "Topics"
 
 
 def topics_named(frame: DecodedFrame) -> set[str]:
-    """The names of the topics in a body that was read, those of configs and ACLs included."""
+    """The names of the topics in a body that was read, those of configs, ACLs and what members of
+    groups subscribe to and are assigned included.
+    """
     if frame.body is None or frame.codec is None:
         return set()
     spec = frame.codec.spec
     names = {*_names(spec, spec.fields, frame.body), *frame.known_topics().values()}
+    for inner, value in embedded_messages(frame.codec, frame.body):
+        names.update(_names(inner.spec, inner.spec.fields, value))
     return names - {""}  # the name is empty where an id stands for it
 
 
@@ -34,7 +44,11 @@ def _names(spec: MessageSpec, fields: tuple[FieldSpec, ...], value: Any) -> Iter
                 continue
             if field.type.is_struct:
                 yield from _names(spec, structs[field.type.element].fields, item)
-            elif field.entity_type == "topicName" or field.name in _DRAFTS_NAMES:
+            elif (
+                field.entity_type == "topicName"
+                or field.name in _DRAFTS_NAMES
+                or (spec.name == SUBSCRIPTION and field.name == _SUBSCRIBED)
+            ):
                 yield item
     if getattr(value, "resource_type", None) == _TOPIC_RESOURCE:
         name = getattr(value, "resource_name", None)

@@ -110,6 +110,18 @@ def message_json(found: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]
     return shown
 
 
+def embedded_messages(found: Codec[Any], value: Any) -> Iterator[tuple[Codec[Any], Message]]:
+    """The subscriptions and assignments of consumers in a message that can be read."""
+    places = _PLACES.get(found.name, {})
+    shown = found.to_json(value, mask=True) if places else {}
+    for path, name in places.items():
+        for owner, field, group in _fields(shown, path.split("."), _Group()):
+            if group.may_be_consumers and owner[field]:
+                with contextlib.suppress(DecodeError, binascii.Error, TypeError):
+                    inner = _read(base64.b64decode(owner[field], validate=True), name, group)
+                    yield inner.codec, inner.value
+
+
 def embedded_problems(found: Codec[Any], value: Any) -> Iterator[str]:
     """The problems that `message_json` has of a message, each behind the path of its field."""
     places = _PLACES.get(found.name, {})

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kafka_admin_proto import AlterConfigsRequest, MetadataResponse
+from kafka_admin_proto import (
+    AlterConfigsRequest,
+    JoinGroupRequest,
+    MetadataResponse,
+    SyncGroupResponse,
+)
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.topics_named import topics_named
 from kafka_admin_proto.cli.app import kap
@@ -18,6 +23,7 @@ from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.alter_configs_request import AlterConfigsResource
+from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.captures.test_captures import CAPTURE, EVERYTHING, ROOT, rows
@@ -134,6 +140,27 @@ def test_a_topic_is_named_or_meant_by_its_id() -> None:
         (AlterConfigsRequest([AlterConfigsResource(4, "1")]), 1, set()),
         (MetadataResponse(topics=[MetadataResponseTopic(name="pears")]), 1, {"pears"}),
         (MetadataResponse(topics=[MetadataResponseTopic(name=None)]), 12, set()),
+        (
+            JoinGroupRequest(
+                protocol_type="consumer",
+                protocols=[
+                    JoinGroupRequestProtocol(
+                        name="range",
+                        metadata=bytes.fromhex("0001 00000001 0004 66696773 ffffffff")
+                        + bytes.fromhex("00000001 0004 6b697769 00000001 00000000"),
+                    )
+                ],
+            ),
+            9,
+            {"figs", "kiwi"},
+        ),
+        (
+            SyncGroupResponse(assignment=bytes.fromhex("0000 00000001 0004 6b697769") + bytes(8)),
+            0,
+            {"kiwi"},
+        ),
+        (SyncGroupResponse(protocol_type="connect", assignment=b"\0\1figs"), 5, set()),
+        (SyncGroupResponse(protocol_type="consumer", assignment=b"\0\1figs"), 5, set()),
     ],
 )
 def test_the_topics_of_a_body(body: Any, version: int, topics: set[str]) -> None:
