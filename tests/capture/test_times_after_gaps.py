@@ -39,6 +39,12 @@ def at(turns: Sequence[Turn], times: Sequence[float], *, handshake: bool) -> lis
     return made.with_acknowledgements([*packets[:opening], *timed])
 
 
+def same_ids(count: int) -> list[Turn]:
+    """The requests of a client that gives all the same correlation id."""
+    asked, answered = heartbeats(8)[-2:]
+    return [each for _ in range(count) for each in (asked, answered)]
+
+
 def times(frames: Iterable[DecodedFrame], start: int) -> list[tuple[str, int, float, int | None]]:
     return [
         (each.direction, each.correlation_id, ((each.ts or 0) - start) / SECOND, each.latency_us)
@@ -75,6 +81,29 @@ def test_a_pair_that_was_lost(tmp_path: Path) -> None:
         for direction, late in (("request", 0), ("response", 0.002))
     ]
     assert times(frames, start) == [pytest.approx(each) for each in expected]
+
+
+@pytest.mark.parametrize("lost", [[2], [3], [3, 4], [2, 3], [5, 6, 7]])
+@pytest.mark.parametrize("handshake", [True, False])
+def test_ids_that_repeat(lost: list[int], handshake: bool, tmp_path: Path) -> None:
+    """Behind a hole a response is not that of an older request with its id, which lost its own."""
+    moments = [3 * number + late for number in range(9) for late in (0, 0.002)]
+    packets = at(same_ids(9), moments, handshake=handshake)
+    data = [each for each in packets if each.data]
+    kept = [each for each in packets if each not in [data[number] for number in lost]]
+    frames = [each for each in read(tmp_path, pcap(kept)) if each.direction == "response"]
+    assert {each.latency_us for each in frames} <= {None, 2000}
+    # Those of a request that was captured, and of no hole.
+    assert [each.latency_us for each in frames][-2:] == [2000, 2000]
+
+
+def test_a_hole_in_a_short_connection_without_its_start(tmp_path: Path) -> None:
+    """The hole in the responses is found at the end, and so are the requests before it."""
+    moments = [number / 100 for number in range(9)]
+    packets = at(heartbeats(5)[1:], moments, handshake=False)
+    frames = read(tmp_path, pcap(packets[:4] + packets[5:]))
+    latencies = {each.correlation_id: each.latency_us for each in frames if not each.problem}
+    assert latencies == {1: 10_000, 2: None, 3: 10_000, 4: 10_000}
 
 
 def test_an_answer_captured_before_its_request(tmp_path: Path) -> None:

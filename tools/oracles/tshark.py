@@ -26,6 +26,7 @@ Connection = tuple[str, str, int]
 _PLACE = ("tcp.stream", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport")
 _HEADER = ("kafka.len", "kafka.api_key", "kafka.correlation_id", "kafka.client_id")
 _VERSIONS = ("kafka.api_version", "kafka.response.version")
+_PAIRS = ("kafka.correlation_id", "kafka.request_frame")
 _REMARKS = ("_ws.malformed", "_ws.expert.message")
 
 
@@ -81,6 +82,39 @@ def read_frames(path: Path, ports: Sequence[int]) -> Iterator[Frame]:
                 connection, is_request, int(size), _number(keys[at]), _number(versions[at]),
                 _number(ids[at]), clients[at], said, len(sizes) == 1,
             )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFrame:
+    """When a frame ended, in microseconds since 1970, and in which packet, by tshark's numbers.
+
+    ``request_packet`` is that of the request to which tshark takes it for the response.
+    """
+
+    connection: Connection
+    is_request: bool
+    correlation_id: int | None
+    packet: str
+    ts: int
+    request_packet: str | None
+
+
+def timed_frames(path: Path, ports: Sequence[int]) -> Iterator[TimedFrame]:
+    """Each frame with its time, in the order of the packets in which they end."""
+    connections = _Connections(ports)
+    wanted = ("frame.number", "frame.time_epoch", "kafka.len", *_PAIRS)
+    for row in _fields(path, ports, (*_PLACE, *wanted)):
+        packet, time, sizes = row[5:8]
+        if sizes:
+            count = len(sizes.split(_BETWEEN))
+            connection, is_request = connections.of(row[:5])
+            seconds, fraction = time.split(".")
+            ts = int(seconds) * 1_000_000 + int(fraction[:6])
+            asked = [None] * count if is_request else _each(row[9], count)
+            for correlation_id, request in zip(_each(row[8], count), asked, strict=True):
+                yield TimedFrame(
+                    connection, is_request, _number(correlation_id), packet, ts, request
+                )
 
 
 def payload_sizes(path: Path, ports: Sequence[int]) -> dict[tuple[Connection, bool], int]:

@@ -61,6 +61,7 @@ class Connection:
             capture=endpoints.capture,
             streams=(self.streams[0].state(), self.streams[1].state()),
             pending=states.pending_states(exchange.pending),
+            holes=exchange.pending.holes,
             early=list(exchange.early.waiting),
             sasl=exchange.sasl,
             guard=exchange.guard,
@@ -102,7 +103,7 @@ class Connection:
     def first_bytes(self, stream: StreamDecoder, data: bytes) -> None:
         """The first bytes of an end, which may be the start of its stream."""
         if not stream.started:
-            self._exchange.guard.bytes_missing()
+            self._exchange.bytes_missing()
         if self.foreign is None and protocol_detection.is_foreign(
             data, mid_stream=not stream.framer.synced
         ):
@@ -138,7 +139,7 @@ class Connection:
         from_client = self._from_client(stream)
         if not from_client:
             self._exchange.answer_early(ts, hurry=True)
-        self._exchange.guard.bytes_missing()
+        self._exchange.bytes_missing()
         if from_client is not None:
             fault = f"from the {'client' if from_client else 'server'}: {fault}"
         error = FrameError(fault, expected="a frame")

@@ -168,8 +168,12 @@ class Conversation:
         if connection is None:
             return
         self._names.ordinal = self.ordinal
-        for stream in connection.streams:
-            stream.reassembler.finish(self.ts)
+        ends = [stream.reassembler for stream in connection.streams]
+        # By time, so that a hole in the responses does not end the wait for the requests.
+        while waiting := [each for each in ends if each.has_gap]:
+            min(waiting, key=lambda each: each.buffered[0].ts).finish_gap(self.ts)
+        for each in ends:
+            each.finish(self.ts)
         connection.finish(self.ts)
         if connection.endpoints.client is not None:
             self._client = connection.endpoints.client ^ self._flipped

@@ -74,6 +74,7 @@ class Exchange:
         self._client_has_gap = client_has_gap
         self.pending: RequestTable = RequestTable(unanswered=unanswered)
         states.restore_pending(self.pending, state.pending, options, topic_names)
+        self.pending.holes = state.holes
         self.early: EarlyResponses = EarlyResponses(state.early)
         self.guard: TokenGuard = state.guard
         self.sasl: SaslExchange = state.sasl
@@ -187,7 +188,9 @@ class Exchange:
 
     def _response(self, data: bytes, offset: int, ts: int, *, last: bool = False) -> bool:
         """Decode a response; False when its request may still come, and this is no ``last`` try."""
-        request = self._take(data)
+        if not last and self.pending.holes.spoil_pairs and self._client_has_gap():
+            return False
+        request = self._take(data, ts)
         if request is not None:
             self._answer(data, request, offset, ts)
             return True
@@ -248,11 +251,14 @@ class Exchange:
                 self._names.learn(frame.codec.name, frame.body)
             self._out.append(frame)
 
-    def _take(self, data: bytes) -> PendingRequest | None:
+    def _take(self, data: bytes, ts: int) -> PendingRequest | None:
         """The request that the response in a frame answers; it waits no longer."""
         if len(data) < 8:
             return None
-        return self.pending.take(int.from_bytes(data[4:8], "big", signed=True))
+        correlation_id = int.from_bytes(data[4:8], "big", signed=True)
+        if self.pending.holes.spoil_pairs:
+            return self.pending.take_behind_hole(correlation_id, ts)
+        return self.pending.take(correlation_id)
 
     # Frames of which only the start was captured -----------------------------------------------
 
@@ -271,7 +277,7 @@ class Exchange:
             self.answer_early(ts, hurry=True)
         find = self._truncated_request if from_client else self._truncated_response
         frame = find(data, offset, ts, error)
-        self.guard.bytes_missing()
+        self.bytes_missing()
         if frame is not None:
             self._out.append(frame)
             return
@@ -301,7 +307,7 @@ class Exchange:
     def _truncated_response(
         self, data: bytes, offset: int, ts: int, error: FrameError
     ) -> DecodedFrame | None:
-        request = self._take(data)
+        request = self._take(data, ts)
         if request is None:
             return None
         response = read_response(
@@ -314,6 +320,11 @@ class Exchange:
             request=request.frame,
             may_be_token=self.guard.undecoded().may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
+
+    def bytes_missing(self) -> None:
+        """The start of the connection, or a later part of it, was not captured."""
+        self.guard.bytes_missing()
+        self.pending.bytes_missing()
 
     # Frames without a header that could be read ------------------------------------------------
 

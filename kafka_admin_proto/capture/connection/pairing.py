@@ -47,6 +47,26 @@ class PendingRequest(msgspec.Struct):
         return self.frames[0] if self.frames and len(self.frames) == self.count else None
 
 
+class Holes(msgspec.Struct):
+    """What a connection's table knows of bytes that were not captured.
+
+    ``last_id`` and ``last_ts`` are those of the last request. ``ids_repeat``: one had the id of the
+    one before it. ``seen``: bytes are missing. ``unsure_until``: the time of the last request that
+    a hole was found behind.
+    """
+
+    last_id: int | None = None
+    last_ts: int = 0
+    ids_repeat: bool = False
+    seen: bool = False
+    unsure_until: int = 0
+
+    @property
+    def spoil_pairs(self) -> bool:
+        """Whether the oldest request with an id may have lost its response."""
+        return self.ids_repeat and self.seen
+
+
 class RequestTable:
     """The pending requests by correlation id.
 
@@ -67,6 +87,7 @@ class RequestTable:
         self._counts_equal = counts_equal
         self._unanswered = unanswered
         self._kept_bytes = 0
+        self.holes: Holes = Holes()
         self._pending: dict[int, list[PendingRequest]] = {}
 
     def __len__(self) -> int:
@@ -80,6 +101,10 @@ class RequestTable:
         """A request was sent: wait for its response. Returns it, or the one it is counted with."""
         if request.frame is not None:
             self._keep(request.frame)
+        holes = self.holes
+        if holes.last_id == correlation_id:
+            holes.ids_repeat = True
+        holes.last_id, holes.last_ts = correlation_id, request.ts
         same_id = self._pending.get(correlation_id)
         if same_id is None:
             self._pending[correlation_id] = [request]
@@ -127,6 +152,31 @@ class RequestTable:
         if self._kept_bytes:
             self._kept_bytes -= sum(len(frame.data) for frame in _kept(taken))
         return taken
+
+    def bytes_missing(self) -> None:
+        """Some bytes of the connection were not captured: requests may be among them, or the
+        responses to those that wait.
+        """
+        self.holes.seen = True
+        self.holes.unsure_until = self.holes.last_ts
+
+    def take_behind_hole(self, correlation_id: int, ts: int) -> PendingRequest | None:
+        """Remove the newest request with that id of no later time, and all older ones.
+
+        A client that gives each request the same id mostly waits for each response, so that the
+        older ones, or their responses, were not captured. Where the response may be that of a lost
+        request, or of an older one, the request has no time.
+        """
+        found = [each for each in self.same_id(correlation_id) if each.ts <= ts]
+        if not found:
+            return None
+        for each in found[:-1]:
+            self._drop([each])
+            self.take(correlation_id, each)
+        request = self.take(correlation_id, found[-1])
+        if request is not None and (len(found) > 1 or request.ts <= self.holes.unsure_until):
+            request.ts = 0
+        return request
 
     def enclose(self, correlation_id: int, enclosed: PendingRequest) -> None:
         """The newest request with that id is an Envelope with this request inside."""

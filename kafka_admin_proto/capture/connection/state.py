@@ -10,6 +10,7 @@ import msgspec
 
 from kafka_admin_proto.capture.connection.pairing import (
     EarlyResponse,
+    Holes,
     PendingRequest,
     RequestTable,
 )
@@ -84,6 +85,7 @@ class ConnectionState(msgspec.Struct, omit_defaults=True):
     streams: tuple[StreamState, StreamState]
     capture: str = ""
     pending: list[tuple[int, list[PendingState]]] = []
+    holes: Holes = msgspec.field(default_factory=Holes)
     early: list[EarlyResponse] = []
     sasl: SaslExchange = msgspec.field(default_factory=SaslExchange)
     guard: TokenGuard = msgspec.field(default_factory=TokenGuard)

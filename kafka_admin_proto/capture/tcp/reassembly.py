@@ -141,12 +141,17 @@ class StreamReassembler:
     def ended(self) -> bool:
         return self._fin is not None and self.position >= self._fin
 
+    def finish_gap(self, ts: int) -> None:
+        """No more segments come: deliver the buffered ones up to the next gap."""
+        if self.sequence is None:
+            self._begin(ts)
+        else:
+            self._skip_gap(ts)
+
     def finish(self, ts: int) -> None:
         """No more segments come: deliver the buffered ones, with the gaps before them."""
-        if self.sequence is None and self.buffered:
-            self._begin(ts)
         while self.buffered:
-            self._skip_gap(ts)
+            self.finish_gap(ts)
         if self._fin is not None and self.position < self._fin:
             self._lose(self._fin - self.position, ts)
 
