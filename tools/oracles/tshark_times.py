@@ -62,13 +62,13 @@ def compare(path: Path, ports: Sequence[int]) -> Counter[str]:
             (client, server, is_request, correlation_id, ts + by)
             for by in range(-_ROUNDING_US, _ROUNDING_US + 1)
         ]
-        key = next((each for each in near if each in ours), None)
-        if key is None:
+        same = next((each for each in near if each in ours), None)
+        if same is None:
             found[OTHER_TIME if near[0][:4] in known else NO_FRAME] += 1
         elif is_request:
             found[SAME_TIME] += 1
         else:
-            found[_of_pair(ours[key], latency)] += 1
+            found[_of_pair(ours[same], latency)] += 1
     return found
 
 

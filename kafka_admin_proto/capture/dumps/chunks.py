@@ -43,6 +43,10 @@ class ChunkJoiner:
         if pending:
             self._open[stream] = pending, first
 
+    def is_open(self, stream: str) -> bool:
+        """Whether a frame of the stream goes on."""
+        return stream in self._open
+
     def take(self, block: Block) -> None:
         """Append a block that is of no stream, as it is."""
         self._blocks.append(block)

@@ -25,6 +25,8 @@ PAIRS = re.compile(r"\s*(?:[0-9a-fA-F]{2}(?:\s+|$))*")
 _PAIR = re.compile(r"\S\S")
 #: Characters of a row up to which it is searched for the end of its bytes: no tool prints so many.
 _LONGEST_ROW = 2048
+#: Java's dumps have dots for these, too.
+_NOT_JAVAS = str.maketrans("{|}~", "....")
 _SHOWN = bytes(byte if 0x20 <= byte < 0x7F else 0x2E for byte in range(256))
 
 
@@ -101,8 +103,8 @@ def _are_characters(rest: str, digits: str) -> bool:
         shown = characters(bytes.fromhex(digits))
     except ValueError:
         return False
-    halves = f"{shown[:8]} {shown[8:]}"
-    return bool(shown) and rest.strip() in (shown.strip(), halves.strip())
+    halves, javas = f"{shown[:8]} {shown[8:]}", shown.translate(_NOT_JAVAS)
+    return bool(shown) and rest.strip() in (shown.strip(), halves.strip(), javas.strip())
 
 
 def characters(data: bytes) -> str:

@@ -30,10 +30,10 @@ def matches(sample: bytes) -> bool:
 
 
 def read(data: bytes) -> list[Block]:
-    return read_rows(data, _split)
+    return read_rows(data, split)
 
 
-def _split(line: str, number: int) -> Row:
+def split(line: str, number: int) -> Row:
     match = matched_row(_ROW, line, number, "xxd (offset, colon, bytes, characters)")
     rest = line[match.end() :].replace("\t", "  ")
     first = rest.partition("  ")[0]
