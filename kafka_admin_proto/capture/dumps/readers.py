@@ -23,7 +23,9 @@ READERS: dict[str, Reader] = {
     reader.name: reader for reader in sorted(_readers(), key=lambda reader: reader.rank)
 }
 
-#: For the error message: the characters of a line that was meant to be hex, or base64.
+#: For the error message: a string with an escape, and the characters of a line that was meant to be
+#: hex, or base64.
+_ESCAPES = re.compile(r"[\"'].*\\[x0-7]")
 _MEANT_AS_HEX = re.compile(r"[0-9a-fA-FxX,:\\\s]")
 _MEANT_AS_BASE64 = re.compile(r"[A-Za-z0-9+/_-]")
 #: Lines before a dump up to which the error message still recognises it.
@@ -60,6 +62,8 @@ def _guess(data: bytes) -> Reader:
 
 def _not_understood(data: bytes, sample: bytes, number: int, line: str) -> DumpError:
     """The error for an input whose first line that is not blank is ``line``."""
+    if _ESCAPES.search(line):
+        return _closest("escaped", data, number)
     if 4 * len(_MEANT_AS_HEX.findall(line)) >= 3 * len(line):
         return _closest("hex", data, number)
     following = [text for n, text in lines(sample) if n > number]

@@ -156,6 +156,8 @@ class FilteredFrames:
                 f"there is no frame {self._only}; the input has {self.count}, and numbers "
                 "count over all files given, in their order"
             )
+        if not self.count and failed is None:
+            click.echo("there are no frames: no packet of the capture has data", err=True)
         is_bare = self._unplaced == self.count and self._wanted.api_keys is not None
         if self._unplaced and is_bare:
             click.echo(

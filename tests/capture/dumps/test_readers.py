@@ -630,3 +630,9 @@ def test_a_row_without_an_end_takes_no_time(colon: str) -> None:
     with contextlib.suppress(DumpError):
         read_blocks((text + " " + "x" * 400_000).encode())
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("text", [r'Ok(b"\0\0\0\x12")', r'sent = "\x00\x12\x00"'])
+def test_a_string_among_words_is_close_to_strings(text: str) -> None:
+    with pytest.raises(DumpError, match=r"is not a quoted string; the input is closest to escaped"):
+        read_blocks(text.encode())

@@ -25,6 +25,7 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.alter_configs_request import AlterConfigsResource
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from tests.capture.packets import Packet, conversation, pcap
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.captures.test_captures import CAPTURE, EVERYTHING, ROOT, rows
 
@@ -206,3 +207,12 @@ def test_a_number_beyond_the_input_is_the_one_thing_said(options: str) -> None:
     assert result.exit_code == 2
     assert "there is no frame 500; the input has 294" in result.stderr
     assert "match" not in result.stderr
+
+
+@pytest.mark.parametrize("packets", [[], conversation([])], ids=["none", "without data"])
+def test_a_capture_without_frames_says_so(packets: list[Packet], tmp_path: Path) -> None:
+    file = tmp_path / "empty.pcap"
+    file.write_bytes(pcap(packets))
+    result = CliRunner().invoke(kap, ["decode", str(file)])
+    assert result.stderr == "there are no frames: no packet of the capture has data\n"
+    assert result.exit_code == 0
