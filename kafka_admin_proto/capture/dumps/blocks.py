@@ -20,6 +20,8 @@ class Block(Struct, frozen=True):
     comment: str = ""
     #: When they were captured, in microseconds since 1970, where the dump says it.
     ts: int | None = None
+    #: The connection whose packets they were in, where the dump has packets.
+    connection: bytes | None = None
 
     def __repr__(self) -> str:
         # The bytes stay out, here and below: they may hold a password.

@@ -59,7 +59,9 @@ class FrameDecoder:
         self.limit = limit
         if (unit == "body" or direction == "response") and (api is None or version is None):
             raise ValueError("bare bodies and responses alone need api and version")
-        self._payloads = PayloadReader(dialect)
+        #: Connection, None for bytes of which it is not known, → what reads its payloads.
+        self._readers: dict[bytes | None, PayloadReader] = {None: PayloadReader(dialect)}
+        self._payloads = self._readers[None]
         self._guard = DumpTokenGuard()
         self._keep_requests = keep_requests
         self._capture = ""
@@ -79,9 +81,13 @@ class FrameDecoder:
     def decode(self, block: Block, capture: str = "") -> Iterator[DecodedFrame]:
         """All frames of the block; bytes without a frame become one with a problem."""
         if capture != self._capture:
-            self._payloads.raw_tokens = False
+            for each in self._readers.values():
+                each.raw_tokens = False
             self._guard = DumpTokenGuard()
             self._capture = capture
+        if block.connection not in self._readers:
+            self._readers[block.connection] = PayloadReader(self.dialect)
+        self._payloads = self._readers[block.connection]
         if self.unit == "body":
             yield self._body(block, capture)
         elif self.unit == "payload":

@@ -13,7 +13,13 @@ from itertools import zip_longest
 from kafka_admin_proto.capture.dumps.blocks import Block
 from kafka_admin_proto.capture.dumps.chunks import whole_frames
 from kafka_admin_proto.capture.tcp.reassembly import ReassemblyState, StreamReassembler
-from kafka_admin_proto.capture.tcp.segments import SYN, Segment, link_type_of, read_segment
+from kafka_admin_proto.capture.tcp.segments import (
+    SYN,
+    Segment,
+    link_type_of,
+    read_segment,
+    reversed_key,
+)
 from kafka_admin_proto.errors import DumpError, MissingExtraError
 
 _PREFIX = 4
@@ -48,7 +54,8 @@ class _Packets:
             segment = _segment(block)
             if segment is not None:
                 after_packet = True
-                stream = self._streams.setdefault(segment[0], _Stream(self._limit))
+                key = segment[0]
+                stream = self._streams.setdefault(key, _Stream(key, self._limit))
                 yield from stream.segment(segment, block, _reassembled(following))
             elif not (after_packet and block.comment.startswith(_REASSEMBLED)):
                 yield block
@@ -59,7 +66,8 @@ class _Packets:
 class _Stream:
     """The bytes that one endpoint sends; ``pending`` are those of an incomplete frame."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, key: bytes, limit: int) -> None:
+        self._connection = min(key, reversed_key(key))
         self._limit = limit
         self._reassembler = StreamReassembler(self, ReassemblyState())
         self._pending = bytearray()
@@ -112,7 +120,9 @@ class _Stream:
         if size:
             data = bytes(self._pending[:size])
             first = self._first
-            self._frames.append(Block(data, first.line, first.comment, self._block.ts))
+            self._frames.append(
+                Block(data, first.line, first.comment, self._block.ts, self._connection)
+            )
             del self._pending[:size]
 
     def _taken(self) -> list[Block]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import random
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -83,11 +85,32 @@ def test_times_that_are_none(tmp_path: Path, flag: str) -> None:
 
 
 def test_a_long_capture(tmp_path: Path) -> None:
-    """Its frames are those of the capture; pairs are found by correlation id alone, as in dumps."""
+    """Its frames are those of the capture; so are pairs, each within its connection."""
     text = text_of(tmp_path, "admin42.pcap.gz", "-X", "-tt")
-    found = Counter((each.data, each.ts) for each in read_frames([str(text)], FrameDecoder()))
-    captured = [each for each in read_captures([tmp_path / "sample.pcap"]) if not each.forwarded]
-    assert found == Counter((each.data, each.ts) for each in captured)
+    assert facts(read_frames([str(text)], FrameDecoder())) == facts(
+        read_captures([tmp_path / "sample.pcap"])
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_packets_that_are_lost(tmp_path: Path, seed: int) -> None:
+    """No response is paired with the request of another connection that has lost its own."""
+    text = text_of(tmp_path, "admin42.pcap.gz", "-X", "-tt")
+    whole = {
+        (each.direction, each.data, each.ts): each.latency_us
+        for each in read_captures([tmp_path / "sample.pcap"])
+    }
+    draw = random.Random(seed)
+    packets = re.split(r"\n(?=\S)", text.read_text())
+    text.write_text("\n".join(each for each in packets if draw.random() > 0.1))
+    found = {
+        (each.direction, each.data, each.ts): each.latency_us
+        for each in read_frames([str(text)], FrameDecoder())
+        if each.error is None
+    }
+    assert len(found) > 100
+    known = {key: latency for key, latency in found.items() if latency is not None}
+    assert {key: whole[key] for key in known} == known
 
 
 def test_a_night(tmp_path: Path) -> None:
