@@ -118,6 +118,24 @@ def test_its_own_field_is_read_and_written(dialect: str) -> None:
     )
 
 
+def test_the_field_is_tagged_as_on_trunk(tmp_path: Path) -> None:
+    """Without a value the header is as long as version 2, and its client's id may be empty."""
+    header = json.loads(header_definition())
+    header["fields"][-1] |= {"taggedVersions": "3+", "tag": 0, "ignorable": True}
+    (tmp_path / "RequestHeader.json").write_text(json.dumps(header))
+    (tmp_path / "WishRequest.json").write_text(definition("request", {"0": "1", "1+": "3"}))
+    trunk = load_schemas(tmp_path, dialect="trunk")
+    body = codec("WishRequest", 1, dialect=trunk).value_class(text="")
+    payload = write_request(body, 1, 10, "")
+    assert payload == bytes.fromhex("0384 0001 0000000a 0000 00") + b"\1\0"
+    request: Any = read_request(payload, dialect=trunk)
+    request.header.client_instance_id = INSTANCE
+    changed = payload[:10] + b"\1\0\x10" + INSTANCE.bytes + payload[11:]
+    assert request.encode() == changed
+    again: Any = read_request(changed[:2] + b"\0\5" + changed[4:], dialect=trunk)
+    assert (again.header.client_instance_id, again.raw_body) == (INSTANCE, payload[11:])
+
+
 def test_a_newer_header_in_front_of_an_older_version(dialect: str) -> None:
     """As in a proxy that asks an older broker: no value is lost in silence."""
     request = read_request(wish(1, "me"), dialect=dialect)
