@@ -101,6 +101,7 @@ class Parts:
 
             state.append(records_of(given.acls, state.cluster))
         if given.security is not None:
+            await given.security.read_keys(self._clock)
             await given.security.add_users(state)
         self._set_up(state)
         if given.topics:

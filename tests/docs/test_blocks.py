@@ -21,7 +21,10 @@ RUN_BY: dict[str, tuple[str, int]] = {
     "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
     "server-faults.md": ("tests/server/faults/test_docs.py", 1),
     "server.md": ("tests/server/test_addresses.py", 1),
-    "server-security.md": ("tests/docs/test_server_security.py", 3),
+    "server-security.md": (
+        "tests/docs/test_server_security.py tests/server/security/test_signed_tokens.py",
+        4,
+    ),
     "simulation.md": ("tests/docs/test_simulation.py", 1),
     "spark.md": ("tests/spark/test_docs.py", 2),
     "tables.md": ("tests/spark/test_docs.py", 11),

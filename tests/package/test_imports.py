@@ -74,6 +74,10 @@ WITHIN_FUNCTIONS = {
         "listeners": "clusters with configs of listeners alone have it",
         "older": "clusters that play older ones alone have it",
     },
+    "server/security/access.py": {
+        "jwks": "listeners of signed tokens alone have it",
+        "signed_tokens": _OPTIONAL,
+    },
     "server/topics/auto_creation.py": {"topics": _START},
     "server/respond.py": {"gates": _AUTHORIZER},
 }

@@ -25,7 +25,12 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     SUPER_USERS_CONFIG,
     authorizer_settings,
 )
-from kafka_admin_proto.server.security.listeners import LISTENER_PREFIX, check_read, is_of_listener
+from kafka_admin_proto.server.security.listeners import (
+    LISTENER_PREFIX,
+    check_read,
+    is_of_listener,
+    of_mechanism,
+)
 from kafka_admin_proto.server.settings import is_utf8
 
 #: Configs whose values the cluster makes by itself → the arguments that they follow from.
@@ -74,13 +79,15 @@ def checked_configs(
             raise SettingsError(
                 f"the cluster sets the config {name} itself: give {_OWN[name]} instead"
             )
-        own, read_by = name, listeners
+        own = in_listener = name
+        read_by = listeners
         if name.startswith(LISTENER_PREFIX):
-            listener, own = _of_listener(name, listeners)
+            listener, in_listener = _of_listener(name, listeners)
+            _, own = of_mechanism(in_listener)
             read_by = {listener: listeners[listener]}
         if own in known.in_properties and (name == own or is_of_listener(own)):
             _check(known, own, text, name, release)
-            check_read(name, own, read_by, texts)
+            check_read(name, in_listener, read_by, texts)
         elif name not in _OF_AUTHORIZER and not has_policy:
             if name in known.brokers:
                 raise SettingsError(
@@ -100,14 +107,11 @@ def checked_configs(
 
 
 def _of_listener(name: str, listeners: Mapping[str, str]) -> tuple[str, str]:
-    """The listener, and the config's name without it and the SASL mechanism of its logins."""
+    """The listener, and the config's name without it."""
     for listener in listeners:
         prefix = f"{LISTENER_PREFIX}{listener.lower()}."
         if name.startswith(prefix):
-            own = name.removeprefix(prefix)
-            mechanism, _, of_mechanism = own.partition(".")
-            is_login = of_mechanism == "sasl.jaas.config" and mechanism
-            return listener, of_mechanism if is_login else own
+            return listener, name.removeprefix(prefix)
     there = ", ".join(map(str.lower, listeners))
     raise SettingsError(f"the config {name} is of no listener of the cluster; there are {there}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ssl import SSLContext
 from typing import TYPE_CHECKING
@@ -16,23 +16,30 @@ from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.service import LoginRules, Service
 from kafka_admin_proto.server.security.listeners import (
+    JWKS_URL,
     LISTENER_PREFIX,
     MECHANISMS,
+    OF_TOKENS,
     SERVED_MECHANISMS,
+    SIGNED,
+    TOKEN_HANDLER,
+    UNSECURED,
     ListenerConfigs,
     client_auth,
 )
 from kafka_admin_proto.server.security.subjects import NameRules
 from kafka_admin_proto.server.security.tls_connection import TlsConnection
-from kafka_admin_proto.server.security.tokens import owner_of
+from kafka_admin_proto.server.security.tokens import unsecured_owner_of
 from kafka_admin_proto.server.security.users import Users
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.views import Views
     from kafka_admin_proto.server.network.node import Listener, Node
+    from kafka_admin_proto.server.security.jwks import Jwks
     from kafka_admin_proto.server.state import State
 
 #: The longest time for a login, whatever else the client sends; a smaller
@@ -54,6 +61,9 @@ class _Listener:
     failure_delay_s: float
     login_s: float
     limits: Limits
+    #: With OAUTHBEARER: whose a token is at a time, and the keys that check signatures.
+    owner_of: Callable[[str, float], str | None] | None
+    jwks: Jwks | None
 
 
 class Security:
@@ -87,6 +97,9 @@ class Security:
             for name, protocol in listeners.items()
             if protocol != "PLAINTEXT"
         }
+        given = [each for each in OF_TOKENS if each in configs]
+        if given and not any(each.jwks for each in self._listeners.values()):
+            raise _unread(given[0])
         if users:
             self.configs |= {
                 f"{LISTENER_PREFIX}{name.lower()}.plain.sasl.jaas.config": _LOGIN
@@ -115,6 +128,12 @@ class Security:
                         f"the user {name!r} can never log in: SCRAM has names in ASCII only, and "
                         "no listener has PLAIN"
                     )
+
+    async def read_keys(self, clock: Clock) -> None:
+        """Read the keys of tokens. Raises SettingsError where there are none to be had."""
+        for each in self._listeners.values():
+            if each.jwks is not None:
+                await asyncio.to_thread(each.jwks.start, clock.now_ms())
 
     async def add_users(self, state: State) -> None:
         """Append the SCRAM credentials of the users that the cluster does not have."""
@@ -156,9 +175,9 @@ class Security:
 
             return credential
 
-        has_tokens = "OAUTHBEARER" in listener.mechanisms
+        owner_of = listener.owner_of
         return SaslServer(
-            oauthbearer=(lambda token: owner_of(token, clock.now_ms())) if has_tokens else None,
+            oauthbearer=(lambda token: owner_of(token, clock.now_ms())) if owner_of else None,
             plain=self._users.is_password if "PLAIN" in listener.mechanisms else None,
             scram_sha_256=scram("SCRAM-SHA-256", 1),
             scram_sha_512=scram("SCRAM-SHA-512", 2),
@@ -181,6 +200,7 @@ def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits
     tls = None
     if with_tls:
         tls = TlsSettings.from_properties(configs.texts).server_context(asks)
+    owner_of, jwks = _tokens(configs, "OAUTHBEARER" in mechanisms)
     idle_ms = configs.value("connections.max.idle.ms")
     frame_bytes = configs.value("sasl.server.max.receive.size")
     return _Listener(
@@ -191,4 +211,55 @@ def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits
         failure_delay_s=configs.value("connection.failed.authentication.delay.ms") / 1000,
         login_s=min(_LOGIN_S, idle_ms / 1000) if idle_ms >= 0 else _LOGIN_S,
         limits=msgspec.structs.replace(limits, unauthenticated_frame_bytes=frame_bytes),
+        owner_of=owner_of,
+        jwks=jwks,
+    )
+
+
+def _tokens(
+    configs: ListenerConfigs, has_tokens: bool
+) -> tuple[Callable[[str, float], str | None] | None, Jwks | None]:
+    """What says whose a token is, by the class of Kafka's that the listener names, and its keys."""
+    handler = trim(configs.texts.get(TOKEN_HANDLER, ""))
+    given = [each for each in OF_TOKENS if each in configs.own]
+    if handler and not has_tokens:
+        raise SettingsError(f"{TOKEN_HANDLER} has no effect without OAUTHBEARER in {_MECHANISMS}")
+    if handler not in (*SIGNED, UNSECURED, ""):
+        raise SettingsError(
+            f"{TOKEN_HANDLER}={handler} is a class of Java, which this cluster does not have; "
+            f"there are {SIGNED[0]} and {UNSECURED}"
+        )
+    if handler in SIGNED:
+        if not configs.texts.get(JWKS_URL):
+            raise SettingsError(f"{SIGNED[0]} needs {JWKS_URL}, whose keys check tokens")
+        from kafka_admin_proto.server.security.jwks import Jwks
+
+        try:
+            from kafka_admin_proto.server.security.signed_tokens import SignedTokens
+        except ImportError:
+            raise SettingsError(
+                "tokens with a signature are checked by the package cryptography: pip install "
+                "'kafka-admin-proto[security]'"
+            ) from None
+        jwks = Jwks(
+            configs.texts[JWKS_URL], configs.value("sasl.oauthbearer.jwks.endpoint.refresh.ms")
+        )
+        rules = SignedTokens(
+            keys=jwks.keys,
+            audiences=configs.value("sasl.oauthbearer.expected.audience") or (),
+            issuer=configs.value("sasl.oauthbearer.expected.issuer"),
+            skew_s=configs.value("sasl.oauthbearer.clock.skew.seconds"),
+            subject_claim=configs.value("sasl.oauthbearer.sub.claim.name"),
+            scope_claim=configs.value("sasl.oauthbearer.scope.claim.name"),
+        )
+        return rules.owner_of, jwks
+    if given:
+        raise _unread(given[0])
+    return unsecured_owner_of if has_tokens else None, None
+
+
+def _unread(name: str) -> SettingsError:
+    return SettingsError(
+        f"{name} would have no effect: tokens are let in without a signature; name {SIGNED[0]} as "
+        f"listener.name.LISTENER.oauthbearer.{TOKEN_HANDLER}"
     )

@@ -23,6 +23,21 @@ _TLS, _SASL = ("SSL", "SASL_SSL"), ("SASL_PLAINTEXT", "SASL_SSL")
 _STORES = ("keystore.location", "keystore.type", "keystore.certificate.chain", "keystore.key",
            "keystore.password", "truststore.location", "truststore.type", "truststore.certificates",
            "truststore.password", "key.password", "enabled.protocols")  # fmt: skip
+#: Kafka's class that checks tokens with a signature, by its two names, and the one for others.
+TOKEN_HANDLER = "sasl.server.callback.handler.class"
+_OAUTHBEARER = "org.apache.kafka.common.security.oauthbearer"
+SIGNED = (
+    f"{_OAUTHBEARER}.OAuthBearerValidatorCallbackHandler",
+    f"{_OAUTHBEARER}.secured.OAuthBearerValidatorCallbackHandler",
+)
+UNSECURED = f"{_OAUTHBEARER}.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
+JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
+#: What that class reads; Kafka reads it with ``oauthbearer.`` in front as well.
+OF_TOKENS = tuple(
+    f"sasl.oauthbearer.{each}"
+    for each in ("jwks.endpoint.url", "jwks.endpoint.refresh.ms", "expected.audience",
+                 "expected.issuer", "clock.skew.seconds", "scope.claim.name", "sub.claim.name")
+)  # fmt: skip
 #: Configs that listeners read → the security protocols of those that do.
 _READ_BY = {
     **{f"ssl.{each}": _TLS for each in _STORES},
@@ -32,6 +47,7 @@ _READ_BY = {
     "sasl.server.max.receive.size": _SASL,
     "connections.max.reauth.ms": _SASL,
     "connection.failed.authentication.delay.ms": _SASL,
+    **dict.fromkeys(OF_TOKENS, _SASL),
 }
 
 #: Configs of certificates that clients show: without a listener that asks for one they do nothing.
@@ -74,6 +90,13 @@ def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def of_mechanism(name: str) -> tuple[str, str]:
+    """The SASL mechanism in front of a listener's config, "" without, and the config without it."""
+    mechanism, _, own = name.partition(".")
+    is_login = own.startswith("sasl.") or own == "connections.max.reauth.ms"
+    return (mechanism, own) if is_login and mechanism else ("", name)
+
+
 def is_of_listener(name: str) -> bool:
     """Whether Kafka, or this cluster, reads a config for each listener, with the listener's prefix.
 
@@ -90,7 +113,15 @@ def check_read(
     ``own`` is its name without that of a listener; ``protocols`` are those of the listeners that
     it is for, and ``configs`` are all configs.
     """
+    mechanism, own = of_mechanism(own)
     readers = _TLS if own == "ssl.client.auth" and name != own else _READ_BY.get(own)
+    if mechanism == "oauthbearer" and own == TOKEN_HANDLER:
+        readers = _SASL
+    elif mechanism and readers and (mechanism != "oauthbearer" or own not in OF_TOKENS):
+        raise SettingsError(
+            f"the config {name} has no effect in this cluster, where all mechanisms of a listener "
+            f"have the same; give it without {mechanism}."
+        )
     if readers is None:
         if name != own and own == "max.connections":
             raise SettingsError(
@@ -99,8 +130,11 @@ def check_read(
             )
         if own.startswith(("ssl.", "sasl.")) and own != _WITHOUT_USE:
             instead = "leave it out"
-            if own == "sasl.jaas.config":
+            if own == "sasl.jaas.config" and mechanism != "oauthbearer":
                 instead = "give the users as users, or --users FILE"
+            elif own == TOKEN_HANDLER:
+                listener = next(iter(protocols)).lower()
+                instead = f"give {LISTENER_PREFIX}{listener}.oauthbearer.{own}"
             raise SettingsError(f"the config {name} has no effect in this cluster; {instead}")
         return
     there = ", ".join(f"{each}:{protocol}" for each, protocol in protocols.items())
@@ -139,8 +173,11 @@ class ListenerConfigs:
         own = {
             key.removeprefix(prefix): value
             for key, value in configs.items()
-            if key.startswith(prefix) and is_of_listener(key.removeprefix(prefix))
+            if key.startswith(prefix) and is_of_listener(of_mechanism(key.removeprefix(prefix))[1])
         }
+        first = "oauthbearer."  # what it has is read of OAUTHBEARER alone
+        own |= {key.removeprefix(first): own[key] for key in own if key.startswith(first)}
+        self.own: Mapping[str, str] = own
         self.texts: Mapping[str, str] = {**configs, **own}
         self._release = release
 

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 _TOKEN = re.compile(r"([A-Za-z0-9_-]+=*)\.([A-Za-z0-9_-]+=*)\.")
 
 
-def owner_of(token: str, now_ms: float) -> str | None:
+def unsecured_owner_of(token: str, now_ms: float) -> str | None:
     """The claim ``sub`` of a token that is valid at that time, None for any other.
 
     As in Kafka it says when it ends (``exp``), and may say since when it is (``iat``).

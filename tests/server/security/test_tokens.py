@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin import AuthenticationError, SyncAdminClient
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.security.tokens import owner_of
+from kafka_admin_proto.server.security.tokens import unsecured_owner_of
 from tests.server.network.connections import connections_of
 
 NOW_MS = 1_800_000_000_000
@@ -63,13 +63,13 @@ def tokens(now_s: int, step_s: float) -> list[tuple[str, str | None]]:
 
 @pytest.mark.parametrize(("text", "owner"), tokens(NOW_S, step_s=1))
 def test_whose_a_token_is(text: str, owner: str | None) -> None:
-    assert owner_of(text, NOW_MS) == owner
+    assert unsecured_owner_of(text, NOW_MS) == owner
 
 
 @given(st.text("ABCabc012-_.=", max_size=60), st.text(max_size=20))
 def test_any_text_is_of_nobody(text: str, other: str) -> None:
-    assert owner_of(text, NOW_MS) is None
-    assert owner_of(other, NOW_MS) is None
+    assert unsecured_owner_of(text, NOW_MS) is None
+    assert unsecured_owner_of(other, NOW_MS) is None
 
 
 def test_a_client_is_the_subject_of_its_token() -> None:
