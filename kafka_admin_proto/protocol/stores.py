@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_admin_proto.errors import MissingExtraError, SettingsError
@@ -130,30 +131,35 @@ def _text(properties: Mapping[str, str], store: str, name: str) -> str | None:
     return _with_line_ends(text)
 
 
+def read_file(name: str, location: str, of_text: str) -> bytes:
+    """The bytes of the file that a property names; ``of_text`` is the property for PEM itself.
+
+    Raises SettingsError, which shows no PEM: there may be a private key in it.
+    """
+    if _BEGIN_PEM.decode() in location:
+        raise SettingsError(f"{name} has PEM in the place of a file's name; set {of_text}")
+    try:
+        return Path(location).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{name}: cannot read {location}: {reason}") from None
+
+
 def _content(properties: Mapping[str, str], store: str) -> bytes | None:
     """The bytes of a store's file, which are PEM or may be PKCS12; None without a file."""
     location, kind = properties.get(f"ssl.{store}.location"), properties.get(f"ssl.{store}.type")
     if not location:
         return None
-    if _BEGIN_PEM.decode() in location:  # it may have a private key, which no error shows
-        texts = {"truststore": "certificates", "keystore": "certificate.chain and ssl.keystore.key"}
-        raise SettingsError(
-            f"ssl.{store}.location has PEM in the place of a file's name; set "
-            f"ssl.{store}.{texts[store]}"
-        )
-    try:
-        data = Path(location).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or error
-        raise SettingsError(f"ssl.{store}.location: cannot read {location}: {reason}") from None
+    texts = {"truststore": "certificates", "keystore": "certificate.chain and ssl.keystore.key"}
+    data = read_file(f"ssl.{store}.location", location, f"ssl.{store}.{texts[store]}")
     if _BEGIN_PEM in data:
         return data
     if data.startswith(_BEGIN_JKS):
         raise SettingsError(
             f"ssl.{store}.location: {location} is a JKS store, which Python cannot read; make a "
-            f"PKCS12 store of it: keytool -importkeystore -srckeystore {location} -destkeystore "
-            f"{store}.p12 -deststoretype PKCS12; then set ssl.{store}.location to the new file and "
-            f"ssl.{store}.type=PKCS12"
+            f"PKCS12 store of it: keytool -importkeystore -srckeystore {quote(location)} "
+            f"-destkeystore {store}.p12 -deststoretype PKCS12; then set ssl.{store}.location to "
+            f"the new file and ssl.{store}.type=PKCS12"
         )
     if not data.startswith(_BEGIN_PKCS12):
         raise SettingsError(f"ssl.{store}.location: {location} has neither PEM nor PKCS12 in it")

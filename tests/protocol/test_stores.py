@@ -222,7 +222,7 @@ def test_stores_that_cannot_be_read(chain: Chain, tmp_path: Path, store: str) ->
     kind = f"ssl.{store}.type"
     good = pkcs12(tmp_path / "good.p12", chain.client)
     certificates = pkcs12(tmp_path / "certificates.p12", others=[chain.root.certificate])
-    (tmp_path / "jks").write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
+    (tmp_path / "a jks").write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2")
     (tmp_path / "der").write_bytes(b"\x30\x03\x02\x01\x05")
     (tmp_path / "text").write_text("certificates")
     cases = [
@@ -241,8 +241,8 @@ def test_stores_that_cannot_be_read(chain: Chain, tmp_path: Path, store: str) ->
         ),
         ({location: good, kind: "PEM"}, f"good.p12 has no PEM in it; set {kind}=PKCS12"),
         (
-            {location: str(tmp_path / "jks"), kind: "PKCS12"},
-            f"jks is a JKS store, which Python .*: keytool -importkeystore -srckeystore .*/jks "
+            {location: str(tmp_path / "a jks"), kind: "PKCS12"},
+            f"jks is a JKS store, which Python .*: keytool -importkeystore -srckeystore '.*/a jks' "
             f"-destkeystore {store}.p12 -deststoretype PKCS12; then set {location}",
         ),
         (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from kafka_admin_proto.admin.errors import ConfigurationError
+from kafka_admin_proto.errors import SettingsError
+from kafka_admin_proto.protocol.stores import read_file
 
 #: librdkafka's name → Kafka's for the same value.
 _SAME = {
@@ -75,12 +76,7 @@ def in_kafkas_names(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _text_of(name: str, path: str) -> str:
-    if "-----BEGIN " in path:  # it may be a private key, which no error shows
-        raise ConfigurationError(
-            f"{name} has PEM in the place of a file's name; set {_FILES[name]}"
-        )
     try:
-        return Path(path).read_text("ascii", "ignore")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigurationError(f"{name}: cannot read {path}: {reason}") from None
+        return read_file(name, path, _FILES[name]).decode("ascii", "ignore")
+    except SettingsError as error:
+        raise ConfigurationError(str(error)) from None

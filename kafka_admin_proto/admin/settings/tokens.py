@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -38,6 +39,8 @@ _UNSECURED = "unsecuredLogin"
 _LIFETIME = "unsecuredLoginLifetimeSeconds"
 #: Claims that are the client's own, as in Kafka.
 _RESERVED_CLAIMS = ("exp", "iat")
+#: What Java's Long.parseLong takes, but for numbers that no clock reaches.
+_WHOLE_NUMBER = re.compile(r"\+?[0-9]{1,12}")
 _TIMEOUT_S = 10.0
 #: The longest answer of an endpoint, and the longest file with a token.
 _MAX_BYTES = 1 << 20
@@ -246,17 +249,25 @@ def _unsecured(options: dict[str, str]) -> Callable[[], str]:
                     f"{_LIFETIME}"
                 )
             claims[claim] = _claim(kind, options.pop(name), name)
-    principal = options.pop(f"{_UNSECURED}PrincipalClaimName", "sub")
-    options.pop(f"{_UNSECURED}ScopeClaimName", None)
+    principal = options.pop(f"{_UNSECURED}PrincipalClaimName", "").strip() or "sub"
+    scope = options.pop(f"{_UNSECURED}ScopeClaimName", "").strip() or "scope"
+    if isinstance(claims.get(scope), float):
+        raise ConfigurationError(
+            f"{_UNSECURED}NumberClaim_{scope} in sasl.jaas.config is the scope of the token, which "
+            f"is text; set {_UNSECURED}StringClaim_{scope} or {_UNSECURED}ListClaim_{scope}"
+        )
     subject = claims.get(principal)
     if not isinstance(subject, str) or not subject.strip():
         raise ConfigurationError(
             f"OAUTHBEARER needs tokens: set {_ENDPOINT}, or, for tokens without a signature, "
             f"{_UNSECURED}StringClaim_{principal} in sasl.jaas.config"
         )
-    lifetime_s = _number(options.pop(_LIFETIME, "3600"), _LIFETIME)
+    lifetime = options.pop(_LIFETIME, "3600")
+    lifetime_s = int(lifetime) if _WHOLE_NUMBER.fullmatch(lifetime) else 0
     if lifetime_s <= 0:
-        raise ConfigurationError(f"{_LIFETIME} in sasl.jaas.config has to be more than 0 seconds")
+        raise ConfigurationError(
+            f"{_LIFETIME} in sasl.jaas.config has to be a whole number of seconds, 1 or more"
+        )
 
     def token() -> str:
         now = int(time.time() * 1000) / 1000  # no later than the broker's milliseconds
@@ -276,7 +287,7 @@ def _claim(kind: str, text: str, name: str) -> object:
 
 def _number(text: str, name: str) -> float:
     try:
-        number = float(text)
+        number = math.nan if "_" in text else float(text)  # Java has no 1_000
     except ValueError:
         number = math.nan
     if not math.isfinite(number):  # JSON has neither infinity nor NaN

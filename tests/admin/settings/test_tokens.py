@@ -209,6 +209,21 @@ def test_tokens_without_a_signature() -> None:
 
 
 @pytest.mark.parametrize(
+    "names",
+    [
+        {"unsecuredLoginScopeClaimName": "level"},  # another claim is the scope then
+        {"unsecuredLoginScopeClaimName": " level ", "unsecuredLoginPrincipalClaimName": " "},
+    ],
+)
+def test_the_names_of_claims(names: dict[str, str]) -> None:
+    """Blank ones are the usual, as in Kafka, and those of others have their claims as they are."""
+    number = {"unsecuredLoginNumberClaim_scope": "1", "unsecuredLoginListClaim_level": "|read"}
+    auth = message({"sasl.jaas.config": login(**ALICE, **number, **names)}).split("\x01")[1]
+    claims = json.loads(base64.urlsafe_b64decode(auth.split(".")[1] + "=="))
+    assert (claims["sub"], claims["scope"], claims["level"]) == ("alice", 1, ["read"])
+
+
+@pytest.mark.parametrize(
     ("properties", "said"),
     [
         ({}, f"needs tokens: set {URL}, or, .*, unsecuredLoginStringClaim_sub"),
@@ -251,7 +266,32 @@ def test_tokens_without_a_signature() -> None:
         ),
         (
             {"sasl.jaas.config": login(**ALICE, unsecuredLoginLifetimeSeconds="0")},
-            "unsecuredLoginLifetimeSeconds in sasl.jaas.config has to be more than 0 seconds",
+            "unsecuredLoginLifetimeSeconds in sasl.jaas.config has to be a whole number of seconds",
+        ),
+        *(
+            (
+                {"sasl.jaas.config": login(**ALICE, unsecuredLoginLifetimeSeconds=each)},
+                "has to be a whole number of seconds, 1 or more",
+            )
+            for each in ("1.5", "1e3", " 60", "1_000", "", "-1")
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE, unsecuredLoginNumberClaim_level="1_000")},
+            "unsecuredLoginNumberClaim_level in sasl.jaas.config is not a number",
+        ),
+        (
+            {"sasl.jaas.config": login(**ALICE, unsecuredLoginNumberClaim_scope="1")},
+            "unsecuredLoginNumberClaim_scope in sasl.jaas.config is the scope of the token",
+        ),
+        (
+            {
+                "sasl.jaas.config": login(
+                    **ALICE,
+                    unsecuredLoginScopeClaimName="level",
+                    unsecuredLoginNumberClaim_level="1",
+                )
+            },
+            "unsecuredLoginNumberClaim_level in sasl.jaas.config is the scope of the token",
         ),
         (
             {"sasl.jaas.config": login(**ALICE), f"{CLIENT}.secret": "hush"},
