@@ -19,6 +19,7 @@ from kafka_admin_proto.server.configs.together import check_together
 from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.configs.values import parse_checked
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW_CONFIG,
     CLASS_CONFIG,
@@ -39,6 +40,7 @@ _OWN = {
     "broker.id": "brokers",
     "process.roles": "brokers",
     "controller.quorum.voters": "brokers",
+    "controller.quorum.bootstrap.servers": "brokers",
     "controller.listener.names": "brokers",
     "listeners": "listeners, host and port",
     "advertised.listeners": "advertised_host or advertised_listeners",
@@ -49,6 +51,7 @@ _OWN = {
     "log.dirs": "data",
     "broker.rack": "racks",
 }
+_EARLY = "early.start.listeners"
 #: Configs that Kafka's authorizer reads, which no definition lists.
 _OF_AUTHORIZER = (SUPER_USERS_CONFIG, ALLOW_CONFIG)
 
@@ -96,6 +99,7 @@ def checked_configs(
                 )
             SERVER.warning("%s", _unknown(known, name, release))
     _check_authorizer(texts)
+    _check_early(texts, listeners)
     broker = BrokerConfigs({}, {}, texts)
     try:
         check_together(known, broker, release)
@@ -123,6 +127,14 @@ def _check(known: Definitions, own: str, text: str, name: str, release: str) -> 
         of_listener = f"{name}: " if name != own else ""
         message = f"{of_listener}{failure.message}: expected a value that Kafka takes"
         raise SettingsError(message) from None
+
+
+def _check_early(texts: Mapping[str, str], listeners: Mapping[str, str]) -> None:
+    for each in map(trim, texts.get(_EARLY, "").split(",")):
+        if each and each not in (*listeners, "CONTROLLER"):
+            raise SettingsError(
+                f"{_EARLY} has {each}, which is no listener; there are {', '.join(listeners)}"
+            )
 
 
 def _unknown(known: Definitions, name: str, release: str) -> str:

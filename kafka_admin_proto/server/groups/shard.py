@@ -19,6 +19,7 @@ from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.consumer.assignors import CLASSES_OF_ASSIGNORS
 from kafka_admin_proto.server.groups.consumer.group import CONSUMER_GROUP_KEYS, ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.group import Group
@@ -104,7 +105,7 @@ class Limits:
     @property
     def assignors(self) -> list[str]:
         names: list[str] = self._config("group.consumer.assignors")
-        return names
+        return [CLASSES_OF_ASSIGNORS.get(each, each) for each in names]
 
     @property
     def migration(self) -> str:

@@ -82,6 +82,49 @@ _REFUSED: list[tuple[_Given, str | None, str | None]] = [
         "offsets.topic.replication.factor",
     ),
 ]  # fmt: skip
+_ASSIGNOR = "org.apache.kafka.coordinator.group.assignor"
+#: Values that Kafka reads at the start alone: those that it takes, and those that it refuses.
+_READ_AT_START: dict[str, tuple[list[str], list[str]]] = {
+    "offsets.topic.compression.codec": (["0", "4"], ["-1", "5"]),
+    "max.connections.per.ip.overrides": (
+        ["", ",", ":3", "a:1:2", "::1:5", "a:1,", " a : +5 , b:-1 ", "nosuch.invalid:3"],
+        ["a", "a:", "a:x", "a:1.0", "a:2147483648", "a:1,,b:2", "[::1]:5", "a b:5", "a/b:1"],
+    ),
+    "early.start.listeners": (
+        ["", "PLAINTEXT", "CONTROLLER,PLAINTEXT"], ["x", "plaintext", "CONTROLLER,x"],
+    ),
+}  # fmt: skip
+_READ_AT_START_4: dict[str, tuple[list[str], list[str]]] = {
+    "share.coordinator.state.topic.compression.codec": (["0", "4"], ["-1", "5"]),
+    "group.consumer.assignors": (
+        ["range", " uniform ", "range,range", f"range,{_ASSIGNOR}.UniformAssignor"],
+        ["RANGE", "x", "range,x", "simple", f"{_ASSIGNOR}.SimpleAssignor", "java.lang.String"],
+    ),
+    "group.share.assignors": (
+        ["simple", f"{_ASSIGNOR}.SimpleAssignor"],
+        ["x", "simple,x", "range"],
+    ),
+}
+_READ_AT_START_3_9: dict[str, tuple[list[str], list[str]]] = {
+    "group.consumer.assignors": (
+        [f"{_ASSIGNOR}.RangeAssignor,{_ASSIGNOR}.UniformAssignor"],
+        ["range", "x", f"{_ASSIGNOR}.SimpleAssignor", f"{_ASSIGNOR}.RangeAssignor,range"],
+    ),
+    "group.share.assignors": (["x", "simple,x"], []),
+}
+
+
+def read_at_start(release: str) -> list[tuple[str, str, bool]]:
+    """A config, its text, and whether Kafka starts with it."""
+    of_release = _READ_AT_START_3_9 if release == "3.9" else _READ_AT_START_4
+    return [
+        (name, text, is_taken)
+        for name, (taken, refused) in {**_READ_AT_START, **of_release}.items()
+        for is_taken, texts in ((True, taken), (False, refused))
+        for text in texts
+    ]
+
+
 #: Values around those that a config is compared with.
 _EDGES: dict[str, list[int]] = {
     "log.roll.ms": [0, 1],
@@ -116,6 +159,19 @@ def test_no_cluster_starts_with_them(
 ) -> None:
     for release, said in (("4.3", in_4_3), ("3.9", in_3_9)):
         assert answer(configs, release) == ("taken" if said is None else _START + said)
+
+
+@pytest.mark.parametrize("release", ["4.3", "3.9"])
+def test_values_that_are_read_at_the_start(release: str) -> None:
+    for name, text, is_taken in read_at_start(release):
+        said = answer({name: text}, release)
+        assert (said == "taken") is is_taken, (name, text, said)
+        assert is_taken or name in said, said
+
+
+def test_groups_are_assigned_by_the_class_that_the_config_names() -> None:
+    served = Served(configs={"group.consumer.assignors": f"{_ASSIGNOR}.RangeAssignor"})
+    assert served.state.coordinators.limits(1).assignors == ["range"]
 
 
 def test_a_cleaner_without_threads_has_a_sentence() -> None:
@@ -164,16 +220,20 @@ def test_beside_kafka_config(release: str, jars: str) -> None:
     """What the class refuses for a contradiction is refused in its words, and nothing else is."""
     drawn = [*_drawn(release, 200), *(given for given, *_ in _REFUSED)]
     lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
+    single = read_at_start(release)
     tool = JavaTool(_TOOL, fetch_runtime(jars))
     try:
         answers = tool.ask(lines)
+        of_single = tool.ask([f"{name}={text}" for name, text, _ in single])
     finally:
         tool.close()
+    said = [(*each[:2], one == "taken") for each, one in zip(single, of_single, strict=True)]
+    assert said == single
     for each, theirs in zip(drawn, answers, strict=True):
         ours = answer(each, release)
         if theirs.startswith("Invalid value"):  # of one config: either names one of several
             assert ours.startswith("Invalid value"), each
         else:
-            said = theirs.removeprefix("requirement failed: ")
-            assert ours == (theirs if theirs == "taken" else _START + said), each
+            words = theirs.removeprefix("requirement failed: ")
+            assert ours == (theirs if theirs == "taken" else _START + words), each
     assert 40 < answers.count("taken") < 300

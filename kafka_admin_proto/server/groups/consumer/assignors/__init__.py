@@ -8,3 +8,8 @@ from kafka_admin_proto.server.groups.consumer.assignors.uniform import assign_un
 
 #: By name, the default one first.
 ASSIGNORS: dict[str, Assign] = {"uniform": assign_uniformly, "range": assign_ranges}
+PACKAGE_OF_ASSIGNORS = "org.apache.kafka.coordinator.group.assignor"
+#: Kafka's classes, by which configs name them as well → their names.
+CLASSES_OF_ASSIGNORS = {
+    f"{PACKAGE_OF_ASSIGNORS}.{each.capitalize()}Assignor": each for each in ASSIGNORS
+}
