@@ -49,6 +49,7 @@ _OWN = {
     "security.inter.broker.protocol": "listeners",
     "log.dir": "data",
     "log.dirs": "data",
+    "metadata.log.dir": "data",
     "broker.rack": "racks",
 }
 _EARLY = "early.start.listeners"

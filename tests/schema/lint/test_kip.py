@@ -84,3 +84,20 @@ def test_heads_and_arrays_as_people_write_them() -> None:
         text = f"Vote Request (Version: 0) => a [b]\n  a => {form}(INT32)\n  b => INT32\n"
         first, second = layout(read_kip(text), 0)
         assert (first.type, first.compact) == (second.type, compact)
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["Foo Request (Version: 1-3)", "Foo Request (Versions: 0, 1)", "Foo Response (version 2)",
+     "FooRequest V1", "Request Header V2", "Foo Request (Version: )"],
+)  # fmt: skip
+def test_a_head_that_no_message_has_is_no_prose(head: str) -> None:
+    """Its fields would be those of the message above, and nothing would say so."""
+    text = f"Vote Request (Version: 0) => b\n  b => INT8\n {head} => a\n  a => INT8\n"
+    slip = lint_proposal(text)[0]
+    assert (slip.line, slip.column, slip.rule) == (3, 2, "syntax")
+    assert slip.fault == f"{head!r} is no head of a message"
+    prose = (
+        "The Foo Request (Version: 1) leads to => another, as Request (that of a client) => does"
+    )
+    assert lint_proposal(f"{prose}\nA request of Foo => b\n") == []
