@@ -77,6 +77,20 @@ def test_whole_numbers_that_became_floats_are_taken(
     }  # fmt: skip
 
 
+def test_numbers_mean_what_they_look_like(run: Run, broker: ScriptedBroker, tmp_path: Path) -> None:
+    """Go writes 1000000 as 1e+06; YAML 1.1 has 8 for 010, and 90 for 1:30."""
+    file = tmp_path / "topics.yaml"
+    texts = {"a": "1e+06", "b": "1E3", "c": "'1e3'", "d": "010", "e": "1:30", "f": "1:30.0",
+             "g": "0.5", "h": "0", "i": "-1", "j": "0x10"}  # fmt: skip
+    configs = ", ".join(f"{name}: {text}" for name, text in texts.items())
+    file.write_text(f"- {{name: fresh, partitions: 1e+00, configs: {{{configs}}}}}\n")
+    assert run(f"topics apply -f {file}").exit_code == 0
+    assert broker.topics["fresh"].configs == {
+        "a": "1000000", "b": "1000", "c": "1e3", "d": "010", "e": "1:30", "f": "1:30.0",
+        "g": "0.5", "h": "0", "i": "-1", "j": "16",
+    }  # fmt: skip
+
+
 def test_partial_success_changes_what_it_can(run: Run, broker: ScriptedBroker) -> None:
     assert run("topics delete orders nothere --yes").exit_code == 1
     assert "orders" not in broker.topics

@@ -6,6 +6,7 @@ has a column for each key of a row, in the row's order, and no header.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -106,10 +107,20 @@ def yaml() -> Any:
     return found
 
 
+_EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+\Z")
+_OLD_NUMBER = re.compile(r"[-+]?(0[0-9]|.*:)")
+
+
+def _written(node: Any) -> str:
+    """The text of what only YAML 1.1 has for a number, empty for any other."""
+    return str(node.value) if _OLD_NUMBER.match(node.value) else ""
+
+
 def strict_loader(library: Any) -> Any:
     """PyYAML's safe loader, but for keys that stand twice in a mapping: the last would count.
 
-    6.0 is 6: a templating program makes 8.64e+07 of 86400000.
+    6.0 is 6, and 1e+06 a number: a templating program makes such of 86400000 and 1000000. What YAML
+    1.1 alone has for a number, of minutes or in octal (1:30, 017), is the text that stands there.
     """
 
     class Loader(library.SafeLoader):  # type: ignore[misc]
@@ -124,11 +135,18 @@ def strict_loader(library: Any) -> Any:
                 seen.add(key.value)
             return node
 
-        def construct_yaml_float(self, node: Any) -> int | float:
+        def construct_yaml_float(self, node: Any) -> int | float | str:
             found: float = super().construct_yaml_float(node)
-            return int(found) if found.is_integer() else found
+            return _written(node) or (int(found) if found.is_integer() else found)
 
-    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
+        def construct_yaml_int(self, node: Any) -> int | str:
+            found: int = super().construct_yaml_int(node)
+            return _written(node) or found
+
+    for kind in ("float", "int"):
+        tag = f"tag:yaml.org,2002:{kind}"
+        Loader.add_constructor(tag, getattr(Loader, f"construct_yaml_{kind}"))
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, [*"+-0123456789"])
     return Loader
 
 
