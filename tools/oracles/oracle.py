@@ -13,17 +13,14 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-import subprocess
-import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
 from tools.oracles.jars import definition_artifacts, fetch
-from tools.oracles.java import compiled, java, java_options
 from tools.oracles.libraries import JACKSON, SLF4J
+from tools.oracles.line_program import LineProgram
 
 NEWEST = "4.4.0"
 
@@ -46,10 +43,6 @@ class JavaRefusal(Exception):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
-
-
-class OracleDied(Exception):
-    """The Java process ended although nobody asked it to; the message holds its stderr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +87,7 @@ class JavaOracle:
     def __init__(self, release: str = NEWEST) -> None:
         self.release = release
         jars = fetch(release, [*definition_artifacts(release), *JACKSON, *SLF4J])
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        self._process = subprocess.Popen(
-            [java(), *java_options(jars, compiled(_SOURCE, jars)), "Oracle"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-        )
+        self._program = LineProgram(_SOURCE, jars)
 
     def __enter__(self) -> Self:
         return self
@@ -110,9 +97,7 @@ class JavaOracle:
 
     def close(self) -> None:
         """End the process and wait for it."""
-        self._process.kill()
-        self._process.communicate()
-        self._stderr.close()
+        self._program.close()
 
     def messages(self) -> list[Message]:
         """Every message of the release, by name."""
@@ -173,42 +158,10 @@ class JavaOracle:
             for columns in self._ask(batch):
                 yield columns if isinstance(columns, JavaRefusal) else read(columns)
 
-    def _ask(self, lines: Sequence[str]) -> list[list[str] | JavaRefusal]:
-        """Write from a thread while reading here: neither side ever waits on a full pipe."""
-        writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
-        writer.start()
-        try:
-            return [self._read() for _ in lines]
-        except BaseException:
-            # The answers that are still to come would be taken for those to later questions.
-            self._process.kill()
-            raise
-        finally:
-            writer.join()
-
-    def _write(self, lines: Sequence[str]) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        try:
-            stdin.write("".join(f"{line}\n" for line in lines).encode())
-            stdin.flush()
-        except BrokenPipeError:
-            pass  # the process has ended, and the reader reports that
-
-    def _read(self) -> list[str] | JavaRefusal:
-        stdout = self._process.stdout
-        assert stdout is not None
-        line = stdout.readline()
-        if not line.endswith(b"\n"):
-            raise OracleDied(self._last_words())
-        verdict, *columns = line[:-1].decode().split("\t")
-        return columns if verdict == "ok" else JavaRefusal(*columns)
-
-    def _last_words(self) -> str:
-        status = self._process.wait()
-        self._stderr.seek(0)
-        said = self._stderr.read()[-4000:].decode(errors="replace")
-        return f"the Java oracle ended with status {status}; its stderr:\n{said}"
+    def _ask(self, lines: Sequence[str]) -> Iterator[list[str] | JavaRefusal]:
+        for answer in self._program.ask(lines):
+            verdict, *columns = answer.split("\t")
+            yield columns if verdict == "ok" else JavaRefusal(*columns)
 
 
 def _encode_line(name: str, version: int, obj: object) -> str:
