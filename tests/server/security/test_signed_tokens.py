@@ -153,7 +153,7 @@ def jwks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     keys = [jwk("P-521"), jwk("RSA", kid="enc", use="enc"), jwk("RSA", use="sig", alg="RS256"),
             jwk("short"), jwk("P-256")]  # fmt: skip
     faulty = [{"kty": "RSA", "kid": "faulty"}, {"kty": "oct", "kid": "secret", "k": "c2VjcmV0"}]
-    file.write_text(json.dumps({"keys": [*keys, *faulty]}))
+    file.write_text(json.dumps({"keys": [*faulty, *keys]}))
     return file
 
 
