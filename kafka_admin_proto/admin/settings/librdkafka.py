@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.errors import SettingsError
@@ -44,6 +45,7 @@ _REFUSED = {
     "ssl.ca.certificate.stores": "ssl.truststore.location",
     "ssl.keystore.pem": "ssl.keystore.key and ssl.keystore.certificate.chain",
 }
+_AUTHORITIES = "ssl.ca.location"
 _ALGORITHM = "ssl.endpoint.identification.algorithm"
 
 
@@ -61,6 +63,14 @@ def in_kafkas_names(properties: Mapping[str, str]) -> dict[str, str]:
     for name, (value, instead) in _FIXED.items():
         if found.pop(name, value).strip().lower() != value:
             raise ConfigurationError(f"{name} is librdkafka's, and {value} alone works: {instead}")
+    authorities = found.get(_AUTHORITIES, "").strip()
+    if authorities == "probe":  # what the system trusts, as without it
+        del found[_AUTHORITIES]
+    elif authorities and Path(authorities).is_dir():
+        raise ConfigurationError(
+            f"{_AUTHORITIES}={authorities} is a directory; name a file of PEM, or leave it out for "
+            "what the system trusts"
+        )
     for name, kafkas in {**_SAME, **_FILES}.items():
         if name not in found:
             continue

@@ -75,6 +75,13 @@ def test_each_name_is_one_of_kafkas(tmp_path: Path) -> None:
     }
 
 
+def test_authorities_as_librdkafka_finds_them(tmp_path: Path) -> None:
+    assert in_kafkas_names({"ssl.ca.location": " probe", "client.id": "a"}) == {"client.id": "a"}
+    with pytest.raises(ConfigurationError, match=r"ssl.ca.location=.* is a directory; name a file"):
+        in_kafkas_names({"ssl.ca.location": str(tmp_path)})
+    assert in_kafkas_names({"ssl.ca.location": ""}) == {"ssl.truststore.location": ""}
+
+
 @pytest.mark.parametrize(
     ("properties", "said"),
     [
