@@ -116,6 +116,7 @@ def read_records(
 
 def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[Batch]:
     """Each batch; raises DecodeError at bytes where no batch can begin."""
+    memoryview(data)  # raises TypeError: a text has a length and slices too
     position = index = 0
     left = limit
     while (size := _size(data, position, index)) is not None:

@@ -70,6 +70,15 @@ def test_null_records_are_no_batches() -> None:
     assert list(read_batches(None)) == []
 
 
+@pytest.mark.parametrize("wrong", ["", "0000", 0, [0], [b"a"]])
+def test_what_is_no_bytes_is_not_no_batches(wrong: Any) -> None:
+    """A text without bytes.fromhex had no batches, and was cut short."""
+    with pytest.raises(TypeError, match="bytes-like object"):
+        read_records(wrong)
+    with pytest.raises(TypeError, match="bytes-like object"):
+        list(read_batches(wrong))
+
+
 @given(batches(), st.integers(0, 1 << 32), st.booleans())
 def test_a_flipped_bit_is_noticed(batch: Batch, bit: int, twice: bool) -> None:
     good = write_batch(batch)
