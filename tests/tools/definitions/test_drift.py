@@ -64,6 +64,13 @@ def test_each_kind(there: MessageSpec, line: str) -> None:
     assert found(message(), message()).drifts == []
 
 
+def test_headers_that_are_said_and_followed_before_are_no_difference() -> None:
+    for flexible, headers in (("none", {"0+": "1"}), ("1+", {"0": "1", "1+": "2"})):
+        said = message(FIELD, flexibleVersions=flexible, headerVersions=headers)
+        unsaid = message(FIELD, flexibleVersions=flexible)
+        assert found(unsaid, said).drifts == found(said, unsaid).drifts == []
+
+
 def test_a_difference_deep_inside() -> None:
     def nested(versions: str) -> MessageSpec:
         inner = {"name": "Deep", "type": "uuid", "versions": versions, "mapKey": versions == "0+"}
