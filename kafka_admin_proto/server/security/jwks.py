@@ -11,7 +11,7 @@ from collections.abc import Collection
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import ProxyHandler, build_opener
 
@@ -41,12 +41,16 @@ class Jwks:
         self._asks = threading.Lock()
         try:
             parts = urlsplit(url)
-            host = parts.hostname
+            host, _ = parts.hostname, parts.port
         except ValueError:
-            raise SettingsError(f"{JWKS_URL} is not a URL: {url}") from None
+            raise SettingsError(f"{JWKS_URL} is not a URL") from None
+        if "@" in parts.netloc:
+            raise SettingsError(f"{JWKS_URL} has a user in it, which is not sent; remove it")
+        #: Without a query, which may be a secret.
+        self._shown = f"{JWKS_URL}={parts.scheme}://{parts.netloc}{parts.path}"
         self._file = Path(unquote(parts.path)) if parts.scheme == "file" and not host else None
         if self._file is None and (parts.scheme not in ("http", "https") or not host):
-            raise SettingsError(f"{JWKS_URL}={url}: expected https://…, http://… or file:///…")
+            raise SettingsError(f"{self._shown}: expected https://…, http://… or file:///…")
         self._opener = build_opener(ProxyHandler({}))  # as Java, which reads no environment
 
     def start(self, now_ms: float) -> None:
@@ -55,7 +59,7 @@ class Jwks:
         try:
             self._read()
         except (OSError, ValueError, HTTPException, RecursionError) as error:
-            raise SettingsError(f"{JWKS_URL}={self._url}: {_reason(error)}") from None
+            raise SettingsError(f"{self._shown}: {_reason(error)}") from None
 
     def keys(self, kid: str | None, now_ms: float) -> Collection[dict[str, Any]]:
         """The keys with that id, all where it is None. Never waits for an endpoint."""
@@ -80,7 +84,7 @@ class Jwks:
         try:
             self._read()
         except (OSError, ValueError, HTTPException, RecursionError) as error:
-            SERVER.warning("%s=%s: %s", JWKS_URL, self._url, _reason(error))
+            SERVER.warning("%s: %s", self._shown, _reason(error))
 
     def _read(self) -> None:
         if self._file is None:
@@ -101,6 +105,8 @@ class Jwks:
 
 def _reason(error: Exception) -> str:
     """Why there are no keys; what stands in a file or an answer is not shown."""
+    if isinstance(error, HTTPError):
+        return f"it answered {error.code}"
     if isinstance(error, OSError):
         cause = error.reason if isinstance(error, URLError) else error
         return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__

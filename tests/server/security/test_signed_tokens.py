@@ -281,6 +281,8 @@ def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
     assert asked("2", 60_000) == ([], two)
     answers[:] = [b""]
     assert asked("3", 200_000) == ([], two)  # it fails: those that there are stay
+    with pytest.raises(SettingsError, match=r"keys: it answered 500$"):
+        Jwks(url, 0).start(0)
     answers[:] = [b'{"keys": [{"kid": "1"}]}']
     assert asked("2", 3_799_999) == (two, two)
     assert asked("2", 3_800_000) == (two, one)
@@ -291,7 +293,10 @@ def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
     [
         ({URL: ""}, "needs sasl.oauthbearer.jwks.endpoint.url"),
         ({URL: "file:///no/such"}, "No such file or directory"),
-        ({URL: "ftp://id.example/keys"}, "expected https://"),
+        ({URL: "ftp://id.example/keys?hush"}, r"=ftp://id.example/keys: expected https://"),
+        ({URL: "https://me:hush@id.example/keys"}, "has a user in it"),
+        ({URL: "https://id.example:hush/keys"}, "is not a URL"),
+        ({URL: "http://127.0.0.1:1/keys?hush"}, "127.0.0.1:1/keys: Connection refused"),
         ({HANDLER: "org.example.Mine"}, "is a class of Java"),
         ({HANDLER: ""}, "tokens are let in without a signature"),
         ({"sasl.enabled.mechanisms": "SCRAM-SHA-256"}, "no effect without OAUTHBEARER"),
@@ -306,8 +311,9 @@ def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
 def test_settings_that_would_have_no_effect(
     jwks: Path, configs: dict[str, str], sentence: str
 ) -> None:
-    with pytest.raises(SettingsError, match=sentence), cluster(jwks, **configs):
+    with pytest.raises(SettingsError, match=sentence) as caught, cluster(jwks, **configs):
         pass
+    assert "hush" not in str(caught.value)
 
 
 def test_a_config_of_all_listeners_needs_one_that_reads_it() -> None:
