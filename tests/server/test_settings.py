@@ -167,6 +167,8 @@ def test_each_config_is_held_to_its_definition(release: str) -> None:
         ({"leader.replication.throttled.rate": 5}, "set it on the running cluster"),
         ({"node.id": 4}, "the cluster sets the config node.id itself: give brokers instead"),
         ({"broker.rack": "a"}, "give racks instead"),
+        ({"metadata.log.dir": "/a"}, "sets the config metadata.log.dir itself: give data instead"),
+        ({"controller.quorum.bootstrap.servers": "a:1"}, "itself: give brokers instead"),
         ({"listener.name.b.ssl.client.auth": "none"}, "of no listener of the cluster; there are"),
         ({"listener.name.plaintext.max.connections": "9"}, "all listeners of a node together"),
         ({"num.partitions": "3.0"}, "Invalid value 3.0 for configuration num.partitions: Not a"),
