@@ -84,7 +84,7 @@ class Cluster:
         self,
         brokers: int = 1,
         *,
-        release: str = "4.3",
+        release: str = "4.4",
         host: str = "127.0.0.1",
         advertised_host: str | None = None,
         advertised_listeners: Mapping[str, str | Sequence[str]] | None = None,

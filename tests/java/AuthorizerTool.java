@@ -18,7 +18,6 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import org.apache.kafka.common.utils.SecurityUtils;
 import org.apache.kafka.metadata.authorizer.StandardAcl;
 import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
 import org.apache.kafka.server.authorizer.Action;
@@ -43,7 +42,8 @@ public final class AuthorizerTool {
     private record Asked(String name, String host) implements AuthorizableRequestContext {
         @Override
         public KafkaPrincipal principal() {
-            return SecurityUtils.parseKafkaPrincipal(name);
+            String[] parts = name.split(":", 2);
+            return new KafkaPrincipal(parts[0], parts[1]);
         }
 
         @Override

@@ -22,7 +22,7 @@ class Served:
 
     def __init__(
         self,
-        release: str = "4.3",
+        release: str = "4.4",
         nodes: int = 3,
         log: Log | None = None,
         configs: Mapping[str, str] | None = None,
@@ -71,7 +71,7 @@ class DrawnSteps:
 
     def __init__(
         self,
-        release: str = "4.3",
+        release: str = "4.4",
         configs: Mapping[str, str] | None = None,
         users: Sequence[str] = (),
     ) -> None:

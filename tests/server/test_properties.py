@@ -11,6 +11,7 @@ from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED, draws
 from tests.server.differential.machine import run_independent, run_steps
@@ -63,12 +64,12 @@ class _Replayed(DrawnSteps):
         assert {each.name for each in described} == {*state.topic_names}
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_drawn_requests_are_answered_and_replayed(release: str) -> None:
     run_steps(_Replayed(release), _STEPS)
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_raw_requests_are_answered(release: str) -> None:
     run_independent(_Replayed(release), 4 * _STEPS, drawn_seed=SEED)
     secured = _Asked(release, configs=SECURED, users=["admin", "eve"])

@@ -19,7 +19,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server import Cluster, SyncCluster
-from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.definitions import RELEASES, definitions
 from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.resolved_settings import LISTENERS
@@ -75,8 +75,8 @@ def test_each_item_of_a_collection_is_checked(name: str, wrong: Any) -> None:
         ),
         ({"brokers": 0}, "brokers is 0"),
         ({"brokers": 1001}, "brokers is 1001"),
-        ({"release": "4.1"}, "release is '4.1'; expected one of 4.3, 3.9"),
-        ({"release": 4.3}, "release is 4.3; expected one of 4.3, 3.9, as text"),
+        ({"release": "4.1"}, "release is '4.1'; expected one of 4.4, 4.3, 3.9"),
+        ({"release": 4.3}, "release is 4.3; expected one of 4.4, 4.3, 3.9, as text"),
         ({"port": 65536}, "port is 65536"),
         ({"port": 65534, "brokers": 3}, "the last of 3 ports from there on is beyond 65535"),
         ({"rules": "kip-5"}, "rules is 'kip-5'; expected one of shipped, kip-4, kip-4a, kip-4b"),
@@ -144,7 +144,7 @@ def test_each_limit_is_checked(make: type[Any]) -> None:
                 make(**{name: -1})
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_each_config_is_held_to_its_definition(release: str) -> None:
     """Every config of a number or a bool refuses a word."""
     words = 0

@@ -208,7 +208,9 @@ class View:
                 Authorizer,  # slow to import
             )
 
-            self._authorizer = Authorizer(self._authorizer_settings, self.cluster.acls.values())
+            self._authorizer = Authorizer(
+                self._authorizer_settings, self.cluster.acls.values(), self.release
+            )
         return self._authorizer
 
     # Following the log.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
-from kafka_admin_proto.server.configs.sources import BrokerConfigs
+from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
 from kafka_admin_proto.server.configs.together import check_together
 from kafka_admin_proto.server.configs.values import check
 from kafka_admin_proto.server.failures import ApiFailure
@@ -20,6 +20,8 @@ _THREADS = (
     "background.threads", "num.network.threads",
 )  # fmt: skip
 _PER_BROKER = "per-broker"
+#: Values of retentions; the second is of local ones alone.
+_UNLIMITED, _AS_KEPT = -1, -2
 #: Kafka adds and removes listeners while a broker runs; here they are those of the start.
 _OF_START = ("listeners", "advertised.listeners", "listener.security.protocol.map")
 
@@ -69,6 +71,36 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
         found = after.find((each,))
         count = parse(threads, threads.default if found is None else found[1], state.release)
         _check_threads(each, count, state.broker_value(each, node_id))
+    for unit in ("ms", "bytes"):
+        _check_tiers(state, after, unit)
+
+
+def _check_tiers(state: State, after: BrokerConfigs, unit: str) -> None:
+    """Raises ApiFailure for what is kept locally, or copied late, for longer than a log is kept.
+
+    These are checks of DynamicLogConfig, which a start does not make.
+    """
+
+    def value(name: str) -> int:
+        topic_config = state.definitions.topics[f"{name}.{unit}"]
+        number: int = parse(topic_config, topic_value(topic_config, {}, after)[0], state.release)
+        return number
+
+    kept, local = value("retention"), value("local.retention")
+    name, of_all = f"log.local.retention.{unit}", f"log.retention.{unit}"
+    if kept != _UNLIMITED and local != _AS_KEPT:
+        if local == _UNLIMITED:
+            raise _invalid(name, local, f"Value must not be -1 as {of_all} value is set as {kept}.")
+        if local > kept:
+            raise _invalid(
+                name, local, f"Value must not be more than {of_all} property value: {kept}"
+            )
+    if f"remote.copy.lag.{unit}" not in state.definitions.topics:
+        return
+    lag, most = value("remote.copy.lag"), kept if local == _AS_KEPT else local
+    if lag > most >= 0:
+        fault = f"Value must not exceed {name} (effective value: {most})"
+        raise _invalid(f"log.remote.copy.lag.{unit}", lag, fault)
 
 
 def _check_threads(name: str, count: int, before: int) -> None:
@@ -83,11 +115,18 @@ def _check_threads(name: str, count: int, before: int) -> None:
         fault = f"value should not be greater than double the current value {before}"
     else:
         return
-    raise ApiFailure(
-        codes.INVALID_REQUEST,
-        "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update "
-        f"validation failed for {name}={count}, {fault} for configuration Invalid dynamic "
-        "configuration",
+    raise _not_dynamic(f"Dynamic thread count update validation failed for {name}={count}, {fault}")
+
+
+def _invalid(name: str, value: int, fault: str) -> ApiFailure:
+    return _not_dynamic(f"Invalid value {value} for configuration {name}: {fault}")
+
+
+def _not_dynamic(fault: str) -> ApiFailure:
+    """What a part of the broker throws, in the text of what was thrown for it."""
+    text = f"Invalid value org.apache.kafka.common.config.ConfigException: {fault}"
+    return ApiFailure(
+        codes.INVALID_REQUEST, f"{text} for configuration Invalid dynamic configuration"
     )
 
 
@@ -98,7 +137,7 @@ def known_as_single(state: State, name: str) -> bool:
 
 
 def _refused(state: State, text: str, names: list[str], in_3_9: str = "Set") -> ApiFailure:
-    """The error; its text has a Java list in 4.3, and in 3.9 a Scala set of class ``in_3_9``."""
+    """The error. Its text has a Java list since 4.0, in 3.9 a Scala set of class ``in_3_9``."""
     listed = ", ".join(names)
     shown = f"[{listed}]" if state.release >= "4" else f"{in_3_9}({listed})"
     return ApiFailure(codes.INVALID_REQUEST, f"{text}: {shown}")

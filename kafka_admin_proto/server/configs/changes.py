@@ -14,7 +14,8 @@ from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.policies.altered import altered_list
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
-from kafka_admin_proto.server.configs.others import check_group_configs, check_metrics_configs
+from kafka_admin_proto.server.configs.groups import check_group_configs
+from kafka_admin_proto.server.configs.metrics import check_metrics_configs
 from kafka_admin_proto.server.failures import (
     MOST_RECORDS,
     NOT_AUTHORIZED,
@@ -126,7 +127,7 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
             _check_node_id(state, change, node_id)
         if change.kind == BROKER_LOGGER_RESOURCE:
-            _check_loggers(change.operations)
+            _check_loggers(change.operations, state.release)
         else:
             check_broker_configs(state, change.name, _applied_by_broker(state, change), node_id)
 
@@ -146,14 +147,15 @@ def _check_node_id(state: State, change: Change, node_id: int) -> None:
         raise ApiFailure(codes.INVALID_REQUEST, text)
 
 
-def _check_loggers(operations: Sequence[tuple[str, int, str | None]]) -> None:
+def _check_loggers(operations: Sequence[tuple[str, int, str | None]], release: str) -> None:
     """Raise ApiFailure for the first change of a level: there are no loggers that could have it."""
     for name, what, _ in operations:
         if what in (SET, DELETE):
             raise ApiFailure(codes.INVALID_CONFIG, f"Logger {name} does not exist!")
-        if what not in _WORDS:
+        if what not in _WORDS and release < "4.4":
             raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
-        text = f"{_WORDS[what]} operation is not allowed for the BROKER_LOGGER resource"
+        word = f"{_WORDS[what]} operation" if what in _WORDS else f"Unknown operation type {what}"
+        text = f"{word} is not allowed for the BROKER_LOGGER resource"
         raise ApiFailure(codes.INVALID_REQUEST, text)
 
 

@@ -10,10 +10,11 @@ from functools import cache, cached_property
 import msgspec
 
 from kafka_admin_proto.errors import UnknownReleaseError
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.schema.catalog import catalog
 
-#: The releases that the cluster plays; ``schemas/configs.json`` has newer ones too.
-RELEASES = ("4.3", "3.9")
+#: The releases that the cluster plays, newest first.
+RELEASES = ("4.4", "4.3", "3.9")
 
 
 class Validator(msgspec.Struct, frozen=True):
@@ -78,6 +79,11 @@ class Definitions(msgspec.Struct, dict=True):
     group: tuple[ConfigDefinition, ...]
     client_metrics: tuple[ConfigDefinition, ...]
     features: tuple[Feature, ...]
+
+    @cached_property
+    def metadata_version(self) -> int:
+        """The newest level of ``metadata.version``."""
+        return next(each.max for each in self.features if each.name == METADATA_VERSION)
 
     @cached_property
     def topics(self) -> dict[str, ConfigDefinition]:

@@ -134,9 +134,7 @@ def open_cluster(
 
 def check_release(state: ClusterState, release: str, data: Path) -> None:
     """Raise MetadataLogError for a metadata.version that the release does not know."""
-    newest = next(
-        each.max for each in definitions(release).features if each.name == METADATA_VERSION
-    )
+    newest = definitions(release).metadata_version
     level = state.features.get(METADATA_VERSION, newest)
     if level > newest:
         raise MetadataLogError(

@@ -12,7 +12,7 @@ from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
 from kafka_admin_proto.server.configs.values import check
 
 _SEGMENT_BYTES = "metadata.log.segment.bytes"
-#: 4.3 has this config for tests, in place of the former, whose lowest value is 8 MiB.
+#: Kafka 4 has this config for tests, in place of the former, whose lowest value is 8 MiB.
 _SEGMENT_BYTES_IN_TESTS = "internal.metadata.log.segment.bytes"
 #: 3.9 has this config for tests: the lowest value of the first.
 _SEGMENT_MIN_BYTES = "metadata.log.segment.min.bytes"

@@ -48,7 +48,7 @@ class LogSettings(msgspec.Struct, frozen=True):
     def of(cls, configs: Mapping[str, str | None], release: str) -> LogSettings:
         """The settings for a topic's configs, texts that have been checked; others are defaults.
 
-        ``release`` is "4.3" or "3.9".
+        ``release`` is one that the cluster plays.
         """
         known = definitions(release)
         value = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 from collections.abc import Mapping
 
 from kafka_admin_proto.protocol import codes
@@ -56,11 +57,13 @@ def quota_types(names: Mapping[str, str | None]) -> dict[str, str]:
     return _OF_ADDRESSES
 
 
-def check_quota(types: Mapping[str, str], key: str, value: float) -> None:
+def check_quota(types: Mapping[str, str], key: str, value: float, release: str) -> None:
     """Raise ApiFailure for a quota or a value that the entity cannot have."""
     kind = types.get(key)
     if kind is None:
         raise ApiFailure(codes.INVALID_REQUEST, f"Invalid configuration key {key}")
+    if release >= "4.4" and not math.isfinite(value):
+        raise ApiFailure(codes.INVALID_REQUEST, f"Quota {key} must be a finite number")
     if value <= 0:
         raise ApiFailure(codes.INVALID_REQUEST, f"Quota {key} must be greater than 0")
     if kind == "DOUBLE":

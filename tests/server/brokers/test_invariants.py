@@ -100,7 +100,7 @@ async def _no_ports(node: Node) -> None:
 class Cluster(RuleBasedStateMachine):
     """Nodes end and start, brokers are fenced, topics change, time passes."""
 
-    release = "4.3"
+    release = "4.4"
     on_disk = False
 
     def __init__(self) -> None:
@@ -248,9 +248,9 @@ class Cluster(RuleBasedStateMachine):
             assert {*each.isr} <= {*each.replicas}
             assert len({*each.isr, *each.elr}) == len(each.isr) + len(each.elr)
             assert len(each.last_known_elr) <= 1
-            if each.leader >= 0 or self.release == "4.3":
+            if each.leader >= 0 or self.release == "4.4":
                 assert not any(brokers[one].fenced for one in each.isr)
-            if self.release == "4.3":
+            if self.release == "4.4":
                 assert each.isr == [] or each.leader >= 0
 
     @invariant()

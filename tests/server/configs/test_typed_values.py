@@ -11,7 +11,7 @@ from kafka_admin_proto.messages import ConfigRecord, DeleteTopicsRequest, Metada
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.configs.definitions import ConfigDefinition, definitions
+from kafka_admin_proto.server.configs.definitions import RELEASES, ConfigDefinition, definitions
 from kafka_admin_proto.server.initial_topics import checked_topics, create_topics
 from kafka_admin_proto.server.state import GROUP_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.topics.partition_changes import min_in_sync, unclean_allowed
@@ -36,7 +36,7 @@ def written(config: ConfigDefinition, way: int) -> str:
 
 
 @pytest.mark.parametrize("way", range(3))
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_each_config_is_read_as_its_type(release: str, way: int) -> None:
     """Each config of brokers, topics and groups that has a default, written in another way."""
     known = definitions(release)

@@ -1,6 +1,6 @@
 """Drawn steps for ours beside a real three-node cluster.
 
-Run as ``python -m tests.server.differential.real_cluster [4.3.1|3.9.2] [--seed N] [--steps N]``,
+Run as ``python -m tests.server.differential.real_cluster [RELEASE] [--seed N] [--steps N]``,
 with ``--outages`` for nodes that end, ``--secured`` for users and ACLs, and ``--records`` for
 producers and consumers; with ``--raw`` each
 step is a request that only a raw client sends. It ends with 1 when something differs that
@@ -39,8 +39,8 @@ from tools.clusters import (
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import class_path
 
-#: With policies in 3.9.2, without in 4.3.1.
-RELEASES = (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
+#: With policies in 3.9.2, without in the others.
+RELEASES = ("4.4.0", NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
 _PATIENT = {
     "broker.session.timeout.ms": "60000",

@@ -1,6 +1,6 @@
 """Answers of real clusters to requests that only a raw client sends, kept for tests without Java.
 
-Run as ``python -m tests.server.differential.recorded [4.3.1|3.9.2]``: it starts a real cluster with
+Run as ``python -m tests.server.differential.recorded [RELEASE]``: it starts a real cluster with
 an authorizer, asks its first node what ``recorded.json`` has, and writes the answers there.
 """
 
@@ -23,6 +23,7 @@ from kafka_admin_proto.messages.create_topics_request import (
 )
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.protocol.headers import message_of
+from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.security import SUPER_USERS
 from tests.server.differential.wire import Nodes
@@ -80,7 +81,7 @@ def answers_of(recorded: Recorded, release: str) -> Iterator[tuple[Case, Message
 
 def main() -> None:
     release = sys.argv[1] if sys.argv[1:] else NEWEST_BROKER
-    recorded = read()
+    recorded, facts = read(), release_facts(release)
     with (
         tempfile.TemporaryDirectory() as folder,
         kraft(Path(folder), release, nodes=3, properties=CONFIGS) as real,
@@ -88,7 +89,9 @@ def main() -> None:
         nodes = Nodes(real.bootstrap)
         assert nodes.ask(0, FIRST, _FIRST_VERSION).topics[0].error_code == 0
         for case in recorded.cases:
-            answer = nodes.ask(0, case.message, case.version)
+            message, answer = case.message, None
+            if case.version in facts.versions_of(message.api_key or 0):
+                answer = nodes.ask(0, message, case.version)
             shown = codec(type(answer), case.version).to_json(answer) if answer else None
             case.answers[release] = shown
         quorum = nodes.ask(0, _QUORUM, 0).topics[0].partitions[0]

@@ -29,7 +29,7 @@ class Coordinated:
     """The group "g" and its coordinator, of one broker or more."""
 
     def __init__(
-        self, release: str = "4.3", nodes: int = 1, configs: Mapping[str, str] | None = None
+        self, release: str = "4.4", nodes: int = 1, configs: Mapping[str, str] | None = None
     ) -> None:
         factor = {"offsets.topic.replication.factor": str(nodes)}
         self.served = Served(release, nodes, configs={**factor, **(configs or {})})

@@ -11,6 +11,7 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
 from tests.server.groups.consumers import Consumer
@@ -222,7 +223,7 @@ def test_a_member_of_the_classic_protocol_lets_topics_be_found(cluster: Coordina
     assert sorted(regex.topics) == ["order-lines", "orders"]
 
 
-@pytest.mark.parametrize("release", ["3.9", "4.3"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_a_cluster_without_the_protocol(release: str) -> None:
     configs = {"group.coordinator.rebalance.protocols": "classic"}
     cluster = Coordinated(release, configs=configs)

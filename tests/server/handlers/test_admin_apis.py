@@ -28,12 +28,13 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.messages.update_features_request import FeatureUpdateKey
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.security.scram import credential
 from tests.server.clients.admin_requests import admin_requests
 from tests.server.served import Served
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_each_request_is_answered(release: str) -> None:
     served = Served(release)
     for request in admin_requests():
@@ -107,7 +108,7 @@ def test_min_in_sync_is_that_of_all_brokers_where_leaders_are_eligible_by_it() -
     assert configs == {(4, ""): {"min.insync.replicas": "1"}}
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_a_brokers_throttles_are_set(release: str) -> None:
     """ReassignPartitionsCommand sets them; 3.9 does not have them among its broker's configs."""
     rate = AlterableConfig("leader.replication.throttled.rate", 0, "1000")

@@ -52,7 +52,7 @@ _ALL = list(range(_PARTITIONS))
 _LONG_ID = "a" * 30_000
 
 
-def made(release: str = "4.3") -> Coordinated:
+def made(release: str = "4.4") -> Coordinated:
     """A group with many members and offsets, and a transaction with many partitions."""
     found = Coordinated(release, configs={"transaction.state.log.replication.factor": "1"})
     ask = found.served.ask

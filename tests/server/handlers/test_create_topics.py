@@ -16,6 +16,7 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
 )
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.failures import MOST_RECORDS
 from tests.server.served import Served
 
@@ -104,7 +105,7 @@ REFUSED: dict[str, tuple[CreatableTopic, int, str]] = {
 
 
 @pytest.mark.parametrize("rule", REFUSED)
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_refused(rule: str, release: str) -> None:
     refused, code, message = REFUSED[rule]
     served = Served(release)
@@ -134,7 +135,7 @@ def test_a_timeout_that_is_over_creates_nothing(timeout_ms: int) -> None:
     assert served.state.topic("a") is None
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("counts", [[10_001], [5_000, 5_001], [10_000, -1]])
 def test_too_many_partitions_refuse_the_request(release: str, counts: list[int]) -> None:
     wanted = [topic(str(index), count) for index, count in enumerate(counts)]
@@ -156,7 +157,7 @@ def test_validated_only() -> None:
     assert create(served, topic("a")) == [("a", 0, None)]
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_each_version_answers_what_it_has(release: str) -> None:
     served = Served(release)
     for version in served.versions[19]:

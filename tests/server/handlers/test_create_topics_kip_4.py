@@ -10,13 +10,12 @@ from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.failures import MOST_RECORDS
 from kafka_admin_proto.server.security.authorizer import rules
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.security.authorizer.test_apis import SECURED, allow
 from tests.server.served import Served
-
-RELEASES = ["4.3", "3.9"]
 
 
 @pytest.fixture(params=RELEASES)
@@ -24,7 +23,7 @@ def served(request: pytest.FixtureRequest) -> Served:
     return by_kip_4(request.param)
 
 
-def by_kip_4(release: str = "4.3", **settings: Any) -> Served:
+def by_kip_4(release: str = "4.4", **settings: Any) -> Served:
     served = Served(release, **settings)
     served.state.rules = "kip-4"
     return served

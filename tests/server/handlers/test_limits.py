@@ -18,6 +18,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.policies.altered import altered_list
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from tests.server.handlers.samples import Resources, described, incremental
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.security.authorizer.test_apis import SECURED
@@ -61,7 +62,7 @@ def test_topics_are_described_however_many_they_are() -> None:
     assert {each.error_code for each in rows} == {0}
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
     ("count", "value", "code"),
     [(1_000, "x", 0), (1_001, "x", 40), (1_000, "x" * 2_000, 40), (10_001, "x", 40)],

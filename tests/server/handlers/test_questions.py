@@ -20,6 +20,7 @@ from kafka_admin_proto.messages.describe_log_dirs_request import DescribableLogD
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.messages.describe_topic_partitions_request import Cursor
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -43,7 +44,7 @@ def test_a_key_of_a_share_group(release: str, version: int, key: str, code: int)
     assert row.error_code == code
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_the_quorum_of_another_topic(release: str) -> None:
     request = DescribeQuorumRequest([TopicData("a", [PartitionData(0)])])
     (row,) = Served(release).ask(request).topics[0].partitions
@@ -51,14 +52,14 @@ def test_the_quorum_of_another_topic(release: str) -> None:
     assert row.error_message == "This server does not host this topic-partition."
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_the_controllers_log_is_a_topic_without_an_id(release: str) -> None:
     request = MetadataRequest([MetadataRequestTopic(name="__cluster_metadata")])
     (row,) = Served(release).ask(request, 12).topics
     assert (row.error_code, row.topic_id.int) == (3, 0)
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_a_partition_twice_has_one_log(release: str) -> None:
     served = Served(release)
     create(served, topic("a", assignment={0: [1], 1: [1]}))
@@ -76,7 +77,7 @@ def test_a_cursor_at_the_end_of_all_ints_overflows() -> None:
     assert (cursor.topic_name, cursor.partition_index) == ("a", -(1 << 31))
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_replicas_move_to_the_directory_they_are_in(release: str) -> None:
     """4.3.1 and 3.9.2 with one directory, asked on 2026-11-27."""
     served, long, longest = Served(release), "l" * 240, "m" * 212

@@ -19,6 +19,7 @@ from kafka_admin_proto.messages.alter_partition_reassignments_request import (
 )
 from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
 from kafka_admin_proto.server.brokers.replicas import catch_up
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 
@@ -109,7 +110,7 @@ def test_the_preferred_leader_is_elected() -> None:
     assert row.error_code == 84
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_an_election_of_nothing_is_done(release: str) -> None:
     request = ElectLeadersRequest(election_type=2, topic_partitions=[], timeout_ms=0)
     assert Served(release).ask(request).error_code == 0

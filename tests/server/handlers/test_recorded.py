@@ -10,7 +10,7 @@ from tests.server.differential.recorded import CONFIGS, FIRST, answers_of, read
 from tests.server.served import Served
 
 
-@pytest.mark.parametrize("release", ["4.3.1", "3.9.2"])
+@pytest.mark.parametrize("release", ["4.4.0", "4.3.1", "3.9.2"])
 def test_answers_are_those_of_real_clusters(release: str) -> None:
     """One cluster is asked all of it: the requests change nothing but `a`, which is there."""
     served = Served(release.rpartition(".")[0], configs=CONFIGS)

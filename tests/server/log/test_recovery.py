@@ -101,7 +101,7 @@ def test_killed_at_any_byte_of_any_file(
         replayed = replay(node)
         assert not replayed.problems
         assert topics_of(replayed.state) == load.acknowledged
-        assert replayed.state.features["metadata.version"] == 30
+        assert replayed.state.features["metadata.version"] == 33
         kept = Snapshot.in_folder(node / FOLDER_NAME)
         assert int(segments(node)[0].stem) <= min((each.end for each in kept), default=0)
         assert all(each.is_whole() for each in kept)
@@ -334,7 +334,7 @@ def test_a_newer_cluster_than_the_release_is_refused(tmp_path: Path) -> None:
             raise AssertionError
 
     for _ in range(2):
-        with pytest.raises(MetadataLogError, match=r"4\.3-IV0, which Kafka 3\.9 does not know"):
+        with pytest.raises(MetadataLogError, match=r"4\.4-IV2, which Kafka 3\.9 does not know"):
             asyncio.run(look())
 
 

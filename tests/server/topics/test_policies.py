@@ -20,6 +20,7 @@ from kafka_admin_proto.server import (
     RequestMetadata,
     SyncCluster,
 )
+from kafka_admin_proto.server.configs.definitions import RELEASES
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -68,7 +69,7 @@ def test_what_a_policy_sees() -> None:
     assert second.assignment == {0: (2, 1)}
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("version", [0, 1, 2, 5, 7])
 @pytest.mark.parametrize("validate_only", [False, True])
 def test_the_message_is_in_answers_from_version_1_on(

@@ -25,6 +25,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 from tests.server.groups.stories import CONFIGS, Side, both
 
@@ -42,6 +43,8 @@ _BUSY = (
     codes.CONCURRENT_TRANSACTIONS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR,
     codes.COORDINATOR_LOAD_IN_PROGRESS, codes.NOT_ENOUGH_REPLICAS,
 )  # fmt: skip
+#: Of TxnOffsetCommit.
+_WITH_TOPIC_IDS = 6
 #: A moment, but not -1.
 _STARTED = re.compile(r"start_time_ms': [0-9]+")
 
@@ -149,11 +152,14 @@ class Story:
             )
         if kind == "commit_offsets":
             part = TxnOffsetCommitRequestPartition(number, random.randrange(9))
-            asked = [TxnOffsetCommitRequestTopic(topic, partitions=[part])]
-            return (
-                lambda side: m.TxnOffsetCommitRequest(name, "g0", *who(side), topics=asked),
-                self._version(28, 0),
-            )
+            version = self._version(28, 0)
+
+            def committed(side: TransactionSide) -> Message:
+                topic_id = side.topic_ids[topic] if version >= _WITH_TOPIC_IDS else ZERO_TOPIC_ID
+                asked = [TxnOffsetCommitRequestTopic(topic, topic_id, [part])]
+                return m.TxnOffsetCommitRequest(name, "g0", *who(side), topics=asked)
+
+            return committed, version
         if kind == "end":
             commit = random.random() < 0.6
             return lambda side: m.EndTxnRequest(name, *who(side), commit), self._version(26, 0)

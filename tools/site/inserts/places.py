@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tools.site.inserts import field_to_bytes, pipeline_tables, rooms, spark_sizing
+from tools.site.inserts import field_to_bytes, new_release, pipeline_tables, rooms, spark_sizing
 
 #: Name in ``<!-- insert: NAME -->`` on a page → what makes the text in its place.
 INSERTS: dict[str, Callable[[], str]] = {
@@ -13,6 +13,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     **field_to_bytes.INSERTS,
     **pipeline_tables.INSERTS,
     **spark_sizing.INSERTS,
+    **new_release.INSERTS,
 }
 _MARK = re.compile(r"^<!-- insert: ([\w-]+) -->$", re.MULTILINE)
 

@@ -18,7 +18,7 @@ from tools.site.markdown import cell, code, field_table, table
 
 PATH = "reference/server-configs.md"
 #: The newer release first: the page shows its values, and where the older one has others.
-NEWER, OLDER = "4.3", "3.9"
+NEWER, OLDER = "4.4", "3.9"
 _TESTS = Path(__file__).parents[3] / "tests" / "server"
 #: What the comparison with real clusters and the one with clients' tools leave out on purpose.
 DIFFERENCES = (
@@ -85,14 +85,14 @@ def _configs(
         if before is None:
             notes.append(f"new since {OLDER}")
         elif before.default != each.default:
-            notes.append(f"{OLDER}: {_shown(before.default)}")
+            notes.append(f"{OLDER}: {shown(before.default)}")
         if each.update is not None:
             notes.append(f"changes while running, {each.update}")
         rows.append([
             # A heading, so that the search finds each name by itself.
             f'<h4 id="{title.split()[0].lower()}-{each.name}">{code(each.name)}</h4>',
-            code(each.type.lower()), _shown(each.default),
-            _allowed(each.validator), "; ".join(notes),
+            code(each.type.lower()), shown(each.default),
+            allowed(each.validator), "; ".join(notes),
         ])  # fmt: skip
     gone = sorted(set(older) - {each.name for each in newer})
     lines = field_table(["Config", "Type", "Default", "Values", "Notes"], rows)
@@ -101,16 +101,16 @@ def _configs(
     return lines
 
 
-def _shown(default: str | None) -> str:
+def shown(default: str | None) -> str:
     return "" if default is None else code(default) if default else "empty"
 
 
-def _allowed(validator: Validator | None) -> str:
+def allowed(validator: Validator | None) -> str:
     """The rule that values are checked by, in a few words."""
     if validator is None:
         return ""
     if validator.validators:
-        return "; ".join(filter(None, map(_allowed, validator.validators)))
+        return "; ".join(filter(None, map(allowed, validator.validators)))
     if validator.values:
         return ", ".join(map(code, validator.values))
     low, high = validator.min, validator.max

@@ -8,6 +8,7 @@ from __future__ import annotations
 from kafka_admin_proto.messages.create_acls_request import CreateAclsRequest
 from kafka_admin_proto.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.failures import NO_AUTHORIZER, ApiFailure
 from kafka_admin_proto.server.security.authorizer.bindings import (
@@ -29,12 +30,13 @@ def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
         raise ApiFailure(codes.SECURITY_DISABLED, NO_AUTHORIZER)
     if not all(map(is_binding, request.creations)):
         raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
+    level = state.cluster.features[METADATA_VERSION]
     existing = set(state.cluster.acls.values())
     records: list[Message] = []
     rows = []
     for each in request.creations:
         try:
-            check_binding(each, state.release)
+            check_binding(each, state.release, level)
         except ApiFailure as refused:
             rows.append(AclCreationResult(refused.code, refused.message))
             continue

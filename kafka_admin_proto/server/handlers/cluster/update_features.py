@@ -1,7 +1,7 @@
 """UpdateFeatures: levels of features raised and lowered (KIP-584).
 
 Versions: 1 kinds of downgrade and a dry run (KIP-778), 2 one result for the whole request
-(KIP-1022). Release 3.9 answers for each feature, 4.3 for all of them.
+(KIP-1022). Release 3.9 answers for each feature, Kafka 4 for all of them.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from kafka_admin_proto.server.brokers.view import (
     View,
 )
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
+from kafka_admin_proto.server.configs.groups import STREAMS_ASSIGNOR, broker_synonym
 from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.configs.sources import (
     CLIENT_METRICS,
@@ -276,12 +277,16 @@ def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
     own, broker = state.configs(GROUP_RESOURCE, name), state.broker_configs(node_id)
     rows: dict[ConfigDefinition, _Row] = {}
     for config in state.definitions.group:
-        name_of_broker = f"group.{config.name}"
+        if config.internal and config.name not in own:
+            continue
+        name_of_broker = broker_synonym(config.name)
         if name_of_broker in state.definitions.brokers:
             synonyms = _synonyms(state, broker, (name_of_broker,))
         else:
             synonyms = [(config.name, config.default, DEFAULT)]
         text = own.get(config.name, synonyms[0][1] if synonyms else config.default)
+        if config.name == STREAMS_ASSIGNOR and config.name not in own:
+            text = (text or "").partition(",")[0].strip()  # the broker's first
         value = to_text(parse(config, text, state.release))
         if config.name in own:
             synonyms.insert(0, (config.name, value, GROUP))

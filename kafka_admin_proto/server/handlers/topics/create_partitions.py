@@ -18,7 +18,7 @@ from kafka_admin_proto.messages.create_partitions_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, handler
-from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
+from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure, RequestFailure
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.quotas.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
@@ -60,6 +60,9 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
             for each in request.topics
         ]
         return Answer(CreatePartitionsResponse(results=rows))
+    if state.release >= "4.4" and _added_in_all(state, wanted) > MOST_RECORDS:
+        text = "Excessively large number of additional partitions per request."
+        raise RequestFailure(codes.POLICY_VIOLATION, text)
     records: list[Message] = []
     quota = mutation_quota(state, caller, strict_since=_STRICT_SINCE)
     for topic in wanted:
@@ -70,6 +73,12 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
             results.append(CreatePartitionsTopicResult(topic.name, failure.code, failure.message))
     response = CreatePartitionsResponse(quota.throttle_time_ms, results)
     return Answer(response, [] if request.validate_only else records)
+
+
+def _added_in_all(state: State, wanted: list[CreatePartitionsTopic]) -> int:
+    """How many partitions topics would get that exist."""
+    found = ((each.count, state.topic(each.name)) for each in wanted)
+    return sum(max(0, count - len(topic.partitions)) for count, topic in found if topic is not None)
 
 
 def _added(

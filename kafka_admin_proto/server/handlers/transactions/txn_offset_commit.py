@@ -1,7 +1,8 @@
 """TxnOffsetCommit: a group's positions, which count when a producer's transaction commits.
 
 Versions: 1 a throttle time, 2 leader epochs (KIP-320), 3 members of groups (KIP-447), flexible,
-4 TRANSACTION_ABORTABLE, 5 the group becomes part of the transaction by itself (KIP-890).
+4 TRANSACTION_ABORTABLE, 5 the group becomes part of the transaction by itself (KIP-890), 6 topic
+ids.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kafka_admin_proto.server.groups.commit_answers import answer_commits
 from kafka_admin_proto.server.groups.committers import Commit
 from kafka_admin_proto.server.groups.records import CommittedOffset
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.replication.leaders import topic_of
 from kafka_admin_proto.server.security.authorizer.access import (
     allowed_topics,
     check_group,
@@ -31,7 +33,7 @@ from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.server.transactions.verification import Support, verify
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
-_ABORTABLE, _IMPLICIT = 4, 5
+_ABORTABLE, _IMPLICIT, _TOPIC_IDS = 4, 5, 6
 _Row = TxnOffsetCommitResponsePartition
 
 
@@ -44,15 +46,21 @@ def handle(state: View, request: TxnOffsetCommitRequest, caller: Caller) -> Answ
     commits: list[Commit] = []
     rows: list[_Row] = []
     now_ms = state.controller_state.clock.now_ms()
-    allowed = allowed_topics(state, caller, READ, [each.name for each in request.topics])
-    for each in request.topics:
-        topic = state.topic(each.name)
+    topics = [topic_of(state, each.name, each.topic_id) for each in request.topics]
+    names = [
+        each.name if topic is None else topic.name
+        for each, topic in zip(request.topics, topics, strict=True)
+    ]
+    allowed = allowed_topics(state, caller, READ, names)
+    for each, topic, name in zip(request.topics, topics, names, strict=True):
         parts: list[_Row] = []
-        response.topics.append(TxnOffsetCommitResponseTopic(each.name, partitions=parts))
+        response.topics.append(TxnOffsetCommitResponseTopic(each.name, each.topic_id, parts))
         for part in each.partitions:
             row = _Row(part.partition_index)
             parts.append(row)
-            if each.name not in allowed:
+            if topic is None and caller.version >= _TOPIC_IDS:
+                row.error_code = codes.UNKNOWN_TOPIC_ID
+            elif name not in allowed:
                 row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
             elif topic is None or part.partition_index not in topic.partitions:
                 row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
@@ -65,7 +73,7 @@ def handle(state: View, request: TxnOffsetCommitRequest, caller: Caller) -> Answ
                     None,
                     topic.id if state.release >= "4" else ZERO_TOPIC_ID,
                 )
-                commits.append(Commit(each.name, part.partition_index, committed))
+                commits.append(Commit(name, part.partition_index, committed))
                 rows.append(row)
     if not commits:
         return Answer(response)

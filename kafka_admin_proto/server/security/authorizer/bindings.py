@@ -12,7 +12,9 @@ from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, Del
 from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Acl
+from kafka_admin_proto.records.metadata.names import version_name
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.host_ranges import host_range, is_range
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW,
     ANYTHING,
@@ -24,6 +26,8 @@ from kafka_admin_proto.server.security.authorizer.rules import (
 )
 
 _UNKNOWN, _ANY, _MATCH = 0, 1, 2
+#: The first metadata.version with hosts that are ranges.
+_WITH_RANGES = 32
 #: Codes that an ACL may have; lower ones are filters'.
 RESOURCE_TYPES, PATTERN_TYPES, PERMISSION_TYPES = range(2, 8), (LITERAL, PREFIXED), (DENY, ALLOW)
 
@@ -56,8 +60,8 @@ def operations(release: str) -> range:
     return range(2, 16 if release >= "4" else 15)
 
 
-def check_binding(row: AclCreation, release: str) -> None:
-    """Raises ApiFailure for an ACL that is not possible in a release."""
+def check_binding(row: AclCreation, release: str, level: int) -> None:
+    """Raises ApiFailure for an ACL that is not possible in a release at a metadata.version."""
     if row.resource_type == CLUSTER and row.resource_name != CLUSTER_NAME:
         text = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
         raise ApiFailure(codes.INVALID_REQUEST, text)
@@ -75,6 +79,24 @@ def check_binding(row: AclCreation, release: str) -> None:
         text = f"Could not parse principal from `{row.principal}` (no colon is present separating "
         text += "the principal type from the principal name)"
         raise ApiFailure(codes.INVALID_REQUEST, text)
+    if release >= "4.4":
+        _check_host(row.host, level)
+
+
+def _check_host(host: str, level: int) -> None:
+    if not host:
+        raise ApiFailure(codes.INVALID_REQUEST, "Host pattern cannot be null or empty")
+    if not is_range(host):
+        return
+    if level < _WITH_RANGES:
+        text = "CIDR-based ACL host patterns require metadata version "
+        text += f"{version_name(_WITH_RANGES)} or higher."
+        raise ApiFailure(codes.UNSUPPORTED_VERSION, text)
+    try:
+        host_range(host)
+    except ValueError as error:
+        text = f"Invalid CIDR notation '{host}': {error}"
+        raise ApiFailure(codes.INVALID_REQUEST, text) from None
 
 
 def check_filter(wanted: DeleteAclsFilter, release: str) -> None:

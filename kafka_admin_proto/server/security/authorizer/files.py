@@ -15,6 +15,7 @@ from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import name_of
+from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.bindings import (
     PATTERN_TYPES,
@@ -72,6 +73,7 @@ def acls_of(rows: Iterable[Mapping[str, Any]], release: str) -> list[Acl]:
     have.
     """
     found = []
+    level = definitions(release).metadata_version
     for number, each in enumerate(rows, 1):
         try:
             row = msgspec.convert(each, _Row)
@@ -84,7 +86,7 @@ def acls_of(rows: Iterable[Mapping[str, Any]], release: str) -> list[Acl]:
                 _code("acl_operation", row.operation, operations(release)),
                 _code("acl_permission_type", row.permission, PERMISSION_TYPES),
             )
-            check_binding(creation, release)
+            check_binding(creation, release, level)
         except msgspec.ValidationError as error:
             fields = ", ".join(_Row.__struct_fields__)
             raise SettingsError(f"ACL {number} cannot be: {error}; it has {fields}") from None

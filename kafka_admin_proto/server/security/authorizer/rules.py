@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 import msgspec
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.server.java import trim
+from kafka_admin_proto.server.security.authorizer.host_ranges import (
+    HostRange,
+    address_of,
+    contains,
+    host_range,
+    is_range,
+)
 
 CLASS_CONFIG = "authorizer.class.name"
 SUPER_USERS_CONFIG = "super.users"
@@ -75,8 +83,10 @@ def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None
 class Authorizer:
     """Decides by a set of ACLs, as StandardAuthorizer does."""
 
-    def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl]) -> None:
+    def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl], release: str) -> None:
         self._settings = settings
+        #: The hosts of ACLs that are ranges, which releases before 4.4 take for names.
+        self._ranges: dict[str, HostRange] = {}
         #: The ACLs by resource type, pattern type and name: a question looks at four entries of
         #: each, however many principals have ACLs for the resource.
         self._acls: dict[tuple[int, int, str], _Entries] = {}
@@ -86,6 +96,9 @@ class Authorizer:
             entry = acl.principal, acl.host
             bits = self._acls.setdefault(key, {}).setdefault(entry, [0, 0])
             bits[acl.permission_type == ALLOW] |= 1 << acl.operation
+            if is_range(acl.host) and release >= "4.4":
+                with suppress(ValueError):  # a log may have what no request can bring
+                    self._ranges[acl.host] = host_range(acl.host)
             if acl.pattern_type == PREFIXED:
                 lengths.setdefault(acl.resource_type, set()).add(len(acl.resource_name))
         #: Resource type → the lengths of the names in prefixed ACLs, shortest first.
@@ -100,10 +113,11 @@ class Authorizer:
             return True
         found = False
         denied = allowed = 0
+        hosts = (host, ANYTHING, *self._ranges_around(host))
         for entries in self._about(kind, name):
             found = True
             for who in (principal, ANYBODY):
-                for where in (host, ANYTHING):
+                for where in hosts:
                     bits = entries.get((who, where))
                     if bits is not None:
                         denied |= bits[0]
@@ -126,6 +140,13 @@ class Authorizer:
             self.allows(principal, host, operation, kind, name)
             for name in (*names, _NAME_WITHOUT_ACL)
         )
+
+    def _ranges_around(self, host: str) -> list[str]:
+        """The ranges that a client's address is in."""
+        address = address_of(host) if self._ranges else None
+        if address is None:
+            return []
+        return [name for name, each in self._ranges.items() if contains(each, address)]
 
     def _about(self, kind: int, name: str) -> Iterator[_Entries]:
         """The entries of the ACLs that apply to a resource."""

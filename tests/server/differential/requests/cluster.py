@@ -143,6 +143,9 @@ def api_versions(draws: Draws) -> Step:
     if version >= 3:
         request.client_software_name = draws.one(["x", "", "-x", "a.b-c", "a b"])
         request.client_software_version = draws.one(["1", "1.0", "!"])
+    if version >= 5:
+        request.cluster_id = draws.one([None, None, "", "of another cluster"])
+        request.node_id = draws.one([-1, -1, 1, 2, -2])
     return Step(draws.node(), version, lambda _: request)
 
 

@@ -36,7 +36,7 @@ _BY_NAME: dict[str, list[Any]] = {
     "iterations": [0, -1, 4095, 4096, 16_384, 16_385],
     "max_version_level": [-1, -32_768, 32_767],
     "principal": ["", "alice", ":", "User:", ":alice", "user:alice", "Group:g"],
-    "host": ["", "localhost", "::1", "*"],
+    "host": ["", "localhost", "::1", "*", "127.0.0.0/8", "10.0.0.0/33", "::1/x"],
     "entity_type": ["", "User", "users", "user", "ip", "client-id", "group"],
     "entity_name": ["", "<default>", "10.0.0.1", "no such host"],
     # Features that all nodes have would be set, and stay so.

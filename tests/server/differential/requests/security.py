@@ -51,7 +51,8 @@ _NAMES = {
 }  # fmt: skip
 _PRINCIPALS = ["User:alice", "User:bob", "User:alice", "User:bob", "User:*"]
 _OPERATIONS = [2, 8, 3, 4, 5, 6, 7, 9, 10, 11, 12]
-_HOSTS = ["*", "*", "*", "127.0.0.1", "10.0.0.1"]
+_HOSTS = ["*", "*", "*", "127.0.0.1", "10.0.0.1", "127.0.0.0/8", "10.0.0.0/8"]
+_RANGES = ["127.0.0.1/32", "::/0", "10.0.0.0/33", "10.0.0/8", "/", "::1/129", "256.0.0.0/8"]
 _USERS = ["sam", "tim", "zoe"]
 
 
@@ -99,7 +100,7 @@ def _acl(draws: Draws, *, odd: bool) -> AclCreation:
             case 5:
                 row.permission_type = draws.one([1, 9, 0])
             case _:
-                row.host = draws.one(["", "localhost"])
+                row.host = draws.one(["", "localhost", *_RANGES])
     return row
 
 

@@ -71,7 +71,7 @@ class Waiting:
 class Asked(Served):
     """Three nodes; partition n of a topic has replicas on all, its leader is n % 3 + 1."""
 
-    def __init__(self, *names: str, release: str = "4.3", **configs: str) -> None:
+    def __init__(self, *names: str, release: str = "4.4", **configs: str) -> None:
         super().__init__(release, configs={k.replace("_", "."): v for k, v in configs.items()})
         self.clock = StillClock()
         self.state.clock = self.clock

@@ -21,7 +21,7 @@ from tests.helpers.profile import draws
 from tests.server.partitions.disk.stored import Killed, OnDisk, killed_at
 from tests.server.partitions.steps import ANY, COMPACTED, Ours, usable
 
-RELEASE = "4.3"
+RELEASE = "4.4"
 Drawn = tuple[dict[str, str], list[tuple[str, Any]]]
 
 

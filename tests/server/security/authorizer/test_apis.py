@@ -37,6 +37,8 @@ _COMMITTED = TxnOffsetCommitRequestTopic("a", partitions=[TxnOffsetCommitRequest
 _NAMES = [name for name, _ in cases(UUID(int=1))]
 #: ApiVersions is for all; the others leave out what the caller may not see.
 _SILENT = {16, 18, 60, 66}
+#: A version of both in which topics have names.
+_BY_NAME = 4
 #: AddOffsetsToTxn and TxnOffsetCommit need two operations.
 _OF_TWO = {25, 28}
 
@@ -111,7 +113,7 @@ def test_offsets_in_transactions_need_the_id_and_the_group(request_: Message) ->
     served = secured()
 
     def code() -> int:
-        answer = served.ask(request_, principal="User:bob")
+        answer = served.ask(request_, _BY_NAME, principal="User:bob")
         rows = [answer] if request_.api_key == 25 else answer.topics[0].partitions
         found: int = rows[0].error_code
         return found

@@ -33,7 +33,10 @@ Question = tuple[str, str, int, int, str]
 
 _NAMES = ["a", "ab", "abc", "b", "ba", "*", "kafka-cluster", "caf\u00e9"]
 _PRINCIPALS = ["User:a", "User:b", "User:*", "Group:a", "User:a:b"]
-_HOSTS = ["*", "127.0.0.1", "10.0.0.1"]
+_ADDRESSES = ["127.0.0.1", "10.0.0.1", "fe80:0:0:0:0:0:0:1"]
+_HOSTS = ["*", "10.0.0.0/8", "127.0.0.1/31", "fe80::/10", "10.0.0.0/99", *_ADDRESSES]
+#: Address → the ranges that it is in.
+_AROUND = {"127.0.0.1": ["127.0.0.1/31"], "10.0.0.1": ["10.0.0.0/8"], _ADDRESSES[2]: ["fe80::/10"]}
 _TYPES = [rules.TOPIC, rules.GROUP, rules.CLUSTER]
 _OPERATIONS = list(range(rules.READ, 16))
 
@@ -49,7 +52,7 @@ _acls = st.builds(
 )
 _questions = st.tuples(
     st.sampled_from(["User:a", "User:b", "User:c", "User:root", "User:a:b"]),
-    st.sampled_from(_HOSTS[1:]),
+    st.sampled_from(_ADDRESSES),
     st.sampled_from(_OPERATIONS),
     st.sampled_from(_TYPES),
     st.sampled_from([*_NAMES, "abcd", "x"]),
@@ -81,7 +84,7 @@ def by_definition(settings: AuthorizerSettings, acls: list[Acl], question: Quest
     theirs = [
         each
         for each in about
-        if each.principal in (principal, "User:*") and each.host in (host, "*")
+        if each.principal in (principal, "User:*") and each.host in ("*", host, *_AROUND[host])
     ]
     exact = {rules.ALL, operation}
     denied = any(e.permission_type == rules.DENY and e.operation in exact for e in theirs)
@@ -95,7 +98,7 @@ def by_definition(settings: AuthorizerSettings, acls: list[Acl], question: Quest
 def test_the_definition(
     settings: AuthorizerSettings, acls: list[Acl], questions: list[Question]
 ) -> None:
-    authorizer = Authorizer(settings, acls)
+    authorizer = Authorizer(settings, acls, "4.4")
     for each in questions:
         assert authorizer.allows(*each) == by_definition(settings, acls, each), each
 
@@ -103,7 +106,7 @@ def test_the_definition(
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[JavaTool]:
     source = Path(__file__).parents[3] / "java" / "AuthorizerTool.java"
-    tool = JavaTool(source, fetch_runtime("4.3.1"))
+    tool = JavaTool(source, fetch_runtime("4.4.0"))
     yield tool
     tool.close()
 
@@ -111,15 +114,15 @@ def kafka() -> Iterator[JavaTool]:
 @pytest.mark.exhaustive
 @pytest.mark.xdist_group("live authorizer")
 def test_beside_standard_authorizer(kafka: JavaTool) -> None:
-    """100 sets of ACLs, and 1,200 questions to each of them."""
+    """100 sets of ACLs, and 1,800 questions to each of them."""
     chosen = random.Random(7)
     everything = list(
         product(
-            ["User:a", "User:b", "User:root", "User:a:b"], _HOSTS[1:], _OPERATIONS[:10], _TYPES,
+            ["User:a", "User:b", "User:root", "User:a:b"], _ADDRESSES, _OPERATIONS[:10], _TYPES,
             ["a", "abc", "b", "kafka-cluster", "x"],
         )
     )  # fmt: skip
-    assert len(everything) == 1200
+    assert len(everything) == 1800
     drawn = [
         (
             chosen.random() < 0.5,
@@ -136,7 +139,7 @@ def test_beside_standard_authorizer(kafka: JavaTool) -> None:
         for allow, acls in drawn
     ]  # fmt: skip
     for (allow, acls), theirs in zip(drawn, kafka.ask(lines), strict=True):
-        authorizer = Authorizer(AuthorizerSettings(frozenset({"User:root"}), allow), acls)
+        authorizer = Authorizer(AuthorizerSettings(frozenset({"User:root"}), allow), acls, "4.4")
         ours = "".join(str(int(authorizer.allows(*each))) for each in everything)
         wrong = [each for each, a, b in zip(everything, ours, theirs, strict=True) if a != b]
         assert not wrong, (allow, acls, wrong[:5])

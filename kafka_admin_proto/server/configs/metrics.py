@@ -1,4 +1,4 @@
-"""Whether configs of groups, and of subscriptions to clients' metrics, can be set."""
+"""Whether configs of subscriptions to clients' metrics can be set."""
 
 from __future__ import annotations
 
@@ -18,27 +18,12 @@ if TYPE_CHECKING:
 _WIDE = re.compile(r"[^\x00-\x7f]|\\u[0-9a-fA-F]{4}|(\\.)")
 _LEAST_INTERVAL_MS = 100
 _MOST_INTERVAL_MS = 3_600_000
-#: Places in the table that Kafka checks names in: it has the broker's configs of groups as well.
-_TABLE_OF_GROUPS = 32
 _MATCHABLE = frozenset(
     {
         "client_instance_id", "client_id", "client_software_name", "client_software_version",
         "client_source_address", "client_source_port",
     }
 )  # fmt: skip
-#: Configs of groups that the broker bounds: ``group.consumer.min.…`` and ``….max.…`` for
-#: consumers. In the order of ``GroupConfig.validateValues``.
-_BOUNDED = (
-    "consumer.heartbeat.interval.ms", "consumer.session.timeout.ms",
-    "consumer.assignment.interval.ms",
-    "share.heartbeat.interval.ms", "share.session.timeout.ms", "share.record.lock.duration.ms",
-    "share.delivery.count.limit", "share.partition.max.record.locks",
-    "share.assignment.interval.ms",
-    "streams.heartbeat.interval.ms", "streams.session.timeout.ms", "streams.num.standby.replicas",
-    "streams.assignment.interval.ms",
-)  # fmt: skip
-#: These have no value in the check where the group has none: ``extractGroupConfigMap`` omits them.
-_UNSET = "assignment.interval.ms"
 
 
 def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
@@ -89,36 +74,3 @@ def _check_pattern(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError):
         pass
     raise ApiFailure(codes.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}")
-
-
-def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
-    """Raises ApiFailure unless a group may have these configs, all of them.
-
-    What it does not set it has from the controller: ``GroupConfig.validate``.
-    """
-    if not name:
-        raise ApiFailure(codes.INVALID_REQUEST, "Default group resources are not allowed.")
-    for key in hash_order(configs, _TABLE_OF_GROUPS):
-        if key not in state.definitions.groups:
-            raise ApiFailure(codes.INVALID_CONFIG, f"Unknown group config name: {key}")
-    of_broker = {
-        key: state.broker_value(f"group.{key}")
-        for key in state.definitions.groups
-        if f"group.{key}" in state.definitions.brokers
-        if not key.endswith(_UNSET) and key not in configs
-    }
-    values = parse_all(state.definitions.group, configs, state.release) | of_broker
-    for key in (each for each in _BOUNDED if each in configs or each in of_broker):
-        kind, _, rest = key.partition(".")
-        rest = rest.removeprefix("num.")
-        least, most = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
-        if least in state.definitions.brokers and values[key] < state.broker_value(least):
-            raise ApiFailure(
-                codes.INVALID_CONFIG, f"{key} must be greater than or equal to {least}"
-            )
-        if values[key] > state.broker_value(most):
-            raise ApiFailure(codes.INVALID_CONFIG, f"{key} must be less than or equal to {most}")
-    for kind in ("consumer", "share", "streams"):
-        session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if values[session] <= values[heartbeat]:
-            raise ApiFailure(codes.INVALID_CONFIG, f"{session} must be greater than {heartbeat}")
