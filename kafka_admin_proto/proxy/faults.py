@@ -83,6 +83,12 @@ class KnownTopics:
                 )
             )
 
+    def name(self, answer: Message) -> None:
+        """Name the topics of Metadata that a client asked for by id, as brokers do."""
+        for row in answer.topics if isinstance(answer, MetadataResponse) else ():
+            found = self.topic_by_id(row.topic_id)
+            row.name = row.name if found is None else found.name
+
     def _add(self, answer: MetadataResponse) -> None:
         if len(self._by_id) > _MOST_NAMES:
             self._by_id.clear()
@@ -153,6 +159,7 @@ class ProxyFaults(Faults):
             return None
         failed, rest, is_left = split(request, self.topics, target)
         rows = whole_answer(failed, call.api_version, failure)
+        self.topics.name(rows)
         if not any(True for _ in topic_rows(rows, self.topics)):
             return self._throttled(call, whole_answer(request, call.api_version, failure))
         if not is_left and not isinstance(request, MetadataRequest):

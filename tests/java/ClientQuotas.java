@@ -16,8 +16,8 @@ import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.network.Session;
 import org.apache.kafka.server.config.ClientQuotaManagerConfig;
-import org.apache.kafka.server.quota.ClientQuotaManager; // 4.3
-import org.apache.kafka.server.quota.QuotaType; // 4.3
+import org.apache.kafka.server.quota.ClientQuotaManager; // 4.4
+import org.apache.kafka.server.quota.QuotaType; // 4.4
 
 /**
  * Kafka's ClientQuotaManager behind a line protocol: one request a line on stdin, one answer a line
@@ -80,7 +80,7 @@ public final class ClientQuotas {
                 unrecord(Double.parseDouble(columns[2]));
                 return "";
             case "most":
-                return "" + (int) manager.maxValueInQuotaWindow(session, "c"); // 4.3
+                return "" + (int) manager.maxValueInQuotaWindow(session, "c"); // 4.4
                 return "" + (int) manager.getMaxValueInQuotaWindow(session, "c"); // 3.9
             default:
                 throw new IllegalArgumentException(columns[0]);
@@ -92,10 +92,10 @@ public final class ClientQuotas {
             manager.shutdown();
         }
         ClientQuotaManagerConfig config = new ClientQuotaManagerConfig(samples, seconds);
-        manager = new ClientQuotaManager(config, new Metrics(TIME), QuotaType.FETCH, TIME, ""); // 4.3
-        manager.updateQuota( // 4.3
-            Optional.of(new ClientQuotaManager.UserEntity("u")), Optional.empty(), // 4.3
-            Optional.of(Quota.upperBound(bound))); // 4.3
+        manager = new ClientQuotaManager(config, new Metrics(TIME), QuotaType.FETCH, TIME, ""); // 4.4
+        manager.updateQuota( // 4.4
+            Optional.of(new ClientQuotaManager.UserEntity("u")), Optional.empty(), // 4.4
+            Optional.of(Quota.upperBound(bound))); // 4.4
         manager = new ClientQuotaManager(config, new Metrics(TIME), kafka.server.QuotaType.Fetch$.MODULE$, TIME, "", scala.Option.empty()); // 3.9
         manager.updateQuota( // 3.9
             scala.Option.apply("u"), scala.Option.empty(), scala.Option.empty(), // 3.9
@@ -103,7 +103,7 @@ public final class ClientQuotas {
     }
 
     private static void unrecord(double value) {
-        manager.unrecordQuotaSensor(session, "c", value, now); // 4.3
+        manager.unrecordQuotaSensor(session, "c", value, now); // 4.4
         manager.getOrCreateQuotaSensors(session, "c").quotaSensor().record(value * -1, now, false); // 3.9
     }
 }

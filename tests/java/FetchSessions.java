@@ -26,10 +26,10 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.server.FetchContext; // 4.3
-import org.apache.kafka.server.FetchManager; // 4.3
-import org.apache.kafka.server.FetchSession.FetchSessionCache; // 4.3
-import org.apache.kafka.server.FetchSessionCacheShard; // 4.3
+import org.apache.kafka.server.FetchContext; // 4.4
+import org.apache.kafka.server.FetchManager; // 4.4
+import org.apache.kafka.server.FetchSession.FetchSessionCache; // 4.4
+import org.apache.kafka.server.FetchSessionCacheShard; // 4.4
 
 /**
  * Kafka's FetchManager behind a line protocol: one request a line on stdin, one answer a line on
@@ -116,8 +116,8 @@ public final class FetchSessions {
         for (int shard = 0; shard < SHARDS; shard++) {
             shards.add(new FetchSessionCacheShard(slots / SHARDS, EVICTION_MS, range, shard));
         }
-        FetchSessionCache.COUNTER.set(0); // 4.3
-        manager = new FetchManager(TIME, new FetchSessionCache(shards)); // 4.3
+        FetchSessionCache.COUNTER.set(0); // 4.4
+        manager = new FetchManager(TIME, new FetchSessionCache(shards)); // 4.4
         kafka.server.FetchSessionCache$.MODULE$.counter().set(0); // 3.9
         manager = new FetchManager(TIME, new FetchSessionCache( // 3.9
             scala.jdk.javaapi.CollectionConverters.asScala(shards).toSeq())); // 3.9
@@ -161,7 +161,7 @@ public final class FetchSessions {
                 .setDivergingEpoch(new FetchResponseData.EpochEndOffset().setEpoch(Integer.parseInt(fields[7])))
                 .setRecords(MemoryRecords.readableRecords(ByteBuffer.allocate(Integer.parseInt(fields[8])))));
         }
-        FetchResponseData response = context.updateAndGenerateResponseData(read, List.of()).data(); // 4.3
+        FetchResponseData response = context.updateAndGenerateResponseData(read, List.of()).data(); // 4.4
         FetchResponseData response = context.updateAndGenerateResponseData(read).data(); // 3.9
         ObjectSerializationCache cache = new ObjectSerializationCache();
         ByteBuffer bytes = ByteBuffer.allocate(response.size(cache, version));

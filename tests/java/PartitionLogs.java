@@ -31,6 +31,7 @@ import kafka.log.Cleaner; // 3.9
 import kafka.log.LogToClean; // 3.9
 import kafka.log.UnifiedLog; // 3.9
 import kafka.server.BrokerTopicStats; // 3.9
+import org.apache.kafka.common.message.AbortedTxn; // 4.4
 import org.apache.kafka.common.network.TransferableChannel;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.internal.ControlRecordType;
@@ -45,12 +46,12 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.server.common.MetadataVersion; // 3.9
 import org.apache.kafka.server.common.OffsetAndEpoch;
-import org.apache.kafka.server.common.RequestLocal; // 4.3
-import org.apache.kafka.server.storage.log.FetchIsolation; // 4.3
+import org.apache.kafka.server.common.RequestLocal; // 4.4
+import org.apache.kafka.server.storage.log.FetchIsolation; // 4.4
 import org.apache.kafka.server.util.Scheduler;
-import org.apache.kafka.storage.internals.log.AbortedTxn;
+import org.apache.kafka.storage.internals.log.AbortedTxn; // 3.9
 import org.apache.kafka.storage.internals.log.AppendOrigin;
-import org.apache.kafka.storage.internals.log.Cleaner; // 4.3
+import org.apache.kafka.storage.internals.log.Cleaner; // 4.4
 import org.apache.kafka.storage.internals.log.FetchIsolation; // 3.9
 import org.apache.kafka.storage.internals.log.LogAppendInfo;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -58,14 +59,14 @@ import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import org.apache.kafka.storage.internals.log.LogOffsetsListener;
 import org.apache.kafka.storage.internals.log.LogSegment;
 import org.apache.kafka.storage.internals.log.LogStartOffsetIncrementReason;
-import org.apache.kafka.storage.internals.log.LogToClean; // 4.3
+import org.apache.kafka.storage.internals.log.LogToClean; // 4.4
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.RecordValidationException;
 import org.apache.kafka.storage.internals.log.SkimpyOffsetMap;
-import org.apache.kafka.storage.internals.log.UnifiedLog; // 4.3
+import org.apache.kafka.storage.internals.log.UnifiedLog; // 4.4
 import org.apache.kafka.storage.internals.log.VerificationGuard;
 import org.apache.kafka.storage.internals.utils.Throttler;
-import org.apache.kafka.storage.log.metrics.BrokerTopicStats; // 4.3
+import org.apache.kafka.storage.log.metrics.BrokerTopicStats; // 4.4
 
 /**
  * Kafka's UnifiedLog behind a line protocol: one request a line on stdin, one answer a line on
@@ -204,25 +205,25 @@ public final class PartitionLogs {
                 return "" + log.updateHighWatermark(Long.parseLong(columns[1]));
             case "time":
                 FileRecords.TimestampAndOffset found =
-                    log.fetchOffsetByTimestamp(Long.parseLong(columns[1]), Optional.empty()) // 4.3
-                        .timestampAndOffsetOpt().orElse(null); // 4.3
+                    log.fetchOffsetByTimestamp(Long.parseLong(columns[1]), Optional.empty()) // 4.4
+                        .timestampAndOffsetOpt().orElse(null); // 4.4
                     scala.jdk.javaapi.OptionConverters.toJava(log.fetchOffsetByTimestamp( // 3.9
                         Long.parseLong(columns[1]), scala.Option.empty())).orElse(null); // 3.9
                 return found == null ? "" : found.offset + "\t" + found.timestamp + "\t" + found.leaderEpoch.orElse(-1);
             case "epoch-end":
                 OffsetAndEpoch end =
-                    log.endOffsetForEpoch(Integer.parseInt(columns[1])).orElse(null); // 4.3
+                    log.endOffsetForEpoch(Integer.parseInt(columns[1])).orElse(null); // 4.4
                     scala.jdk.javaapi.OptionConverters.toJava( // 3.9
                         log.endOffsetForEpoch(Integer.parseInt(columns[1]))).orElse(null); // 3.9
-                return end == null ? "-1\t-1" : end.epoch() + "\t" + end.offset(); // 4.3
+                return end == null ? "-1\t-1" : end.epoch() + "\t" + end.offset(); // 4.4
                 return end == null ? "-1\t-1" : end.leaderEpoch() + "\t" + end.offset(); // 3.9
             case "epoch":
-                log.assignEpochStartOffset(Integer.parseInt(columns[1]), log.logEndOffset()); // 4.3
+                log.assignEpochStartOffset(Integer.parseInt(columns[1]), log.logEndOffset()); // 4.4
                 log.maybeAssignEpochStartOffset(Integer.parseInt(columns[1]), log.logEndOffset()); // 3.9
                 return "";
             case "aborted":
                 List<AbortedTxn> aborted =
-                    log.collectAbortedTransactions(Long.parseLong(columns[1]), Long.parseLong(columns[2])); // 4.3
+                    log.collectAbortedTransactions(Long.parseLong(columns[1]), Long.parseLong(columns[2])); // 4.4
                     scala.jdk.javaapi.CollectionConverters.asJava(log.collectAbortedTransactions( // 3.9
                         Long.parseLong(columns[1]), Long.parseLong(columns[2]))); // 3.9
                 return aborted.stream().filter(each -> each.lastOffset() >= Long.parseLong(columns[1])).map(each -> each.producerId() + ":" + each.firstOffset() + ":"
@@ -270,8 +271,8 @@ public final class PartitionLogs {
         folder.mkdir();
         ProducerStateManagerConfig producers = new ProducerStateManagerConfig(1000, false);
         LogConfig config = new LogConfig(values);
-        log = UnifiedLog.create(folder, config, 0, 0, SCHEDULER, new BrokerTopicStats(), TIME, 900_000, // 4.3
-            producers, 600_000, new LogDirFailureChannel(1), true, Optional.empty()); // 4.3
+        log = UnifiedLog.create(folder, config, 0, 0, SCHEDULER, new BrokerTopicStats(), TIME, 900_000, // 4.4
+            producers, 600_000, new LogDirFailureChannel(1), true, Optional.empty()); // 4.4
         log = UnifiedLog.apply(folder, config, 0, 0, SCHEDULER, new BrokerTopicStats(false), TIME, 900_000, // 3.9
             producers, 600_000, new LogDirFailureChannel(1), true, scala.Option.<Uuid>empty(), true, // 3.9
             new ConcurrentHashMap<>(), false, LogOffsetsListener.NO_OP_OFFSETS_LISTENER); // 3.9
@@ -284,7 +285,7 @@ public final class PartitionLogs {
         int count = segments().size();
         try {
             info =
-                log.appendAsLeader(records, epoch, origin, RequestLocal.noCaching(), VerificationGuard.SENTINEL, version); // 4.3
+                log.appendAsLeader(records, epoch, origin, RequestLocal.noCaching(), VerificationGuard.SENTINEL, version); // 4.4
                 log.appendAsLeader(records, epoch, origin, MetadataVersion.latestProduction(), // 3.9
                     kafka.server.RequestLocal.NoCaching(), VerificationGuard.SENTINEL); // 3.9
         } catch (Exception refused) {
@@ -315,13 +316,13 @@ public final class PartitionLogs {
 
     /** Does what Kafka's cleaner does for the log that it has found to be the filthiest. */
     private static void compact() throws Exception {
-        Method offsets = Class.forName("org.apache.kafka.storage.internals.log.LogCleanerManager") // 4.3
-            .getDeclaredMethod("cleanableOffsets", UnifiedLog.class, Optional.class, long.class); // 4.3
-        offsets.setAccessible(true); // 4.3
-        Object found = offsets.invoke(null, log, Optional.of(cleanedTo), now); // 4.3
+        Method offsets = Class.forName("org.apache.kafka.storage.internals.log.LogCleanerManager") // 4.4
+            .getDeclaredMethod("cleanableOffsets", UnifiedLog.class, Optional.class, long.class); // 4.4
+        offsets.setAccessible(true); // 4.4
+        Object found = offsets.invoke(null, log, Optional.of(cleanedTo), now); // 4.4
         Object found = kafka.log.LogCleanerManager.cleanableOffsets(log, scala.Option.apply(cleanedTo), now); // 3.9
-        LogToClean dirty = new LogToClean(log, offset(found, "firstDirtyOffset"), // 4.3
-            offset(found, "firstUncleanableDirtyOffset"), false); // 4.3
+        LogToClean dirty = new LogToClean(log, offset(found, "firstDirtyOffset"), // 4.4
+            offset(found, "firstUncleanableDirtyOffset"), false); // 4.4
         LogToClean dirty = new LogToClean(log.topicPartition(), log, offset(found, "firstDirtyOffset"), // 3.9
             offset(found, "firstUncleanableDirtyOffset"), false); // 3.9
         if (!log.config().compact || dirty.totalBytes() == 0 || dirty.cleanableRatio() <= log.config().minCleanableRatio) {
@@ -329,9 +330,9 @@ public final class PartitionLogs {
         }
         Throttler throttler = new Throttler(Double.MAX_VALUE, Long.MAX_VALUE, "cleaner", "entries", TIME);
         Cleaner cleaner = new Cleaner(0, new SkimpyOffsetMap(1 << 16), 1 << 20, 1 << 20, 0.75, throttler, TIME,
-            each -> { }); // 4.3
+            each -> { }); // 4.4
             each -> scala.runtime.BoxedUnit.UNIT); // 3.9
-        cleanedTo = cleaner.doClean(dirty, now).getKey(); // 4.3
+        cleanedTo = cleaner.doClean(dirty, now).getKey(); // 4.4
         cleanedTo = (Long) cleaner.doClean(dirty, now)._1(); // 3.9
     }
 
@@ -371,15 +372,15 @@ public final class PartitionLogs {
         log.producerStateManager().activeProducers().entrySet().stream().sorted(Map.Entry.comparingByKey())
             .forEach(each -> producers.append(each.getKey()).append(':').append(each.getValue().producerEpoch())
                 .append(':').append(each.getValue().lastSeq()) // 3.9
-                .append(':').append(each.getValue().batchMetadata().stream().reduce((a, b) -> b).map(b -> b.lastSeq()).orElse(-1)) // 4.3
+                .append(':').append(each.getValue().batchMetadata().stream().reduce((a, b) -> b).map(b -> b.lastSeq()).orElse(-1)) // 4.4
                 .append(':').append(each.getValue().lastTimestamp())
                 .append(':').append(each.getValue().coordinatorEpoch())
                 .append(':').append(each.getValue().currentTxnFirstOffset().orElse(-1))
                 .append(':').append(each.getValue().batchMetadata().size()).append(' '));
-        String epochs = log.leaderEpochCache().epochEntries().stream() // 4.3
+        String epochs = log.leaderEpochCache().epochEntries().stream() // 4.4
         String epochs = log.leaderEpochCache().get().epochEntries().stream() // 3.9
             .map(each -> each.epoch + ":" + each.startOffset) // 3.9
-            .map(each -> each.epoch() + ":" + each.startOffset()) // 4.3
+            .map(each -> each.epoch() + ":" + each.startOffset()) // 4.4
             .collect(Collectors.joining(" "));
         String bases = segments().stream().sorted(Comparator.comparing(LogSegment::baseOffset))
             .map(each -> each.baseOffset() + ":" + each.size()).collect(Collectors.joining(" "));

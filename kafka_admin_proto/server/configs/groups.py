@@ -32,7 +32,7 @@ _BOUNDED = (
 _UNSET = "assignment.interval.ms"
 #: A group without one has the first of its broker's.
 STREAMS_ASSIGNOR, _ASSIGNORS = "streams.assignor.name", "group.streams.assignors"
-_TAGS = "streams.rack.aware.assignment.tags"
+TAGS = "streams.rack.aware.assignment.tags"
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 
@@ -40,6 +40,12 @@ _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 def broker_synonym(key: str) -> str:
     """The broker's config with the value of groups that do not set their own; not all exist."""
     return _ASSIGNORS if key == STREAMS_ASSIGNOR else f"group.{key}"
+
+
+def has_repeated_tag(text: str | None) -> bool:
+    """Whether a list of tags names one twice, which a parsed list does not say."""
+    tags = _COMMA.split(trim(text or ""))
+    return len(set(tags)) < len(tags)
 
 
 def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> None:
@@ -59,9 +65,8 @@ def _faults(state: State, configs: Mapping[str, str]) -> Iterator[str]:
 
     It looks only at configs that the group sets, but for a session without the heartbeats of one.
     """
-    tags = _COMMA.split(trim(configs.get(_TAGS, "")))
-    if len(set(tags)) < len(tags):
-        yield f"{_TAGS} must not contain duplicate tag keys."
+    if has_repeated_tag(configs.get(TAGS)):
+        yield f"{TAGS} must not contain duplicate tag keys."
     values = parse_all(state.definitions.group, configs, state.release)
     for key in (each for each in _BOUNDED if each in configs):
         least, most = (

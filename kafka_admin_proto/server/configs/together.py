@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.definitions import Definitions
+from kafka_admin_proto.server.configs.groups import TAGS, has_repeated_tag
 from kafka_admin_proto.server.configs.parsing import parse
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, topic_value
 from kafka_admin_proto.server.failures import ApiFailure
@@ -24,6 +25,7 @@ from kafka_admin_proto.server.java import parse_integer, trim
 #: The first is at least, at most, or less than the second.
 _LEAST, _MOST, _LESS = "greater than or equal to", "less than or equal to", "less than"
 _Bound = tuple[str, str, str]
+_TAGS = f"group.{TAGS}"
 _BYTES_PER_CLEANER = 1 << 20
 _CODECS = ("offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec")
 _CODEC_IDS = range(5)
@@ -43,6 +45,9 @@ def _group_bounds() -> Iterator[_Bound]:
             yield kind + name, _MOST, most
         yield f"{kind}heartbeat.interval.ms", _LESS, f"{kind}session.timeout.ms"
     yield "group.streams.num.standby.replicas", _MOST, "group.streams.max.standby.replicas"
+    streams = "group.streams."
+    yield f"{streams}task.offset.interval.ms", _LEAST, f"{streams}min.task.offset.interval.ms"
+    yield f"{streams}num.warmup.replicas", _MOST, f"{streams}max.warmup.replicas"
     share = "group.share."
     for name in ("delivery.count.limit", "partition.max.record.locks", "record.lock.duration.ms"):
         yield f"{share}max.{name}", _LEAST, share + name
@@ -60,10 +65,12 @@ class _Node:
         self._known, self._broker, self._release = known, broker, release
         self.is_3_9 = release < "4"
 
-    def value(self, name: str) -> Any:
-        config = self._known.brokers[name]
+    def text(self, name: str) -> str | None:
         found = self._broker.find((name,))
-        return parse(config, config.default if found is None else found[1], self._release)
+        return self._known.brokers[name].default if found is None else found[1]
+
+    def value(self, name: str) -> Any:
+        return parse(self._known.brokers[name], self.text(name), self._release)
 
     def of_topics(self, topic_config: str) -> int:
         config = self._known.topics[topic_config]
@@ -105,6 +112,8 @@ def _check_groups(node: _Node) -> None:
         if not {_LEAST: left >= right, _MOST: left <= right, _LESS: left < right}[relation]:
             expected = relation.replace("or equal", "or equals") if node.is_3_9 else relation
             raise _refused(f"{name} must be {expected} {other}")
+    if node.has(_TAGS) and has_repeated_tag(node.text(_TAGS)):
+        raise _refused(f"{_TAGS} must not contain duplicate tag keys.")
     _check_assignors(node, "group.consumer.assignors", CLASSES_OF_ASSIGNORS)
     if not node.is_3_9:
         if (count := len(node.value("group.share.assignors"))) != 1:

@@ -129,9 +129,10 @@ class Producers:
             pass
         elif epoch != state.producer_epoch:
             if sequence != 0 and state.producer_epoch != _NO_EPOCH:
+                at = " at" if self.release >= "4.4" else "at"
                 raise RecordsRefused(
                     codes.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                    f"Invalid sequence number for new epoch of producer {state.producer_id}at "
+                    f"Invalid sequence number for new epoch of producer {state.producer_id}{at} "
                     f"offset {offset} in partition {self.name}: {epoch} (request epoch), "
                     f"{sequence} (seq. number), {state.producer_epoch} (current producer epoch)",
                 )

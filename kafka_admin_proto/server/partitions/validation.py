@@ -117,9 +117,10 @@ def validate(
     max_timestamp = now_ms if log_append else max(highest, -1)
     stamp(stored, end_offset, leader_epoch, log_append=log_append, max_timestamp=max_timestamp)
     if not in_place and len(stored) > settings.max_message_bytes:
+        to = "to partition" if settings.release >= "4.4" else "topartition"
         raise RecordsRefused(
             codes.MESSAGE_TOO_LARGE,
-            f"Message batch size is {len(stored)} bytes in append topartition {name} which "
+            f"Message batch size is {len(stored)} bytes in append {to} {name} which "
             f"exceeds the maximum configured size of {settings.max_message_bytes}.",
         )
     return bytes(stored)

@@ -54,12 +54,15 @@ class ByteRate:
         sample.value += size
         sample.last_ms = now_ms
 
-    def throttle_ms(self, bound: float, now_ms: int) -> int:
-        """As ``wait_ms``, but what is more than an int32 can say wraps around, as in Kafka.
+    def throttle_ms(self, bound: float, now_ms: int, release: str) -> int:
+        """As ``wait_ms``, but at most what an int32 can say.
 
-        It may be below 0.
+        Before 4.4 more than that wraps around, and may be below 0.
         """
-        return (self.wait_ms(bound, now_ms) + (1 << 31)) % (1 << 32) - (1 << 31)
+        wait_ms = self.wait_ms(bound, now_ms)
+        if release >= "4.4":
+            return min(wait_ms, (1 << 31) - 1)
+        return (wait_ms + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def wait_ms(self, bound: float, now_ms: int) -> int:
         """The milliseconds until the rate is the bound again, in a second; 0 within it."""
@@ -83,16 +86,19 @@ class ByteRate:
 class ClientBytes:
     """The quota of one client of a broker, and the most bytes that a Fetch of it asks for."""
 
-    def __init__(self, rate: ByteRate, bound: float, most_bytes: int, now_ms: int) -> None:
+    def __init__(
+        self, rate: ByteRate, bound: float, most_bytes: int, now_ms: int, release: str
+    ) -> None:
         self._rate = rate
         self._bound = bound
         self.most_bytes = most_bytes
         self._now_ms = now_ms
+        self._release = release
 
     def throttle_ms(self, size: int) -> int:
         """Count bytes; the milliseconds for which the client is to wait."""
         self._rate.record(size, self._now_ms)
-        return max(0, self._rate.throttle_ms(self._bound, self._now_ms))
+        return max(0, self._rate.throttle_ms(self._bound, self._now_ms, self._release))
 
     def uncount(self, size: int) -> None:
         """Take bytes back that are not sent."""
@@ -105,7 +111,7 @@ def client_bytes(view: View, caller: Caller, quota: ByteQuota) -> ClientBytes | 
     if counted is None:
         return None
     most = most_bytes(counted.bound, counted.windows, counted.seconds)
-    return ClientBytes(counted.rate, counted.bound, most, counted.now_ms)
+    return ClientBytes(counted.rate, counted.bound, most, counted.now_ms, view.release)
 
 
 class Counted(NamedTuple):

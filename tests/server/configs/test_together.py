@@ -21,6 +21,23 @@ _TOOL = Path(__file__).parents[2] / "java" / "BrokerConfigs.java"
 _START = "Kafka's brokers do not start with these configs: "
 _Given = dict[str, str | float | bool]
 #: What Kafka 4.3.1 says of configs, and what 3.9.2 says (None: it takes them).
+#: What 4.4 refuses and older releases do not know.
+_SINCE_4_4: list[tuple[_Given, str]] = [
+    (
+        {"group.streams.task.offset.interval.ms": 14999},
+        "group.streams.task.offset.interval.ms must be greater than or equal to "
+        "group.streams.min.task.offset.interval.ms",
+    ),
+    (
+        {"group.streams.num.warmup.replicas": 21},
+        "group.streams.num.warmup.replicas must be less than or equal to "
+        "group.streams.max.warmup.replicas",
+    ),
+    (
+        {"group.streams.rack.aware.assignment.tags": "a , b,a"},
+        "group.streams.rack.aware.assignment.tags must not contain duplicate tag keys.",
+    ),
+]
 _REFUSED: list[tuple[_Given, str | None, str | None]] = [
     (
         {"group.consumer.max.session.timeout.ms": "44000"},
@@ -161,7 +178,7 @@ def test_no_cluster_starts_with_them(
         assert answer(configs, release) == ("taken" if said is None else _START + said)
 
 
-@pytest.mark.parametrize("release", ["4.3", "3.9"])
+@pytest.mark.parametrize("release", ["4.4", "4.3", "3.9"])
 def test_values_that_are_read_at_the_start(release: str) -> None:
     for name, text, is_taken in read_at_start(release):
         said = answer({name: text}, release)
@@ -172,6 +189,12 @@ def test_values_that_are_read_at_the_start(release: str) -> None:
 def test_groups_are_assigned_by_the_class_that_the_config_names() -> None:
     served = Served(configs={"group.consumer.assignors": f"{_ASSIGNOR}.RangeAssignor"})
     assert served.state.coordinators.limits(1).assignors == ["range"]
+
+
+@pytest.mark.parametrize(("configs", "said"), _SINCE_4_4, ids=lambda each: str(each)[:50])
+def test_no_cluster_of_4_4_starts_with_them(configs: _Given, said: str) -> None:
+    for release, text in (("4.4", _START + said), ("4.3", "taken"), ("3.9", "taken")):
+        assert answer(configs, release) == text
 
 
 def test_a_cleaner_without_threads_has_a_sentence() -> None:
@@ -214,11 +237,11 @@ def _drawn(release: str, count: int) -> Iterator[_Given]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("release", "jars"),
-    [("4.3", "4.3.1"), pytest.param("3.9", "3.9.2", marks=pytest.mark.explore)],
+    [("4.4", "4.4.0"), pytest.param("3.9", "3.9.2", marks=pytest.mark.explore)],
 )
 def test_beside_kafka_config(release: str, jars: str) -> None:
     """What the class refuses for a contradiction is refused in its words, and nothing else is."""
-    drawn = [*_drawn(release, 200), *(given for given, *_ in _REFUSED)]
+    drawn = [*_drawn(release, 200), *(given for given, *_ in (*_REFUSED, *_SINCE_4_4))]
     lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
     single = read_at_start(release)
     tool = JavaTool(_TOOL, fetch_runtime(jars))

@@ -42,14 +42,16 @@ _STEPS = st.lists(
 
 
 @pytest.fixture(scope="module", params=[*RELEASES])
-def manager(request: pytest.FixtureRequest) -> Iterator[ReleaseTool]:
+def manager(request: pytest.FixtureRequest) -> Iterator[tuple[str, ReleaseTool]]:
     tool = ReleaseTool("ClientQuotas.java", request.param)
-    yield tool
+    yield request.param, tool
     tool.close()
 
 
 @pytest.mark.exhaustive
-def test_throttle_times_are_those_of_kafkas_class(manager: ReleaseTool) -> None:
+def test_throttle_times_are_those_of_kafkas_class(manager: tuple[str, ReleaseTool]) -> None:
+    release, tool = manager
+
     @settings(max_examples=draws(400), deadline=None)
     @given(st.integers(1, 12), st.integers(1, 3), st.sampled_from(_BOUNDS), _STEPS)
     def holds(count: int, seconds: int, bound: float, steps: list[tuple[int, int]]) -> None:
@@ -67,8 +69,8 @@ def test_throttle_times_are_those_of_kafkas_class(manager: ReleaseTool) -> None:
                 found.append("")
             else:
                 lines.append(f"record\t{now_ms}\t{size}")
-                found.append(str(rate.throttle_ms(bound, now_ms)))
-        assert found == manager.ask(lines)
+                found.append(str(rate.throttle_ms(bound, now_ms, release)))
+        assert found == tool.ask(lines)
 
     holds()
 
