@@ -18,6 +18,7 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
+import java.util.function.IntConsumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterResult;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
@@ -35,7 +37,6 @@ import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.quota.ClientQuotaFilter;
-import org.apache.kafka.common.utils.Exit;
 
 /**
  * Kafka's command line classes in one kept process, one call a line, one answer a line:
@@ -86,6 +87,26 @@ public final class KafkaTools {
         }
     }
 
+    /** Kafka's class for the end of a process is elsewhere since 4.4. */
+    private static void onExit(IntConsumer ended) throws ReflectiveOperationException {
+        Class<?> exit;
+        try {
+            exit = Class.forName("org.apache.kafka.common.utils.internals.Exit");
+        } catch (ClassNotFoundException older) {
+            exit = Class.forName("org.apache.kafka.common.utils.Exit");
+        }
+        Class<?> procedure = Class.forName(exit.getName() + "$Procedure");
+        Object called = Proxy.newProxyInstance(
+            KafkaTools.class.getClassLoader(), new Class<?>[] {procedure},
+            (self, method, arguments) -> {
+                ended.accept((int) arguments[0]);
+                return null;
+            });
+        for (String name : List.of("setExitProcedure", "setHaltProcedure")) {
+            exit.getMethod(name, procedure).invoke(null, called);
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         PrintStream answers = System.out;
         BufferedReader calls = new BufferedReader(
@@ -95,14 +116,12 @@ public final class KafkaTools {
         System.setOut(new PrintStream(stdout, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(stderr, true, StandardCharsets.UTF_8));
         List<Integer> statuses = new ArrayList<>();
-        Exit.Procedure exited = (status, message) -> {
+        onExit(status -> {
             synchronized (statuses) {
                 statuses.add(status);
             }
             throw new Exited();
-        };
-        Exit.setExitProcedure(exited);
-        Exit.setHaltProcedure(exited);
+        });
         String line;
         while ((line = calls.readLine()) != null) {
             JsonNode call = JSON.readTree(line);
