@@ -19,7 +19,7 @@ LONG = (
     "live kraft_cluster",
     "spark processes",
     "live differential 3.9.2",
-    "live differential 4.3.1",
+    "live differential 4.4.0",
     "live outages",
     "live clients",
     "live secured clients",

@@ -1,4 +1,4 @@
-"""The releases of Kafka that a run starts real brokers of."""
+"""The releases of Kafka that judge the reference cluster with real brokers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import pytest
 from tests.scheduling.group_order import LIVE
 from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER
 
-#: By hand both: brokers of 3.9 are slow to hear of changes.
-RELEASES = os.environ.get("KAFKA_ADMIN_PROTO_RELEASES", NEWEST_BROKER).split(",")
+#: The release that the cluster plays by default.
+NEWEST = "4.4.0"
+#: By hand the others: brokers of 3.9 are slow to hear of changes.
+RELEASES = os.environ.get("KAFKA_ADMIN_PROTO_RELEASES", NEWEST).split(",")
 
 
 def real_releases(group: str) -> list[object]:
-    """The newest release as a parameter, and the oldest for ``make explore``, each a live group."""
-    return [
-        pytest.param(NEWEST_BROKER, marks=_group(group, NEWEST_BROKER)),
-        pytest.param(
-            LAST_WITH_ZOOKEEPER, marks=[_group(group, LAST_WITH_ZOOKEEPER), pytest.mark.explore]
-        ),
+    """The newest release as a parameter, and older ones for ``make explore``, each a live group."""
+    older = [
+        pytest.param(each, marks=[_group(group, each), pytest.mark.explore])
+        for each in (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
     ]
+    return [pytest.param(NEWEST, marks=_group(group, NEWEST)), *older]
 
 
 def _group(group: str, release: str) -> pytest.MarkDecorator:

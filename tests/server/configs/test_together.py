@@ -241,7 +241,8 @@ def _drawn(release: str, count: int) -> Iterator[_Given]:
 )
 def test_beside_kafka_config(release: str, jars: str) -> None:
     """What the class refuses for a contradiction is refused in its words, and nothing else is."""
-    drawn = [*_drawn(release, 200), *(given for given, *_ in (*_REFUSED, *_SINCE_4_4))]
+    refused = [*(given for given, *_ in _REFUSED), *(given for given, _ in _SINCE_4_4)]
+    drawn = [*_drawn(release, 200), *refused]
     lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
     single = read_at_start(release)
     tool = JavaTool(_TOOL, fetch_runtime(jars))

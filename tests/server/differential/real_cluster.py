@@ -29,6 +29,7 @@ from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
 from tests.server.differential.wire import Nodes
+from tests.server.releases import NEWEST
 from tools.clusters import (
     LAST_WITH_ZOOKEEPER,
     NEWEST_BROKER,
@@ -40,7 +41,7 @@ from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import class_path
 
 #: With policies in 3.9.2, without in the others.
-RELEASES = ("4.4.0", NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
+RELEASES = (NEWEST, NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
 _PATIENT = {
     "broker.session.timeout.ms": "60000",
@@ -155,7 +156,7 @@ def _compiled(folder: Path, release: str) -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST_BROKER)
+    parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--steps", type=int, default=150)
     kind = parser.add_mutually_exclusive_group()

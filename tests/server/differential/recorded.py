@@ -27,7 +27,8 @@ from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.security import SUPER_USERS
 from tests.server.differential.wire import Nodes
-from tools.clusters import NEWEST_BROKER, kraft
+from tests.server.releases import NEWEST
+from tools.clusters import kraft
 
 FILE = Path(__file__).parent / "recorded.json"
 CONFIGS = {
@@ -80,7 +81,7 @@ def answers_of(recorded: Recorded, release: str) -> Iterator[tuple[Case, Message
 
 
 def main() -> None:
-    release = sys.argv[1] if sys.argv[1:] else NEWEST_BROKER
+    release = sys.argv[1] if sys.argv[1:] else NEWEST
     recorded, facts = read(), release_facts(release)
     with (
         tempfile.TemporaryDirectory() as folder,

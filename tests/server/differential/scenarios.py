@@ -1,6 +1,6 @@
 """Nodes of a real cluster of three and of ours ended one after another, beyond a majority.
 
-Run as ``python -m tests.server.differential.scenarios [4.3.1|3.9.2] [--without-controller]``, with
+Run as ``python -m tests.server.differential.scenarios [RELEASE] [--without-controller]``, with
 ``--records`` for records that an unclean election loses. It fails at the first step after which
 something differs, on a node that runs. ``--without-controller`` has a node wait for a controller
 for a minute.
@@ -48,7 +48,7 @@ from tests.server.differential.comparison import Comparison
 from tests.server.differential.outages import OutageSides
 from tests.server.differential.real_cluster import RELEASES, both_with_outages
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Step
-from tools.clusters import NEWEST_BROKER
+from tests.server.releases import NEWEST
 
 _MIN_IN_SYNC, _UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 #: Records of 1970 would go when a real broker first looks, half a minute after its start.
@@ -208,7 +208,7 @@ def without_controller(scenario: Scenario) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST_BROKER)
+    parser.add_argument("release", nargs="?", choices=RELEASES, default=NEWEST)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--without-controller", action="store_true")
     kind.add_argument("--records", action="store_true")

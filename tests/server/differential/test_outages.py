@@ -16,8 +16,7 @@ from tests.server.differential.real_cluster import (
     run_with_outages,
 )
 from tests.server.differential.scenarios import Scenario, create, lost_records
-from tests.server.releases import real_releases
-from tools.clusters import NEWEST_BROKER
+from tests.server.releases import NEWEST, real_releases
 
 _STEPS = 12 if EXHAUSTIVE else 6
 
@@ -37,7 +36,7 @@ def test_lost_records(release: str, tmp_path: Path) -> None:
 @pytest.mark.xdist_group("live outages")
 def test_drawn_outages(tmp_path: Path) -> None:
     require_oracle()
-    with both_with_outages(tmp_path, NEWEST_BROKER) as sides:
+    with both_with_outages(tmp_path, NEWEST) as sides:
         run_with_outages(sides, _STEPS)
         assert sides.steps >= _STEPS / 2
         assert sum(sides.outages.values()) > 0

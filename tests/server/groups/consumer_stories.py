@@ -35,6 +35,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import read_assignment
 from kafka_admin_proto.values import Message
 from tests.server.groups.stories import CONFIGS, Side, both
+from tests.server.releases import NEWEST
 
 #: Epochs follow each other at once, ranges are the default, and a group has room for four.
 CONSUMER_CONFIGS = {
@@ -355,7 +356,7 @@ def consumer_differences(seed: int, steps: int, left: str, right: str) -> list[s
 
 if __name__ == "__main__":
     seed, steps = int(sys.argv[1]), int(sys.argv[2])
-    with both("4.3.1", CONSUMER_CONFIGS) as (real, ours):
+    with both(NEWEST, CONSUMER_CONFIGS) as (real, ours):
         found = consumer_differences(seed, steps, real, ours)
     print("\n".join(found) or "no difference")
     sys.exit(bool(found))

@@ -4,7 +4,7 @@ Each member has a connection of its own, on which a JoinGroup or SyncGroup may w
 on. Ids of members are replaced by their order of appearance, and lists whose order is that of a
 hash table are sorted. A group has two members at most, since with more chance elects the leader.
 
-``python -m tests.server.groups.stories 4.3.1 SEED STEPS`` tells one beside a real broker.
+``python -m tests.server.groups.stories 4.4.0 SEED STEPS`` tells one beside a real broker.
 """
 
 from __future__ import annotations

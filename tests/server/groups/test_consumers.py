@@ -128,6 +128,17 @@ def test_a_group_has_room_for_so_many() -> None:
     assert Consumer(cluster, "two").beat().error_code == codes.GROUP_MAX_SIZE_REACHED
 
 
+@pytest.mark.parametrize(
+    ("release", "code"),
+    [("4.4", codes.UNRELEASED_INSTANCE_ID), ("4.3", codes.GROUP_MAX_SIZE_REACHED)],
+)
+def test_the_instance_of_a_member_in_a_full_group(release: str, code: int) -> None:
+    """Since 4.4 a static member is not counted as one more."""
+    cluster = Coordinated(release, configs={"group.consumer.max.size": "1"})
+    assert Consumer(cluster, "one", instance_id="i").beat().error_code == 0
+    assert Consumer(cluster, "two", instance_id="i").beat().error_code == code
+
+
 def test_commits_have_the_epoch_of_the_member(cluster: Coordinated) -> None:
     one = Consumer(cluster, "one")
     one.beat()

@@ -72,6 +72,20 @@ def test_who_does_not_join_again_is_removed() -> None:
     assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
 
 
+@pytest.mark.parametrize(("release", "shown"), [("4.4", b"kept"), ("4.3", b"kept"), ("3.9", b"")])
+def test_assignments_are_shown_amid_a_rebalance(release: str, shown: bytes) -> None:
+    """Kafka 4's coordinator describes members with what they were assigned before it."""
+    cluster = Coordinated(release)
+    joining = cluster.join(version=3)
+    cluster.clock.pass_time(DELAY_S)
+    member_id = joining.response.member_id
+    cluster.sync(member_id, 1, {member_id: b"kept"})
+    cluster.join(version=3)
+    assert cluster.described().group_state == "PreparingRebalance"
+    members = {each.member_id: each for each in cluster.described().members}
+    assert members[member_id].member_assignment == shown
+
+
 def test_who_does_not_sync_is_removed() -> None:
     cluster = Coordinated()
     joining = cluster.join(version=3)

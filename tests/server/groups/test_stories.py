@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.groups.consumer_stories import CONSUMER_CONFIGS, consumer_differences
 from tests.server.groups.stories import both, differences
-from tests.server.releases import real_releases
+from tests.server.releases import NEWEST, real_releases
 
 _SEED, _STEPS = 7, 100
 
@@ -21,5 +21,5 @@ def test_as_a_real_broker(release: str) -> None:
 
 @pytest.mark.exhaustive
 def test_consumers_of_both_protocols_as_a_real_broker() -> None:
-    with both("4.3.1", CONSUMER_CONFIGS) as (real, ours):
+    with both(NEWEST, CONSUMER_CONFIGS) as (real, ours):
         assert consumer_differences(_SEED, 3 * _STEPS, real, ours) == []

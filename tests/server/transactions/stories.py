@@ -1,6 +1,6 @@
 """Drawn stories of transactional producers, told to two clusters at once.
 
-``python -m tests.server.transactions.stories 4.3.1 SEED STEPS`` tells one beside a real broker.
+``python -m tests.server.transactions.stories 4.4.0 SEED STEPS`` tells one beside a real broker.
 Ids of producers are replaced by their order of appearance.
 """
 

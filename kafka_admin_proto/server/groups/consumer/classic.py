@@ -75,7 +75,7 @@ def join_consumers(shard: Shard, group: ConsumerGroup, joining: Joining) -> None
         raise ApiFailure(codes.INCONSISTENT_GROUP_PROTOCOL)
     is_unknown = not request.member_id
     member_id = request.member_id or new_member_id()
-    check_size(shard, group, member_id)
+    check_size(shard, group, member_id, request.group_instance_id)
     _check_protocols(group, joining)
     instance_id = request.group_instance_id
     if is_unknown and instance_id is None and joining.version >= _KNOWN_IDS:

@@ -88,7 +88,7 @@ def _stay(
     epoch, owned = request.member_epoch, request.topic_partitions
     records: list[CoordinatorRecord] = []
     group = find_or_make(shard, request.group_id, records, joins=epoch == 0)
-    check_size(shard, group, request.member_id)
+    check_size(shard, group, request.member_id, request.instance_id)
     member_id = request.member_id or new_member_id()
     if request.instance_id is None:
         member = group.members.get(member_id)
@@ -146,9 +146,11 @@ def new_member_id() -> str:
     return topic_id_to_text(random_topic_id())
 
 
-def check_size(shard: Shard, group: ConsumerGroup, member_id: str) -> None:
-    """Raises ApiFailure if there is no room for a member."""
+def check_size(shard: Shard, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
+    """Raises ApiFailure if there is no room for a member; since 4.4 a static one has its place."""
     most = shard.limits.max_consumers
+    if shard.limits.release >= "4.4" and instance_id in group.static:
+        return
     if len(group.members) >= most and member_id not in group.members:
         text = f"The consumer group has reached its maximum capacity of {most} members."
         raise ApiFailure(codes.GROUP_MAX_SIZE_REACHED, text)

@@ -33,7 +33,7 @@ from tests.server.differential.comparison import Comparison
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 from tests.server.releases import real_releases
-from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, kraft
+from tools.clusters import LAST_WITH_ZOOKEEPER, kraft
 
 pytestmark = pytest.mark.exhaustive
 
@@ -44,7 +44,8 @@ _ATTEMPTS = 8
 _LEADER_S = 20
 _NUMBERS = itertools.count()
 #: Configs by which each batch, or some of them, end a segment; 4.x has no smaller segment.bytes.
-_SEGMENTS = {LAST_WITH_ZOOKEEPER: "segment.bytes", NEWEST_BROKER: "internal.segment.bytes"}
+_SEGMENTS = {LAST_WITH_ZOOKEEPER: "segment.bytes"}
+_SEGMENTS_SINCE_4 = "internal.segment.bytes"
 _SIZES = [0, 1, 100, 300, 700, 1 << 20]
 _logs = st.lists(st.sampled_from([10, 200, 600]), max_size=5)
 _rows = st.tuples(st.integers(0, 6), st.sampled_from(_SIZES))
@@ -102,7 +103,11 @@ def test_what_is_read(
     release, clusters = sides
     names = [f"t{next(_NUMBERS)}" for _ in logs]
     for cluster in clusters:
-        _fill(cluster, dict(zip(names, logs, strict=True)), {_SEGMENTS[release]: segment})
+        _fill(
+            cluster,
+            dict(zip(names, logs, strict=True)),
+            {_SEGMENTS.get(release, _SEGMENTS_SINCE_4): segment},
+        )
     with ThreadPoolExecutor() as threads:
         for each in fetches:
             for left in reversed(range(_ATTEMPTS)):
