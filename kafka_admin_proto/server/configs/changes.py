@@ -121,7 +121,10 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
         kinds.append(BROKER_LOGGER_RESOURCE)
     if change.kind not in kinds:
         raise ApiFailure(codes.INVALID_REQUEST, f"Unknown resource type {change.kind}")
-    if change.kind == BROKER_LOGGER_RESOURCE and not _is_allowed(state, change, caller):
+    is_of_node = change.kind == BROKER_LOGGER_RESOURCE
+    if state.release >= "4.4":  # the receiving broker asks, not the controller alone
+        is_of_node = is_of_node or change.kind == BROKER_RESOURCE
+    if is_of_node and not _is_allowed(state, change, caller):
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
     if change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:

@@ -185,9 +185,12 @@ def _sampled() -> dict[tuple[str, str], list[Message]]:
 
 @cache
 def _serving(rules: str) -> Mapping[int, Sequence[tuple[str, int]]]:
-    """By api key, all (release, version) that are served, the newest first."""
+    """By api key, all (release, version) that are served, the newest first.
+
+    Releases between the newest and the oldest have the handlers of these.
+    """
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for release in RELEASES:
+    for release in (RELEASES[0], RELEASES[-1]):
         for each in served_apis(release, rules):
             found[each.api_key] += [(release, version) for version in reversed(list(each.versions))]
     return found

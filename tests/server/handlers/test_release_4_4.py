@@ -17,7 +17,9 @@ from kafka_admin_proto.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from kafka_admin_proto.messages.update_features_request import FeatureUpdateKey
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.security.authorizer.rules import STANDARD_AUTHORIZER
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
@@ -155,3 +157,29 @@ def test_what_is_kept_locally_and_copied_late(name: str, value: str, fault: str)
         text = _DYNAMIC.format(value, name.replace("_", "."), fault)
         expected = codes.INVALID_REQUEST, text
     assert _altered(Served("4.4"), _BROKER, "", **{name: value}) == expected
+
+
+def test_levels_that_changed_no_record_can_be_left_again() -> None:
+    served = Served("4.4")
+
+    def lowered(now: int, level: int) -> int:
+        served.state.append([m.FeatureLevelRecord("metadata.version", now)])
+        update = FeatureUpdateKey("metadata.version", level, upgrade_type=2)
+        code: int = served.ask(m.UpdateFeaturesRequest(60_000, [update])).error_code
+        return code
+
+    assert (lowered(31, 30), lowered(29, 24), lowered(12, 11)) == (0, 0, 0)
+    for now, level in ((33, 32), (32, 31), (31, 29), (30, 29), (12, 10)):
+        assert lowered(now, level) == codes.INVALID_UPDATE_VERSION, now
+
+
+def test_who_may_not_alter_configs_of_a_broker_hears_that_first() -> None:
+    configs = {"authorizer.class.name": STANDARD_AUTHORIZER}
+    row = AlterConfigsResource(_BROKER, "no id", [AlterableConfig("num.io.threads", 0, "9")])
+    for release, code in (
+        ("4.4", codes.CLUSTER_AUTHORIZATION_FAILED),
+        ("4.3", codes.INVALID_REQUEST),
+    ):
+        served = Served(release, configs=configs)
+        (found,) = served.ask(m.IncrementalAlterConfigsRequest([row])).responses
+        assert found.error_code == code

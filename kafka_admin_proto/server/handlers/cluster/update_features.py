@@ -30,7 +30,7 @@ _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _LAST_WITH_RESULTS = 1
 _MIN_IN_SYNC = "min.insync.replicas"
 #: Levels of metadata.version that changed no record, so that they can be left again.
-_WITHOUT_CHANGES = frozenset({16, 18, 19, 20, 21, 22})
+_WITHOUT_CHANGES = frozenset({9, 10, 12, 16, *range(18, 23), *range(24, 30), 31})
 #: A feature of the quorum, whose level is in control records and not in feature records.
 _OF_QUORUM = "kraft.version"
 #: The first level of metadata.version, 3.3-IV0, that has records of features.
