@@ -249,13 +249,20 @@ def _tokens(
             audiences=configs.value("sasl.oauthbearer.expected.audience") or (),
             issuer=configs.value("sasl.oauthbearer.expected.issuer"),
             skew_s=configs.value("sasl.oauthbearer.clock.skew.seconds"),
-            subject_claim=configs.value("sasl.oauthbearer.sub.claim.name"),
-            scope_claim=configs.value("sasl.oauthbearer.scope.claim.name"),
+            subject_claim=_claim_name(configs, "sasl.oauthbearer.sub.claim.name"),
+            scope_claim=_claim_name(configs, "sasl.oauthbearer.scope.claim.name"),
         )
         return rules.owner_of, jwks
     if given:
         raise _unread(given[0])
     return unsecured_owner_of if has_tokens else None, None
+
+
+def _claim_name(configs: ListenerConfigs, name: str) -> str:
+    found = trim(configs.value(name))
+    if not found:
+        raise SettingsError(f"{name} is empty; name a claim, or leave it out")
+    return found
 
 
 def _unread(name: str) -> SettingsError:

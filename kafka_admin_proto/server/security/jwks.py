@@ -6,18 +6,21 @@ Source: Kafka's ``JwksFileVerificationKeyResolver`` and ``RefreshingHttpsJwks``.
 from __future__ import annotations
 
 import json
+import stat
 import threading
 from collections.abc import Collection
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.server.security.listeners import JWKS_URL
+
+Jwk = dict[str, Any]
 
 _TIMEOUT_S = 10.0
 _MAX_BYTES = 1 << 20
@@ -35,7 +38,7 @@ class Jwks:
 
     def __init__(self, url: str, refresh_ms: int) -> None:
         self._url, self._refresh_ms = url, refresh_ms
-        self._keys: list[dict[str, Any]] = []
+        self._keys: list[Jwk] = []
         self._changed_ns = 0
         self._asked_ms = 0.0
         self._asks = threading.Lock()
@@ -51,7 +54,8 @@ class Jwks:
         self._file = Path(unquote(parts.path)) if parts.scheme == "file" and not host else None
         if self._file is None and (parts.scheme not in ("http", "https") or not host):
             raise SettingsError(f"{self._shown}: expected https://…, http://… or file:///…")
-        self._opener = build_opener(ProxyHandler({}))  # as Java, which reads no environment
+        # As Java, which reads no environment.
+        self._opener = build_opener(ProxyHandler({}), _SameScheme)
 
     def start(self, now_ms: float) -> None:
         """Read the keys; SettingsError where that fails, as Kafka's brokers do not start then."""
@@ -61,7 +65,7 @@ class Jwks:
         except (OSError, ValueError, HTTPException, RecursionError) as error:
             raise SettingsError(f"{self._shown}: {_reason(error)}") from None
 
-    def keys(self, kid: str | None, now_ms: float) -> Collection[dict[str, Any]]:
+    def keys(self, kid: str | None, now_ms: float) -> Collection[Jwk]:
         """The keys with that id, all where it is None. Never waits for an endpoint."""
         if self._file is not None:
             self._read_again()
@@ -91,16 +95,49 @@ class Jwks:
             with self._opener.open(self._url, timeout=_TIMEOUT_S) as response:
                 data = response.read(_MAX_BYTES)
         else:
-            changed_ns = self._file.stat().st_mtime_ns
-            if changed_ns == self._changed_ns:
+            status = self._file.stat()
+            if status.st_mtime_ns == self._changed_ns:
                 return
-            data = self._file.read_bytes()
-            self._changed_ns = changed_ns
-        found = json.loads(data)
-        keys = found.get("keys") if isinstance(found, dict) else None
+            if not stat.S_ISREG(status.st_mode):  # a pipe or a terminal would block all clients
+                raise OSError("it is no regular file")
+            with self._file.open("rb") as file:
+                data = file.read(_MAX_BYTES)
+            self._changed_ns = status.st_mtime_ns
+        keys = json_object(data).get("keys")
         if not isinstance(keys, list):
             raise ValueError
         self._keys = [each for each in keys if isinstance(each, dict)]
+
+
+class _SameScheme(HTTPRedirectHandler):
+    """As in Java a redirect leads to no other scheme: keys from https do not come in the clear."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        if urlsplit(newurl).scheme != req.type:
+            return None
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def json_object(data: bytes) -> Jwk:
+    """An object as jose4j reads it: UTF-8 without a mark, no name twice. Raises ValueError."""
+    text = data.decode(errors="replace")  # as Java
+    found = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    if not isinstance(found, dict):
+        raise ValueError
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Jwk:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _reason(error: Exception) -> str:

@@ -8,18 +8,15 @@ signatures.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 
 from kafka_admin_proto.server.java import trim
-
-Jwk = dict[str, Any]
+from kafka_admin_proto.server.security.jwks import Jwk, json_object
 
 #: Algorithm → the type of its keys and the bits of its hash; of elliptic curves the curve too.
 _ALGORITHMS = {
@@ -32,6 +29,12 @@ _CURVES = {256: "P-256", 384: "P-384", 512: "P-521"}
 #: jose4j takes no shorter keys of RSA.
 _LEAST_RSA_BITS = 2048
 _DATES = ("exp", "iat", "nbf")
+#: Java's longs have the milliseconds of dates.
+_MAX_MS = (1 << 63) - 1
+#: Hashes of a key's certificate, which a key that has none may be without.
+_THUMBPRINTS = ("x5t", "x5t#S256")
+#: Contents that are tokens themselves, which Kafka's class does not open.
+_NESTED = ("jwt", "application/jwt")
 #: Claims that are texts where they are there, in jose4j.
 _TEXTS = ("iss", "sub", "jti")
 
@@ -59,17 +62,23 @@ class SignedTokens:
         """The claims of a token with a good signature; ValueError for any other."""
         front, claims, signature = trim(token).split(".")
         header = _json_object(front)
-        if "crit" in header or not claims:  # extensions that have to be understood
+        if header.get("crit") not in (None, []) or not claims:  # extensions to be understood
             raise ValueError
-        kid = header.get("kid")
-        if kid is not None and not isinstance(kid, str):
+        algorithm = _text(header, "alg")
+        if algorithm not in _ALGORITHMS or header.get("b64") is False:
             raise ValueError
-        algorithm = header.get("alg")
-        type_, bits = _ALGORITHMS.get(algorithm, ("", 0)) if isinstance(algorithm, str) else ("", 0)
+        if (_text(header, "cty") or "").lower() in _NESTED:
+            raise ValueError
+        kid = _text(header, "kid")
+        thumbprints = {each: _text(header, each) for each in _THUMBPRINTS}
+        type_, bits = _ALGORITHMS[algorithm]
         fitting = [
             key
             for key in self.keys(kid, now_ms)
-            if key.get("kty") == type_ and _is_whole(key) and _is_for_this(key)
+            if key.get("kty") == type_
+            and _is_whole(key)
+            and _is_for_this(key)
+            and all(value in (None, key.get(each, value)) for each, value in thumbprints.items())
         ]
         if len(fitting) > 1:
             fitting = [
@@ -79,13 +88,15 @@ class SignedTokens:
                 and (type_ != "EC" or key.get("crv") == _CURVES[bits])
             ]
         signed = f"{front}.{claims}".encode("ascii")
-        if not fitting or not _is_signed(fitting[0], str(algorithm), _bytes(signature), signed):
+        if not fitting or not _is_signed(fitting[0], algorithm, _bytes(signature), signed):
             raise ValueError
         return _json_object(claims)
 
     def _owner(self, claims: Jwk, now_s: int) -> str | None:
         ends_s, since_s, from_s = [_date(claims.get(each)) for each in _DATES]
-        if ends_s is None or since_s is None or ends_s < 0 or since_s < 0:
+        if ends_s is None or since_s is None:
+            return None
+        if not (0 <= ends_s * 1000 <= _MAX_MS and 0 <= since_s * 1000 <= _MAX_MS):
             return None
         is_over = now_s - self.skew_s >= ends_s or ends_s < since_s
         is_early = from_s is not None and (now_s + self.skew_s < from_s or ends_s < from_s)
@@ -94,7 +105,11 @@ class SignedTokens:
             return None
         if self.issuer is not None and claims.get("iss") != self.issuer:
             return None
-        if self.audiences and not set(_list(claims.get("aud"))) & set(self.audiences):
+        audience = claims.get("aud")
+        if audience is None and self.audiences:
+            return None
+        # jose4j refuses a token for somebody, whoever that is, where nobody is expected.
+        if audience is not None and not set(_list(audience)) & set(self.audiences):
             return None
         scopes = claims.get(self.scope_claim)
         if isinstance(scopes, str | list):
@@ -111,8 +126,9 @@ def _is_whole(key: Jwk) -> bool:
 
 def _is_for_this(key: Jwk) -> bool:
     """Whether a key is one for signatures; those that do not say so are."""
-    uses = key.get("key_ops", ["verify"])
-    return key.get("use", "sig") == "sig" and isinstance(uses, list) and "verify" in uses
+    uses = key.get("key_ops")
+    is_use = uses is None or (isinstance(uses, list) and "verify" in uses)
+    return key.get("use") in (None, "sig") and is_use
 
 
 def _is_signed(key: Jwk, algorithm: str, signature: bytes, signed: bytes) -> bool:
@@ -162,21 +178,15 @@ def _bytes(text: str) -> bytes:
 
 
 def _json_object(text: str) -> Jwk:
-    found = json.loads(_bytes(text), object_pairs_hook=_unique, parse_constant=_refuse)
-    if not isinstance(found, dict):
+    return json_object(_bytes(text))
+
+
+def _text(header: Jwk, name: str) -> str | None:
+    """A text of a header, None without; ValueError for anything else."""
+    found = header.get(name)
+    if found is not None and not isinstance(found, str):
         raise ValueError
     return found
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Jwk:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
 
 
 def _date(value: object) -> int | None:

@@ -70,9 +70,11 @@ def jwk(kind: str, **more: Any) -> dict[str, Any]:
     return {"kty": "EC", "kid": kind, "crv": kind, "x": x, "y": y, **more}
 
 
-def signed(claims: Any, kind: str = "RSA", alg: str = "RS256", **header: Any) -> str:
+def signed(
+    claims: Any, kind: str = "RSA", alg: str = "RS256", encoding: str = "utf-8", **header: Any
+) -> str:
     front = {"alg": alg, "kid": kind, **header}
-    parts = [text(json.dumps(each).encode()) for each in (front, claims)]
+    parts = [text(json.dumps(each).encode(encoding)) for each in (front, claims)]
     data = ".".join(parts).encode()
     key = private_key(kind)
     hash_: Any = {"256": hashes.SHA256(), "384": hashes.SHA384(), "512": hashes.SHA512()}[alg[2:]]
@@ -114,6 +116,9 @@ def tokens(now_s: int) -> Iterator[tuple[str, str | None]]:
         ({"jti": 1}, None), ({"jti": "1"}, "alice"), ({"scope": "read"}, "alice"),
         ({"scope": ""}, None), ({"scope": " "}, None), ({"scope": ["read", "write"]}, "alice"),
         ({"scope": ["read", "read "]}, None), ({"scope": []}, "alice"), ({"scope": 1}, "alice"),
+        ({"exp": 1 << 70}, None), ({"exp": 10**16}, None), ({"exp": 1e300}, None),
+        ({"exp": 9 * 10**15}, "alice"), ({"iat": 10**16, "exp": 10**17}, None),
+        ({"more": 1 << 70}, "alice"),
     ]  # fmt: skip
     for changed, owner in changes:
         yield signed({**good, **changed}), owner
@@ -126,6 +131,19 @@ def tokens(now_s: int) -> Iterator[tuple[str, str | None]]:
     yield signed(good, "RSA", kid="P-256"), None
     yield signed(good, "P-521", "ES256"), None
     yield signed(good, kid="RSA", crit=["exp"]), None
+    headers: list[tuple[dict[str, Any], str | None]] = [
+        ({"crit": []}, "alice"), ({"crit": None}, "alice"), ({"b64": False}, None),
+        ({"b64": True}, "alice"), ({"cty": "JWT"}, None), ({"cty": "application/jwt"}, None),
+        ({"cty": "text"}, "alice"), ({"cty": 1}, None), ({"x5t": "other"}, "alice"),
+        ({"x5t": 1}, None), ({"kid": "of a certificate", "x5t": "its"}, "alice"),
+        ({"kid": "of a certificate", "x5t": "other"}, None),
+        ({"kid": "of a certificate", "x5t#S256": "other"}, None),
+        ({"kid": "signs", "alg": "RS256"}, None), ({"kid": "says nothing"}, "alice"),
+    ]  # fmt: skip
+    for header, owner in headers:
+        yield signed(good, **header), owner
+    for encoding in ("utf-8-sig", "utf-16-le", "utf-16", "utf-32"):
+        yield signed(good, encoding=encoding), None
     yield signed(good, kid=None), "alice"  # the first key that fits
     yield signed(good, "P-521", "ES512", kid=None), "alice"
     yield signed(good, "P-256", "ES256", kid=None), "alice"
@@ -140,6 +158,8 @@ def tokens(now_s: int) -> Iterator[tuple[str, str | None]]:
     none = text(b'{"alg":"none"}')
     yield f"{none}.{claims}.", None
     yield f"{none}.{claims}.{signature}", None
+    for front in (b"{}", b'{"alg":""}', b'{"alg":"none","kid":"without a type"}'):
+        yield f"{text(front)}.{claims}.{signature}", None
     secret = text(b'{"alg":"HS256","kid":"RSA"}')  # the public key as a secret
     mac = hmac.digest(jwk("RSA")["n"].encode(), f"{secret}.{claims}".encode(), hashlib.sha256)
     yield f"{secret}.{claims}.{text(mac)}", None
@@ -150,19 +170,35 @@ def tokens(now_s: int) -> Iterator[tuple[str, str | None]]:
 @pytest.fixture(scope="module")
 def jwks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("jwks") / "keys.json"
-    keys = [jwk("P-521"), jwk("RSA", kid="enc", use="enc"), jwk("RSA", use="sig", alg="RS256"),
+    its = {"x5t": "its", "x5t#S256": "its"}
+    keys = [jwk("P-521"), jwk("RSA", kid="of a certificate", **its),
+            jwk("RSA", kid="signs", key_ops=["sign"]),
+            jwk("RSA", kid="says nothing", use=None, key_ops=None),
+            jwk("RSA", kid="enc", use="enc"), jwk("RSA", use="sig", alg="RS256"),
             jwk("short"), jwk("P-256")]  # fmt: skip
-    faulty = [{"kty": "RSA", "kid": "faulty"}, {"kty": "oct", "kid": "secret", "k": "c2VjcmV0"}]
+    faulty = [
+        {"kty": "RSA", "kid": "faulty"},
+        {"kty": "", "kid": "without a type"},
+        {"kty": "oct", "kid": "secret", "k": "c2VjcmV0"},
+    ]
     file.write_text(json.dumps({"keys": [*faulty, *keys]}))
     return file
 
 
-def rules(file: Path) -> SignedTokens:
+def tokens_where_no_audience_is_expected(now_s: int) -> Iterator[tuple[str, str | None]]:
+    good = {"sub": "alice", "iss": "https://id.example", "iat": now_s - 60, "exp": now_s + 600}
+    yield signed(good), "alice"
+    yield signed({**good, "aud": None}), "alice"
+    for audience in ("orders", ["orders"], [], 1):
+        yield signed({**good, "aud": audience}), None
+
+
+def rules(file: Path, audience: str = str(RULES["audience"])) -> SignedTokens:
     keys = Jwks(file.as_uri(), 3_600_000)
     keys.start(0)
     return SignedTokens(
-        keys=keys.keys, audiences=str(RULES["audience"]).split(","), issuer=str(RULES["issuer"]),
-        skew_s=30, subject_claim="sub", scope_claim="scope",
+        keys=keys.keys, audiences=audience.split(",") if audience else [],
+        issuer=str(RULES["issuer"]), skew_s=30, subject_claim="sub", scope_claim="scope",
     )  # fmt: skip
 
 
@@ -170,22 +206,29 @@ def test_whose_a_token_is(jwks: Path) -> None:
     checked, now_s = rules(jwks), 1_800_000_000
     for each, owner in tokens(now_s):
         assert checked.owner_of(each, now_s * 1000 + 999) == owner, each
+    checked = rules(jwks, audience="")
+    for each, owner in tokens_where_no_audience_is_expected(now_s):
+        assert checked.owner_of(each, now_s * 1000 + 999) == owner, each
 
 
 @pytest.mark.exhaustive
 def test_kafka_says_the_same(jwks: Path) -> None:
     now_s = int(time.time())
-    drawn = [each for each in tokens(now_s) if not each[0].endswith("\r")]
-    front = [jwks.as_uri(), *map(str, RULES.values())]
+    drawn = [(RULES, *each) for each in tokens(now_s) if not each[0].endswith("\r")]
+    without = {**RULES, "audience": ""}
+    drawn += [(without, *each) for each in tokens_where_no_audience_is_expected(now_s)]
+    lines = [
+        "\t".join([jwks.as_uri(), *map(str, rules.values()), token]) for rules, token, _ in drawn
+    ]
     tool = JavaTool(_TOOL, fetch_runtime("4.3.1"))
     try:
-        answers = tool.ask(["\t".join([*front, each]) for each, _ in drawn])
+        answers = tool.ask(lines)
     finally:
         tool.close()
     found = [
         each.removeprefix("ANSWER=") if each.startswith("ANSWER=") else None for each in answers
     ]
-    assert found == [owner for _, owner in drawn], answers
+    assert found == [owner for *_, owner in drawn], answers
 
 
 def cluster(file: Path, **more: str) -> SyncCluster:
@@ -239,6 +282,25 @@ def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     assert keys.keys("2", 0) == [{"kid": "2"}]
 
 
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ('{"keys": [], "keys": []}', "expected a JWKS"),
+        ('\ufeff{"keys": []}', "expected a JWKS"),
+        ("[" * 100_000, "expected a JWKS"),
+        (None, "it is no regular file"),
+    ],
+)
+def test_files_that_have_no_keys(tmp_path: Path, content: str | None, fault: str) -> None:
+    file = tmp_path / "keys.json"
+    if content is None:
+        os.mkfifo(file)  # reading it would block the listeners
+    else:
+        file.write_text(content, "utf-8")
+    with pytest.raises(SettingsError, match=f"keys.json: {fault}"):
+        Jwks(file.as_uri(), 0).start(0)
+
+
 @pytest.fixture
 def endpoint() -> Iterator[tuple[str, list[bytes]]]:
     """Its URL, and its answers, of which it gives the first until there is another."""
@@ -247,7 +309,10 @@ def endpoint() -> Iterator[tuple[str, list[bytes]]]:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             answer = answers[0] if len(answers) == 1 else answers.pop(0)
-            self.send_response(200 if answer else 500)
+            place = answer.removeprefix(b"at ")
+            self.send_response(500 if not answer else 200 if place == answer else 302)
+            if place != answer:
+                self.send_header("Location", place.decode())
             self.end_headers()
             self.wfile.write(answer)
 
@@ -288,6 +353,19 @@ def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
     assert asked("2", 3_800_000) == (two, one)
 
 
+def test_a_redirect_leads_to_no_other_scheme(endpoint: tuple[str, list[bytes]]) -> None:
+    """As in Java: keys of https do not come in the clear."""
+    url, answers = endpoint
+    keys = Jwks(url, 0)
+    answers[:] = [f"at {url}/more".encode(), *answers]
+    keys.start(0)
+    assert keys._keys == [{"kid": "1"}]
+    for scheme in ("https", "ftp", "file"):
+        answers[:] = [f"at {scheme}{url.removeprefix('http')}".encode()]
+        with pytest.raises(SettingsError, match=r"keys: it answered 302$"):
+            keys.start(0)
+
+
 @pytest.mark.parametrize(
     ("configs", "sentence"),
     [
@@ -298,6 +376,7 @@ def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
         ({URL: "https://id.example:hush/keys"}, "is not a URL"),
         ({URL: "http://127.0.0.1:1/keys?hush"}, "127.0.0.1:1/keys: Connection refused"),
         ({HANDLER: "org.example.Mine"}, "is a class of Java"),
+        ({f"{FRONT}sasl.oauthbearer.sub.claim.name": " "}, "sub.claim.name is empty"),
         ({HANDLER: ""}, "tokens are let in without a signature"),
         ({"sasl.enabled.mechanisms": "SCRAM-SHA-256"}, "no effect without OAUTHBEARER"),
         ({"sasl.server.callback.handler.class": CLASS}, "give listener.name.sasl.oauthbearer"),
