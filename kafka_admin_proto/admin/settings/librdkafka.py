@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from os.path import isdir
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.errors import SettingsError
@@ -66,7 +66,7 @@ def in_kafkas_names(properties: Mapping[str, str]) -> dict[str, str]:
     authorities = found.get(_AUTHORITIES, "").strip()
     if authorities == "probe":  # what the system trusts, as without it
         del found[_AUTHORITIES]
-    elif authorities and Path(authorities).is_dir():
+    elif authorities and isdir(authorities):  # False for PEM, which is too long for a path
         raise ConfigurationError(
             f"{_AUTHORITIES}={authorities} is a directory; name a file of PEM, or leave it out for "
             "what the system trusts"

@@ -79,7 +79,9 @@ def test_authorities_as_librdkafka_finds_them(tmp_path: Path) -> None:
     assert in_kafkas_names({"ssl.ca.location": " probe", "client.id": "a"}) == {"client.id": "a"}
     with pytest.raises(ConfigurationError, match=r"ssl.ca.location=.* is a directory; name a file"):
         in_kafkas_names({"ssl.ca.location": str(tmp_path)})
-    assert in_kafkas_names({"ssl.ca.location": ""}) == {"ssl.truststore.location": ""}
+    pem = "-----BEGIN CERTIFICATE-----\n" + "A" * 5000  # longer than a path may be
+    for text in ("", "/no/such", "a\0b", pem):  # what reads the file refuses them
+        assert in_kafkas_names({"ssl.ca.location": text}) == {"ssl.truststore.location": text}
 
 
 @pytest.mark.parametrize(
