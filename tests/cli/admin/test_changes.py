@@ -54,6 +54,11 @@ _NESTED_ALIASES = "a0: &a0 [x]\n" + "\n".join(
         ("topics: [{name: a, partitions: 1.5}]", "Expected `int | null`"),
         ("topics: [", "expected"),
         (_NESTED_ALIASES, "unknown field `a0`"),
+        ("- {name: a, configs: {b: 2026-02-30}}", "a value is no timestamp of YAML; quote a text"),
+        (f"- {{name: a, partitions: {'9' * 5000}}}", "is no int of YAML"),
+        ("- {name: !!int ''}", "is no int of YAML"),
+        ("- {name: !!bool x}", "is no bool of YAML"),
+        ("- {name: !!timestamp x}", "is no timestamp of YAML"),
         ("!!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
 )
@@ -81,13 +86,13 @@ def test_numbers_mean_what_they_look_like(run: Run, broker: ScriptedBroker, tmp_
     """Go writes 1000000 as 1e+06; YAML 1.1 has 8 for 010, and 90 for 1:30."""
     file = tmp_path / "topics.yaml"
     texts = {"a": "1e+06", "b": "1E3", "c": "'1e3'", "d": "010", "e": "1:30", "f": "1:30.0",
-             "g": "0.5", "h": "0", "i": "-1", "j": "0x10"}  # fmt: skip
+             "g": "0.5", "h": "0", "i": "-1", "j": "0x10", "k": "0_17"}  # fmt: skip
     configs = ", ".join(f"{name}: {text}" for name, text in texts.items())
     file.write_text(f"- {{name: fresh, partitions: 1e+00, configs: {{{configs}}}}}\n")
     assert run(f"topics apply -f {file}").exit_code == 0
     assert broker.topics["fresh"].configs == {
         "a": "1000000", "b": "1000", "c": "1e3", "d": "010", "e": "1:30", "f": "1:30.0",
-        "g": "0.5", "h": "0", "i": "-1", "j": "16",
+        "g": "0.5", "h": "0", "i": "-1", "j": "16", "k": "0_17",
     }  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def yaml() -> Any:
 
 
 _EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+\Z")
-_OLD_NUMBER = re.compile(r"[-+]?(0[0-9]|.*:)")
+_OLD_NUMBER = re.compile(r"[-+]?(0[0-9_]|.*:)")
 
 
 def _written(node: Any) -> str:
@@ -134,6 +134,15 @@ def strict_loader(library: Any) -> Any:
                     )
                 seen.add(key.value)
             return node
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except (ValueError, LookupError, AttributeError):  # 2026-02-30, !!bool no such
+                kind = node.tag.rpartition(":")[2]
+                raise library.constructor.ConstructorError(
+                    None, None, f"a value is no {kind} of YAML; quote a text", node.start_mark
+                ) from None
 
         def construct_yaml_float(self, node: Any) -> int | float | str:
             found: float = super().construct_yaml_float(node)
