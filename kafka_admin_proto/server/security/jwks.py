@@ -47,6 +47,10 @@ class Jwks:
             host, _ = parts.hostname, parts.port
         except ValueError:
             raise SettingsError(f"{JWKS_URL} is not a URL") from None
+        if not url.isascii() or not url.isprintable() or " " in url:
+            raise SettingsError(
+                f"{JWKS_URL} is not a URL: write blanks and what is not ASCII as %20 and the like"
+            )
         if "@" in parts.netloc:
             raise SettingsError(f"{JWKS_URL} has a user in it, which is not sent; remove it")
         #: Without a query, which may be a secret.
@@ -144,6 +148,8 @@ def _reason(error: Exception) -> str:
     """Why there are no keys; what stands in a file or an answer is not shown."""
     if isinstance(error, HTTPError):
         return f"it answered {error.code}"
+    if isinstance(error, HTTPException):  # its text is the endpoint's
+        return "its answer is not HTTP"
     if isinstance(error, OSError):
         cause = error.reason if isinstance(error, URLError) else error
         return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__

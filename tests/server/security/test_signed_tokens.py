@@ -374,6 +374,8 @@ def test_a_redirect_leads_to_no_other_scheme(endpoint: tuple[str, list[bytes]]) 
         ({URL: "ftp://id.example/keys?hush"}, r"=ftp://id.example/keys: expected https://"),
         ({URL: "https://me:hush@id.example/keys"}, "has a user in it"),
         ({URL: "https://id.example:hush/keys"}, "is not a URL"),
+        ({URL: "https://id.example/a key?hush"}, "is not a URL: write blanks"),
+        ({URL: "file:///k\u00e9ys"}, "is not a URL: write blanks"),
         ({URL: "http://127.0.0.1:1/keys?hush"}, "127.0.0.1:1/keys: Connection refused"),
         ({HANDLER: "org.example.Mine"}, "is a class of Java"),
         ({f"{FRONT}sasl.oauthbearer.sub.claim.name": " "}, "sub.claim.name is empty"),
