@@ -158,8 +158,8 @@ def tokens(now_s: int) -> Iterator[tuple[str, str | None]]:
     none = text(b'{"alg":"none"}')
     yield f"{none}.{claims}.", None
     yield f"{none}.{claims}.{signature}", None
-    for front in (b"{}", b'{"alg":""}', b'{"alg":"none","kid":"without a type"}'):
-        yield f"{text(front)}.{claims}.{signature}", None
+    for unknown in (b"{}", b'{"alg":""}', b'{"alg":"none","kid":"without a type"}'):
+        yield f"{text(unknown)}.{claims}.{signature}", None
     secret = text(b'{"alg":"HS256","kid":"RSA"}')  # the public key as a secret
     mac = hmac.digest(jwk("RSA")["n"].encode(), f"{secret}.{claims}".encode(), hashlib.sha256)
     yield f"{secret}.{claims}.{text(mac)}", None
