@@ -123,7 +123,9 @@ _TOKEN = re.compile(
     r"|(?P<mark>[?\[{}])"
 )
 #: What heads a message, but for a version that is written otherwise, as ``(Versions: 0, 1)``.
-_NEARLY_HEAD = re.compile(r"[A-Z]\w*? ?(Request|Response|Header)[ _]*(\(.*\)|[vV]\d.*)")
+_NEARLY_HEAD = re.compile(
+    r"[A-Z]\w*? ?(Request|Response|Header)[ _]*(\( ?([vV]er|[vV]?\d).*\)|[vV]\d.*)"
+)
 #: How a message's name ends in the old notation, slips of a few letters included.
 _MESSAGE = re.compile(r"[A-Z]\w*?[a-z](Req|Res)[a-z]{4,6}\Z|Re(quest|sponse)Header\Z")
 
@@ -177,10 +179,11 @@ def _production(line: str, number: int, slips: list[Slip], strict: bool) -> Prod
         return None
     text = left.expandtabs().rstrip()
     indent = len(text) - len(text.lstrip())
-    match = _LEFT.fullmatch(text.strip().replace("\N{NO-BREAK SPACE}", " "))
+    head = text.strip().replace("\N{NO-BREAK SPACE}", " ")
+    match = _LEFT.fullmatch(head)
     if match is None:
-        if _NEARLY_HEAD.fullmatch(text.strip()):
-            fault = f"{text.strip()[:60]!r} is no head of a message"
+        if _NEARLY_HEAD.fullmatch(head):
+            fault = f"{head[:60]!r} is no head of a message"
             remedy = 'write "Name Request (Version: 1) =>", once for each version'
             slips.append(Slip(number, indent + 1, "syntax", fault, remedy))
         elif strict or len(text.split()) == 1:
