@@ -81,6 +81,51 @@ def test_what_a_program_has_left_out(name: str, said: str) -> None:
     assert str(caught.value).startswith(said)
 
 
+def jsse(thread: str, said: str) -> str:
+    return f"javax.net.ssl|DEBUG|{thread}|2026-01-31 12:00:00.123 UTC|A.java:1|{said}\n"
+
+
+_PLAINTEXT = (
+    "Plaintext before ENCRYPTION (\n"
+    "  0000: 00 00 00 13 00 12 00 00   00 00 00 09 00 09 64 75  ..............du\n"
+    "  0010: 6D 70 2D 64 65 6D 6F                               mp-demo\n)"
+)
+
+
+def test_threads_of_a_jvm_log_amid_one_another() -> None:
+    text = (
+        jsse("10|a", "WRITE: TLSv1.3 application_data, length = 23")
+        + jsse("11|b", "READ: TLSv1.3 handshake, length = 55")
+        + jsse("10|a", _PLAINTEXT)
+    )
+    (block,) = read_blocks(text.encode())
+    assert (block.data, block.comment) == (ASKED, "10|a WRITE")
+
+
+@pytest.mark.parametrize(("size", "data"), [("0", []), ("9" * 5000, [ASKED])], ids=["0", "9…"])
+def test_sizes_of_a_jvms_records(size: str, data: list[bytes]) -> None:
+    """TLS allows records without data, and nobody knows what a damaged log has."""
+    text = jsse("10|a", f"WRITE: TLSv1.2 application_data, length = {size}")
+    blocks = READERS["jsse"].read((text + jsse("10|a", _PLAINTEXT)).encode())
+    assert [block.data for block in blocks] == data
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        jsse("10|a", "READ: TLSv1 " + "a" * 200_000),
+        jsse("1|a", "") * 10_000,
+        "|READ: TLSv1 a" * 10_000,
+        jsse("10|a", "READ: TLSv1 a, length = 1" + "a" * 1_000_000) + "x\n" * 100_000,
+    ],
+    ids=["a word", "a line's start", "records", "many lines"],
+)
+def test_long_lines_of_a_jvms_log_take_no_squares_of_time(line: str) -> None:
+    start = time.process_time()
+    assert READERS["jsse"].read(line.encode()) == []
+    assert time.process_time() - start < 3
+
+
 # Drawn
 
 
