@@ -133,7 +133,10 @@ def test_rows_alone() -> None:
 )
 def test_rows_of_other_programs(rows: int, base: int, colon: str) -> None:
     """An offset or an address with 0x is never data: lldb's rows, and those without a colon."""
-    for row, shown in ((bytes(range(16)), ""), (b"\x80" * 16, "  " + "." * 16)):
+    with_x = b"\0\x10 0x20 examples"
+    for row, shown in (
+        (bytes(range(16)), ""), (b"\x80" * 16, "  " + "." * 16), (with_x, "  .. 0x20 examples"),
+    ):  # fmt: skip
         starts = [f"0x{base + 16 * number:04x}{colon}" for number in range(rows)]
         text = "\n".join(f"{start} {row.hex(' ')}{shown}" for start in starts)
         assert [each.data for each in read_blocks(text.encode())] == [row * rows]

@@ -26,7 +26,7 @@ from kafka_admin_proto.capture.dumps.rows import PAIRS, Row, byte_column, matche
 from kafka_admin_proto.capture.dumps.text import comment_text, hex_bytes, quoted, sample_lines
 from kafka_admin_proto.errors import DumpError
 
-_ROW = re.compile(r"([ \t]*)(0x(?=[^x]*$))?([0-9a-fA-F]{3,16})([ \t]+|$)")
+_ROW = re.compile(r"([ \t]*)(0x(?![0-9a-fA-F]+[ \t]+0x))?([0-9a-fA-F]{3,16})([ \t]+|$)")
 #: The line that tshark -x prints above reassembled bytes: "Reassembled TCP (54 bytes):".
 _SOURCE = re.compile(r"([^(]*\(\d+ bytes\)):\s*$")
 #: The lines that tshark -z follow prints around a conversation.
