@@ -16,8 +16,8 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from io import BufferedReader
-from typing import IO, NamedTuple
+from io import BufferedReader, RawIOBase
+from typing import IO, Any, NamedTuple
 
 from kafka_admin_proto.capture.dumps.readers import READERS
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES, sample_of
@@ -75,7 +75,7 @@ def logged_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     if start == _GZIP:
         stream, limit = gzip.GzipFile(fileobj=stream), _MAX_UNPACKED_BYTES  # type: ignore[assignment]
     elif start in _UTF_16:
-        stream = codecs.EncodedFile(stream, "utf-8", "utf-16", "replace")
+        stream = BufferedReader(_Utf8(stream))
     started: dict[bytes, _Line] = {}
     for number, line in _lines(stream, limit):
         piece = _piece(line)
@@ -129,6 +129,29 @@ def _piece(line: bytes) -> _Piece | None:
         found[1] + b" ", line[found.end() :].rstrip(b"\r\n"), b"\n", found[2],
         is_last=found[3] == b"F",
     )  # fmt: skip
+
+
+class _Utf8(RawIOBase):
+    """A stream of UTF-16 as UTF-8.
+
+    codecs.EncodedFile ends lines at U+2028 and the like, too, and takes squares of time for many.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and (data := self._stream.read(SAMPLE_BYTES)):
+            self._ready = self._decoder.decode(data).encode()
+        taken = self._ready[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._ready = self._ready[len(taken) :]
+        return len(taken)
 
 
 def _lines(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes]]:

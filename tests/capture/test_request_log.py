@@ -9,7 +9,7 @@ import json
 import lzma
 import random
 from collections.abc import Callable
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from kafka_admin_proto.capture import FrameDecoder
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
-from kafka_admin_proto.capture.request_log_lines import matches
+from kafka_admin_proto.capture.request_log_lines import logged_lines, matches
 from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
@@ -487,6 +487,13 @@ def test_a_log_in_utf_16(tmp_path: Path) -> None:
     file.write_bytes((_LINE * 2).replace("\n", "\r\n").encode("utf-16"))
     frames = list(read_frames([str(file)], FrameDecoder()))
     assert [each.body for each in frames] == [REQUEST, RESPONSE] * 2
+
+
+def test_ends_of_lines_in_utf_16_are_those_of_other_logs() -> None:
+    """JSON leaves U+2028 and U+0085 as they are, and a client's id may have them."""
+    text = _LINE.replace("{", "{ \u2028\x85\x0b\U0001f600", 1) * 3
+    stream = BufferedReader(BytesIO(text.encode("utf-16")))  # type: ignore[arg-type]
+    assert list(logged_lines(stream)) == list(logged_lines(BytesIO(text.encode())))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
