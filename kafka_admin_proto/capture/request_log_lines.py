@@ -47,6 +47,8 @@ _KAFKAS = re.compile(
     rb'|^\{.{0,300}?"(?:kafka|org\.apache\.kafka)\.[\w.$]+"',
     re.MULTILINE,
 )
+#: The start of a request, those of brokers before 2.8 included; words after the mark are prose.
+_REQUEST = re.compile(MARK + rb" ?(?:\{|RequestHeader\(|Name:)")
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF]) ")
 _DOCKER = b'{"log":"'
 _DOCKERS_END = b'","stream":'
@@ -60,7 +62,7 @@ def matches(sample: bytes) -> bool:
         except zlib.error:
             return False
     text = sample_of(sample)
-    if MARK in text:
+    if _REQUEST.search(text) is not None:
         return True
     # Dumps in a program's log are dumps.
     return _KAFKAS.search(text) is not None and not any(

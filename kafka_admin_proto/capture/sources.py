@@ -25,12 +25,13 @@ REQUEST_LOG = "request-log"
 #: The values of ``format``, beside "auto".
 FORMATS = (PCAP, REQUEST_LOG, *READERS)
 
+#: The first bytes of compressed files; those of bzip2 whole, as base64 may begin with BZh.
+_COMPRESSED = {
+    b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\3\4": "zip",
+    **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
+}  # fmt: skip
 #: The error for packets that are to be read as payloads or bodies: the addresses of a packet would
 #: be read as a header, and a token in it as a body.
-_COMPRESSED = {
-    b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2",
-    b"PK\3\4": "zip",
-}  # fmt: skip
 _ARE_PACKETS = "these are packets with frames in them, and no {}: leave --unit out"
 
 

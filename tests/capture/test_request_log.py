@@ -496,6 +496,17 @@ def test_ends_of_lines_in_utf_16_are_those_of_other_logs() -> None:
     assert list(logged_lines(stream)) == list(logged_lines(BytesIO(text.encode())))
 
 
+def test_prose_about_requests_makes_no_log() -> None:
+    assert not matches(b"# Completed request: the first\n00 00 00 08 00 12 00 00 00 00 00 01\n")
+
+
+def test_base64_that_begins_as_bzip2_does_is_base64(tmp_path: Path) -> None:
+    file = tmp_path / "dump"
+    file.write_text("BZhAAA==")
+    (frame,) = read_frames([str(file)], FrameDecoder(unit="body", api="ListGroups", version=0))
+    assert frame.data == base64.b64decode("BZhAAA==")
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 def test_what_is_compressed_otherwise_is_named(
     pack: Callable[[bytes], bytes], tmp_path: Path
