@@ -492,7 +492,7 @@ def test_a_log_in_utf_16(tmp_path: Path) -> None:
 def test_ends_of_lines_in_utf_16_are_those_of_other_logs() -> None:
     """JSON leaves U+2028 and U+0085 as they are, and a client's id may have them."""
     text = _LINE.replace("{", "{ \u2028\x85\x0b\U0001f600", 1) * 3
-    stream = BufferedReader(BytesIO(text.encode("utf-16")))  # type: ignore[arg-type]
+    stream = BufferedReader(BytesIO(text.encode("utf-16")))
     assert list(logged_lines(stream)) == list(logged_lines(BytesIO(text.encode())))
 
 
