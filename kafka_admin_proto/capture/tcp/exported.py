@@ -18,6 +18,8 @@ _END, _DISSECTOR, _PORT_TYPE = 0, 12, 24
 _ADDRESSES = ((20, 21), (22, 23))
 _PORTS = (25, 26)
 _TCP = b"\0\0\0\2"
+#: Stands before each address in a key: the same endpoints have the encrypted connection, too.
+_APART = b"\0"
 #: Only for this dissector each byte is exported once: others get what they wait for again.
 _READ = "data"
 
@@ -28,10 +30,10 @@ def in_exported(data: bytes) -> tuple[bytes, bytes] | None:
     if _dissector(tags) != _READ or tags.get(_PORT_TYPE) != _TCP:
         return None
     for ends in _ADDRESSES:
-        addresses = b"".join(tags.get(each, b"") for each in ends)
+        addresses = [tags.get(each, b"") for each in ends]
         ports = b"".join(tags.get(each, b"")[2:4] for each in _PORTS)
-        if len(addresses) in (8, 32) and len(ports) == 4:
-            return addresses + ports, data[start:]
+        if [len(each) for each in addresses] in ([4, 4], [16, 16]) and len(ports) == 4:
+            return b"".join(_APART + each for each in addresses) + ports, data[start:]
     return None
 
 

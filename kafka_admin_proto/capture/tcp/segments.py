@@ -271,6 +271,7 @@ def _ip_of(link: int, data: bytes) -> Any:
 def endpoint(address: bytes, port: bytes) -> str:
     """An endpoint as text: ``127.0.0.1:9092``, ``[::1]:9092``; IPv4-mapped addresses as IPv4."""
     number = int.from_bytes(port, "big")
+    address = address[len(address) % 2 :]  # exported bytes have one more in front
     if len(address) == 4:
         return f"{'.'.join(map(str, address))}:{number}"
     ip = ipaddress.IPv6Address(address)

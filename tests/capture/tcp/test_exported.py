@@ -87,6 +87,22 @@ def test_bytes_without_sequence_numbers_follow_one_another(kind: str, tmp_path: 
     assert sorted((f.data, f.ts or 0) for f in frames) == sorted((f.data, f.ts or 0) for f in whole)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_encrypted_capture_may_be_read_with_them(
+    kind: str, tmp_path: Path, turned: bool
+) -> None:
+    """A folder may have both: they are of the same endpoints."""
+    ends = {"client": ("127.0.0.1", 59312), "server": ("127.0.0.1", 9093)}
+    file = tmp_path / "plain.pcap"
+    file.write_bytes(pcap([each for each in conversation(USUAL, **ends) if each.data], kind))  # type: ignore[arg-type]
+    files = [file, ROOT / "samples" / "tls.pcapng"]
+    frames = list(read_captures(files[::-1] if turned else files))
+    assert plain([each for each in frames if each.direction != "data"]) == expected(USUAL)
+    (encrypted,) = [each for each in frames if each.direction == "data"]
+    assert encrypted.connection == "127.0.0.1:59312-127.0.0.1:9093"
+    assert {each.connection for each in frames} == {encrypted.connection}
+
+
 def test_what_is_exported_otherwise_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
