@@ -29,8 +29,9 @@ from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.wire.engine import compiled
 
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
-#: No flag of TCP's: the bytes follow those before, as they came without a sequence number.
-IN_ORDER = 0x8000
+#: No flag of TCP's: the bytes follow those before, as they came without a sequence number. Spark's
+#: rows of packets have flags in 16 bits with a sign.
+IN_ORDER = 0x4000
 
 #: LINKTYPE → size of its header, and the offset of the EtherType in it.
 _ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}

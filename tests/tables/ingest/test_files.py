@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from pyarrow import fs
 
+from kafka_admin_proto.capture.tcp.segments import IN_ORDER
 from kafka_admin_proto.tables.ingest import files, locations, packets
 from kafka_admin_proto.tables.ingest.files import (
     OpenFile,
@@ -21,7 +22,8 @@ from kafka_admin_proto.tables.ingest.files import (
 )
 from kafka_admin_proto.tables.ingest.locations import absolute, located
 from kafka_admin_proto.tables.ingest.packets import read_part
-from tests.capture.packets import conversation, pcap
+from tests.capture.packets import KINDS, conversation, pcap
+from tests.capture.tcp.test_exported import exported
 from tests.capture.test_captures import USUAL
 
 
@@ -241,3 +243,11 @@ def test_no_password_in_a_uri() -> None:
     with pytest.raises(ValueError, match="s3://…@bucket: the tables would show") as caught:
         list_files(["s3://key:hidden@bucket/x?region=eu"])
     assert "hidden" not in str(caught.value)
+
+
+def test_packets_that_tshark_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(KINDS, "exported", (252, exported))
+    (tmp_path / "plain.pcap").write_bytes(pcap(conversation(USUAL), "exported"))
+    (part,) = plan([str(tmp_path / "plain.pcap")])
+    (batch,) = read_part(part)
+    assert set(batch["flags"].to_pylist()) == {IN_ORDER}
