@@ -17,6 +17,7 @@ import pytest
 from kafka_admin_proto.admin import ConfigurationError, client_config
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.errors import SaslError
+from tools.clusters import free_ports
 
 BROKER = "localhost:9092"
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
@@ -162,16 +163,14 @@ def test_no_proxy_is_asked_for_an_endpoint_of_this_machine(
     """It would get the secret, in the clear and without a warning."""
     monkeypatch.setenv("http_proxy", endpoint.url)
     properties = {"sasl.jaas.config": login(clientId="me", clientSecret="hush")}
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/token"
+    url = f"http://127.0.0.1:{free_ports(1)[0]}/token"
     with pytest.raises(SaslError, match="Connection refused"):
         message({URL: url, **properties})
     assert endpoint.asked == []
 
 
 def test_an_endpoint_that_is_not_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/token"
+    url = f"http://127.0.0.1:{free_ports(1)[0]}/token"
     with pytest.raises(SaslError, match="Connection refused"):
         message({URL: url, "sasl.jaas.config": login(clientId="me", clientSecret="hush")})
 

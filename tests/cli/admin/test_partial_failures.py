@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from kafka_admin_proto.cli.admin.common.settings import Settings
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
+from tools.clusters import free_ports
 
 COORDINATOR_NOT_AVAILABLE, LOG_DIR_NOT_FOUND, NOT_LEADER, TOPIC_REFUSED = 15, 57, 6, 29
 
@@ -32,9 +32,7 @@ def answer_of(run: Run, command: str, code: int, data: str | None = None) -> Any
 
 def without_broker_3(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Metadata names broker 3 at a port where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     metadata = broker._Metadata
 
     def answer(request: m.MetadataRequest) -> Message:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsR
 from kafka_admin_proto.server import Cluster, SyncCluster
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
+from tools.clusters import free_ports
 
 _SECONDS = 30
 CONFIGS = ["create.topic.policy.class.name", "alter.config.policy.class.name"]
@@ -187,9 +187,9 @@ def is_free(port: int, folder: Path) -> bool:
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        number: int = found.getsockname()[1]
-    return number
+    """One that no connection of other tests is given in the meantime."""
+    (found,) = free_ports(1)
+    return found
 
 
 @pytest.mark.parametrize("name", FAILING)
