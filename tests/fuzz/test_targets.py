@@ -52,7 +52,7 @@ def test_what_was_found_once(name: str) -> None:
                 raise
 
 
-@pytest.mark.explore
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds_whole_and_damaged(name: str) -> None:
     module = target(name)

@@ -21,6 +21,7 @@ from kafka_admin_proto.render.explain import Explanation, explain
 from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.render.text import printable
 from tests.docs.pages import ROOT
+from tests.helpers import profile
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.render.legible import cut_texts, faint_texts, show_as, sideways
@@ -28,7 +29,9 @@ from tests.render.legible import cut_texts, faint_texts, show_as, sideways
 pytestmark = pytest.mark.exhaustive
 
 SAMPLE = ROOT / "samples" / "admin42.pcap.gz"
-WINDOWS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
+WINDOWS = profile.sample(
+    [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")], 2
+)
 LONG = HOSTILE + "\u05d0" + "x" * 10_000
 
 

@@ -30,7 +30,7 @@ class FailedTests:
     """
 
     def __init__(self, path: Path, alone: bool, times: FileTimes) -> None:
-        self._path = path
+        self._path = path.absolute()  # tests may be elsewhere when they fail
         self._alone = alone
         self._times = times
         self.failed: dict[str, None] = {}

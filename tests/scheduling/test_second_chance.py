@@ -76,8 +76,10 @@ def test_what_fails_once_is_named_and_fails_nothing(
 
 
 def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
-    code, output = run(tmp_path, f"{ONCE}\ndef test_bad():\n    assert 1 == 2\n")
-    assert code == 1
+    """Wherever the test is when it fails."""
+    elsewhere = "def test_bad(monkeypatch):\n    monkeypatch.chdir('/')\n    assert 1 == 2\n"
+    code, output = run(tmp_path, f"{ONCE}\n{elsewhere}")
+    assert code == 1, output
     assert output.count("passed only when run alone: ") == 2
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
 
