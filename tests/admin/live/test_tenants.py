@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -10,11 +11,13 @@ from kafka_admin_proto.admin import (
     AclBinding,
     AclFilter,
     AclOperation,
+    AdminClient,
     NewTopic,
     ResourceType,
     SyncAdminClient,
 )
 from kafka_admin_proto.proxy import SyncProxy, TenantFilter
+from tests.admin.live.helpers.each_broker import heard_everywhere
 from tests.proxy.tenant_clients import read_and_write, transact_and_read
 from tools.clusters import Cluster
 
@@ -27,7 +30,8 @@ def test_tenants_of_a_real_cluster(
 ) -> None:
     foreign: list[str] = []
     for mark in (b"one", b"two"):
-        tenant = TenantFilter(unique(mark.decode()) + "-")
+        prefix = unique(mark.decode()) + "-"
+        tenant = TenantFilter(prefix)
         with (
             SyncProxy(kraft_cluster.bootstrap, [tenant]) as proxy,
             SyncAdminClient(proxy.bootstrap_servers) as client,
@@ -49,9 +53,15 @@ def test_tenants_of_a_real_cluster(
             assert [each.transactional_id for each in listed] == ["writer"]
             (created,) = client.create_acls([_ALL])
             assert created.error is None
+            heard_everywhere(kraft_cluster, partial(_has_acl, prefix), f"an ACL of {prefix}")
             assert client.describe_acls(AclFilter(ResourceType.TOPIC)) == [_ALL]
             client.delete_acls([AclFilter(ResourceType.TOPIC, "*")])
             for each in foreign:
                 (deleted,) = client.delete_topics(topic_ids=[each])
                 assert deleted.error == "UNKNOWN_TOPIC_ID"
             foreign = [each.topic_id or "" for each in client.list_topics()]
+
+
+async def _has_acl(prefix: str, client: AdminClient) -> bool:
+    found = await client.describe_acls(AclFilter(ResourceType.TOPIC))
+    return any(each.name.startswith(prefix) for each in found)
