@@ -174,6 +174,7 @@ def test_many_bad_sizes_in_one_segment(tmp_path: Path) -> None:
     assert sum(f.size for f in frames) == 400 * len(one)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("filling", [b"\0", b"\0\0\0\x20\0\x03\0\x01\0\0\0\x01\0\0", b"x"])
 def test_searching_long_streams_is_quick(tmp_path: Path, filling: bytes) -> None:
     data = filling * (2_000_000 // len(filling))

@@ -74,6 +74,7 @@ def test_a_whole_capture_shows_its_secrets_when_asked_to(each: Login) -> None:
     check(leaks, frames, "whole", set())
 
 
+@pytest.mark.exhaustive
 @every_login
 def test_packets_that_are_missing_or_swapped(each: Login) -> None:
     leaks, seen = Leaks(each.secrets), set[Any]()
@@ -81,6 +82,7 @@ def test_packets_that_are_missing_or_swapped(each: Login) -> None:
         check(leaks, read(packets), what, seen)
 
 
+@pytest.mark.exhaustive
 @every_login
 def test_bits_that_are_wrong(each: Login) -> None:
     leaks, seen = Leaks(each.secrets), set[Any]()
@@ -267,6 +269,7 @@ DAMAGED = [sasl_authenticate(4, 1 << bit) for bit in range(8)] + [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", [None, 0, 1])
 def test_a_damaged_token_in_a_dump(tmp_path: Path, version: int | None) -> None:
     """With a handshake in front or without: nothing of the body is shown, in no output."""

@@ -25,6 +25,7 @@ CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
 KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -156,6 +157,7 @@ def test_the_end_of_input_at_a_prompt_is_no_interrupt() -> None:
         assert CliRunner().invoke(kap, ["error"]).exit_code == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("text", [b"", b"00 00 00", b"0000000e0012000000000001ffff\n"])
 @pytest.mark.parametrize("kind", ["terminal", "pipe"])
 def test_one_ctrl_c_ends_what_waits_for_a_dump(kind: str, text: bytes) -> None:

@@ -62,6 +62,7 @@ def test_a_frame_is_a_paragraph_where_its_body_would_have_no_room() -> None:
     assert max(len(line) for line in lines) <= 80
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("width", [80, 120])
 def test_fields_and_definitions_keep_their_names_whole(width: int) -> None:
     lines = on_terminal(width, "explain", str(SAMPLE), "--only", "1")

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "examples"
 NOBODY = "127.0.0.1:1"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [

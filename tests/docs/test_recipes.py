@@ -25,6 +25,7 @@ SLOW = {
 SPARK = "pipeline-on-a-cluster.md"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name",
     [

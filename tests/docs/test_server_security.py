@@ -42,6 +42,7 @@ def test_the_example_in_python() -> None:
     assert names["found"] == 1
 
 
+@pytest.mark.exhaustive
 def test_the_example_in_a_shell(tmp_path: Path) -> None:
     certificates = Certificates(tmp_path / "tls")
     (tmp_path / "users.txt").write_text(f"alice:{PASSWORD}\n")

@@ -270,6 +270,7 @@ def _found(page: Page, query: str) -> list[str]:
     return found
 
 
+@pytest.mark.explore
 def test_every_page_says_where_it_is(site: Path) -> None:
     """A path to what is above, and from pages of a list to their neighbours in it."""
     for file in sorted(site.rglob("*.html")):

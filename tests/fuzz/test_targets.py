@@ -41,6 +41,7 @@ FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
 DAMAGED = 300
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_was_found_once(name: str) -> None:
     for path in FINDINGS:
@@ -123,7 +124,7 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
 ]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.skipif(
     codec("VoteRequest", 0).backend == "compiled",
     reason="the faults are planted in plain Python; KAFKA_ADMIN_PROTO_PURE=1 runs it",

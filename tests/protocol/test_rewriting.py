@@ -89,6 +89,7 @@ def test_what_was_read_is_written_as_it_came(codec: Codec[Any]) -> None:
     check()
 
 
+@pytest.mark.exhaustive
 @each_payload
 def test_another_body_is_written_behind_the_same_header(codec: Codec[Any]) -> None:
     name, version = codec.name, codec.version

@@ -148,6 +148,7 @@ def test_a_fault_of_the_decoder_ends_no_connection(
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("host", ["10.0.0.1", "fe80::1%eth0"])
 def test_tshark_reads_the_capture(host: str, tmp_path: Path) -> None:
     program = shutil.which("tshark")

@@ -86,6 +86,7 @@ class _Sees:
         self.seen.append(response.message_name)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(600))
 @given(st.data())
 def test_frames_pass_as_they_came(data: st.DataObject) -> None:
@@ -165,6 +166,7 @@ def test_random_bytes_are_refused_with_a_sentence(
         assert "the client" in str(error) or "the broker" in str(error)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(400))
 @given(st.data())
 def test_damaged_frames_are_refused_or_passed(data: st.DataObject) -> None:

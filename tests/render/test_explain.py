@@ -89,6 +89,7 @@ def check_frame(found: DecodedFrame) -> None:
             assert faults[0].meaning == shown.error.fault
 
 
+@pytest.mark.exhaustive
 @each_layout(sample([*SHIPPED, *DRAFTS], 12))
 def test_any_bytes_of_any_message(body: Codec[Any]) -> None:
     decoder = FrameDecoder(

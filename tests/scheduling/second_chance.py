@@ -3,6 +3,9 @@
 Run as ``python -m tests.scheduling.second_chance OPTIONS OF PYTEST``, as ``make test`` does. A test
 that fails again fails the run; one that passes is named ("passed only when run alone"), since it
 waits for a time in place of a state, and is to be mended.
+
+Only the second run explains its assertions: to rewrite those of all tests takes each worker of the
+first one a quarter of a minute. That one shows what the variables were.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from tests.scheduling.time_budget import FileTimes
 
 #: The names of the tests that failed, a line each, as they fail.
 PATH = Path("build/failed.txt")
+#: For the first run.
+UNEXPLAINED = ("--assert=plain", "--showlocals")
 #: More failures than this come from a fault, not from a busy machine.
 MOST = 40
 
@@ -60,7 +65,7 @@ class FailedTests:
 
 def main(options: Sequence[str]) -> int:
     listing = f"--failures={PATH}"
-    status = _pytest([listing, *options])
+    status = _pytest([listing, *UNEXPLAINED, *options])
     if status != pytest.ExitCode.TESTS_FAILED:
         return status
     failed = PATH.read_text("utf-8").splitlines()

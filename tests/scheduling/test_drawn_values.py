@@ -41,7 +41,7 @@ def digest(folder: Path, constant: int, **variables: str) -> str:
     return found[1]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_runs_draw_the_same_values_but_for_the_exhaustive_ones(tmp_path: Path) -> None:
     quick = digest(tmp_path / "a", 1, KAFKA_ADMIN_PROTO_PROFILE="quick")
     assert digest(tmp_path / "b", 987654321, KAFKA_ADMIN_PROTO_PROFILE="ci") == quick

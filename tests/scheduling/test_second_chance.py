@@ -75,6 +75,7 @@ def test_what_fails_once_is_named_and_fails_nothing(
     assert " 2 passed" in output.splitlines()[-1]
 
 
+@pytest.mark.exhaustive
 def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     """Wherever the test is when it fails."""
     elsewhere = "def test_bad(monkeypatch):\n    monkeypatch.chdir('/')\n    assert 1 == 2\n"
@@ -84,7 +85,7 @@ def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_a_run_of_pytest_within_a_test_leaves_the_list(tmp_path: Path) -> None:
     within = """
 def test_within():
@@ -105,7 +106,7 @@ def test_a_file_over_its_budget_has_no_second_chance(tmp_path: Path) -> None:
     assert "run alone" not in output
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.parametrize(
     ("source", "code"),
     [

@@ -143,6 +143,7 @@ def test_a_port_in_use_is_a_sentence() -> None:
     assert "cannot serve on" in errors
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [".lock", "meta.properties"])
 @pytest.mark.parametrize("kind", ["link", "folder"])
 def test_a_strange_file_is_a_sentence(tmp_path: Path, name: str, kind: str) -> None:

@@ -138,6 +138,7 @@ def check(bootstrap: str, producer: Producer) -> tuple[int, Values]:
     return start, found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("brokers", [1, 3])
 def test_acknowledged_records_are_there(brokers: int, tmp_path: Path) -> None:
     draw = random.Random(SEED)

@@ -41,6 +41,7 @@ def rows(frames: Sequence[DecodedFrame], reading: DecodeOptions) -> list[dict[st
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("each", LOGINS, ids=[each.name for each in LOGINS])
 def test_rows_of_damaged_captures(each: Login) -> None:
     leaks, seen = Leaks(each.secrets), set[Any]()

@@ -151,6 +151,7 @@ print("done")
 """
 
 
+@pytest.mark.exhaustive
 def test_it_refuses_when_memory_ends() -> None:
     pytest.importorskip("_testcapi", reason="this Python cannot make memory end")
     root = Path(__file__).parents[2]

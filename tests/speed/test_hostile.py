@@ -37,6 +37,7 @@ def test_what_was_found_once() -> None:
         check(path.read_bytes())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("road", hostile.ROADS)
 def test_seeds_and_drawn(road: str) -> None:
     number = list(hostile.ROADS).index(road)

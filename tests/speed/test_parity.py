@@ -34,6 +34,7 @@ OTHERS = [each for each in (*SHIPPED, *DRAFTS) if each not in RICH]
 VALUES = 3 if EXHAUSTIVE else 8
 
 
+@pytest.mark.exhaustive
 @each_layout([*RICH, *sample(OTHERS, 25)])
 def test_drawn_values(found: Codec[Any]) -> None:
     engine = engine_of(found)

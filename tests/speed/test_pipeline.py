@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.spark.needs import require
 from tests.speed.compiled import speed
 
 
+@pytest.mark.exhaustive
 def test_all_tables_row_by_row(tmp_path: Path) -> None:
     speed()
     require("pyarrow")

@@ -236,7 +236,7 @@ def test_a_fixture_that_reads_markers_may_override_the_plugins(run: Any) -> None
     result.assert_outcomes(passed=2)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_every_setting_can_be_given(run: Any) -> None:
     """An unknown one is refused by the arguments of ``Cluster`` themselves, not by a list."""
     for name in inspect.signature(Cluster).parameters:

@@ -33,6 +33,7 @@ def test_each(turn, kafka_cluster, kafka_session_cluster):
 """
 
 
+@pytest.mark.exhaustive
 def test_clusters_in_a_run(tmp_path: Path) -> None:
     """Without entry points: the plugin by its module's name, and no other one beside it."""
     plugin = "kafka_admin_proto.testing.pytest_plugin"

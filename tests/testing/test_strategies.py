@@ -63,6 +63,7 @@ def test_all_that_a_version_allows_is_found(wanted: Any) -> None:
     find(messages(MetadataRequest, 12), lambda request: bool(wanted(request)), settings=FIRST)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", [2, 3])  # a length of 16 bits; a varint
 @pytest.mark.parametrize("size", [126, 127, 128, 255, 256, 16_382, 16_383, 16_384])
 def test_texts_reach_where_their_length_takes_another_byte(size: int, version: int) -> None:
@@ -71,6 +72,7 @@ def test_texts_reach_where_their_length_takes_another_byte(size: int, version: i
     assert FindCoordinatorRequest.decode(found.encode(version), version) == found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count", [3, 4, 126, 127, 128])
 def test_arrays_reach_where_their_count_takes_another_byte(count: int) -> None:
     drawn = messages(MetadataRequest, 12, unknown_tags=False)

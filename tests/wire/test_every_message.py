@@ -57,6 +57,7 @@ def test_long_values(found: Codec[Any]) -> None:
     check()
 
 
+@pytest.mark.exhaustive
 @each_layout(sample([*SHIPPED, *DRAFTS], 20))
 def test_memory_of_hostile_lengths(found: Codec[Any]) -> None:
     """Tracing memory is slow: of each value a few lengths are made huge, others of the next."""

@@ -26,6 +26,7 @@ FRAME = 6_000
 WORST = Message("kafka", "StreamsGroupCurrentMemberAssignmentValue")
 
 
+@pytest.mark.exhaustive
 @each_layout([WORST, *sample([each for each in (*SHIPPED, *DRAFTS) if each != WORST], 12)])
 def test_frames_full_of_the_smallest_elements(found: Codec[Any]) -> None:
     """Each array of the message in turn is filled with elements that take the fewest bytes.

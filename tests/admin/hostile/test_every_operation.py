@@ -276,6 +276,7 @@ def test_the_operations_are_all_of_the_clients() -> None:
     assert set(OPERATIONS) == public - {"close", "call", "call_all", "call_owner"}
 
 
+@pytest.mark.exhaustive
 def test_answers_with_nothing_in_them() -> None:
     """Each operation gets to its own request, and reports the items that the answer leaves out."""
     for name, found in outcomes(nothing, _DEFAULT_S).items():
@@ -283,6 +284,7 @@ def test_answers_with_nothing_in_them() -> None:
             assert is_failure(found), (name, found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", [silence, close, garbage])
 def test_an_error_in_time(fault: Fault) -> None:
     for name, found in outcomes(fault, _TIMEOUT_S).items():
@@ -290,6 +292,7 @@ def test_an_error_in_time(fault: Fault) -> None:
             assert is_failure(found), (name, found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("honest", [(), HONEST])
 def test_the_clients_timeout_counts_for_each(honest: tuple[type, ...]) -> None:
     """Also for those that wait for brokers, and where nothing is ever answered."""

@@ -149,6 +149,7 @@ def _client(
     return _Client(handlers, brokers=_NODES, **about)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(300), deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(5, 80))
 def test_each_committed_record_comes_once_and_in_order(chance: random.Random, steps: int) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin import ConfigurationError
 from kafka_admin_proto.admin.settings.properties import parse_properties, read_properties
 from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import draws
 
 TOOL = Path(__file__).parents[2] / "java" / "PropertiesTool.java"
 
@@ -96,7 +97,7 @@ def test_errors_name_the_file_and_no_value(tmp_path: Path) -> None:
 def test_java_reads_the_same() -> None:
     samples = [
         EXAMPLE,
-        *(example.encode("latin-1") for example in examples(2000)),
+        *(example.encode("latin-1") for example in examples(draws(2000))),
     ]
     tool = JavaTool(TOOL, [])
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kafka_admin_proto.capture.dumps.text import sample_of
 from kafka_admin_proto.errors import DumpError
 from tests.capture.dumps import formatters
 from tests.capture.dumps.test_readers import FRAME, fault, only
+from tests.helpers.profile import sample
 
 FOLDER = Path(__file__).parent / "data"
 ASKED = bytes.fromhex("00000013001200000000000900096475 6d702d64656d6f")
@@ -312,14 +314,16 @@ def test_words_are_no_base64() -> None:
     assert "that would be a guess" in fault("Applications without anything administrative\n")
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "unit",
-    ["[id: ", "<Buffer 00", "[0, ", "{", ") = 5 ", "open(", "close(1", "Send: b'", "x" * 20,
-     "12 ", "[pid 1] ", 'write(5, "', ") " + " " * 20, "AAAA", "AAAA=", "-"],
+#: Readers that search within lines, and what a long line of theirs may repeat.
+_LINE_FORMATS = ("strace", "kafka-python", "netty", "decimal", "buffer", "format-hex", "base64")
+_UNITS = (
+    "[id: ", "<Buffer 00", "[0, ", "{", ") = 5 ", "open(", "close(1", "Send: b'", "x" * 20,
+    "12 ", "[pid 1] ", 'write(5, "', ") " + " " * 20, "AAAA", "AAAA=", "-",
 )  # fmt: skip
-@pytest.mark.parametrize("format", ["strace", "kafka-python", "netty", "decimal", "buffer",
-                                    "format-hex", "base64"])  # fmt: skip
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("format", "unit"), sample([*product(_LINE_FORMATS, _UNITS)], 24))
 def test_the_time_is_linear(format: str, unit: str) -> None:
     """A megabyte in one line; a quadratic search of it would take an hour."""
     text = (unit * (1_000_000 // len(unit))).encode()

@@ -394,6 +394,7 @@ def test_raw_is_what_is_no_text(data: bytes) -> None:
     assert read_blocks(frame) == [Block(frame)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["hex, prefixes", "hex, \\x", "hex stream", "c array", "base64"])
 @pytest.mark.parametrize("lead", range(8))
 def test_the_sample_may_be_cut_anywhere(name: str, lead: int) -> None:
@@ -620,6 +621,7 @@ def test_others_have(literal: str, data: bytes) -> None:
     assert [each.data for each in read_blocks(literal.encode())] == [data]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("colon", [":", " "])
 def test_a_row_without_an_end_takes_no_time(colon: str) -> None:
     """Of a row that is longer than any tool's, the characters are not looked for."""

@@ -31,6 +31,7 @@ def xz(data: bytes) -> bytes:
     return lzma.compress(data, preset=0)  # a dictionary of 256 KiB
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("packed", [gzip.compress, xz, zstandard.compress])
 @pytest.mark.parametrize("bomb", ["packets", "zeros"])
 def test_bombs_take_no_memory(packed: Callable[[bytes], bytes], bomb: str) -> None:

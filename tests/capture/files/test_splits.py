@@ -168,6 +168,7 @@ def test_parts_give_what_the_whole_gives(format_: str, seed: int, count: int, ha
     assert positions == sorted(set(positions))
 
 
+@pytest.mark.exhaustive
 @formats
 @pytest.mark.parametrize("harm", [False, True])
 @pytest.mark.parametrize("seed", range(3))
@@ -286,6 +287,7 @@ def two_chains(period: int, inside: int) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, LARGEST, 1) + (header + content) * 99
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("period", [40, 60, LARGEST, LARGEST + 16])
 @pytest.mark.parametrize("inside", [1, 8, -1])
 def test_only_the_start_tells_two_chains_from_each_other(period: int, inside: int) -> None:

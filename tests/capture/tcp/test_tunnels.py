@@ -145,6 +145,7 @@ def test_frames_are_those_of_the_connection_inside(tunnel: str, tmp_path: Path) 
     assert {each.ts for each in frames} <= {each.ts for each in conversation(USUAL)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", sorted({number for number, _, _ in TUNNELS.values()}))
 def test_tshark_sees_the_same_tunnels(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

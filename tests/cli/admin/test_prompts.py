@@ -76,6 +76,7 @@ def test_a_password_is_asked_for_and_not_echoed(spawn: Spawn, broker: ScriptedBr
     assert broker.users["carol"] == {2: 4096}
 
 
+@pytest.mark.exhaustive
 def test_the_shell(spawn: Spawn, broker: ScriptedBroker, tmp_path: Path) -> None:
     child = spawn("shell")
     child.expect("help lists the commands")

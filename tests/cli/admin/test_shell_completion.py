@@ -45,6 +45,7 @@ def shell(name: str) -> str:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "options", "setup"),
     [

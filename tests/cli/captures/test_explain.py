@@ -177,11 +177,13 @@ def test_what_has_no_bytes_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_on_a_tiny_terminal(width: int) -> None:
     assert on_terminal(width, "explain", str(SAMPLE), "--only", "1")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_on_a_terminal_it_fits(width: int) -> None:
     lines = on_terminal(width, "explain", str(SAMPLE), "--only", "1")
@@ -240,6 +242,7 @@ def test_a_cut_frame_of_an_unknown_api_is_masked_and_says_where_it_stops() -> No
     assert not any(bytes_of(result.stdout).values())
 
 
+@pytest.mark.exhaustive
 def test_a_cut_dump_shows_nothing_of_a_login() -> None:
     password = PASSWORD.encode()
     token = frame(b"\0alice\0" + password)

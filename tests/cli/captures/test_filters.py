@@ -38,6 +38,7 @@ def stderr(arguments: str) -> str:
     return result.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "there"),
     [

@@ -205,6 +205,7 @@ def test_options(tmp_path: Path, arguments: list[str], said: str) -> None:
     assert said in refused(SAMPLE, "--out", tmp_path / "out", *arguments)
 
 
+@pytest.mark.exhaustive
 def test_without_java(tmp_path: Path) -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("kap"), "pipeline", SAMPLE, "--out", tmp_path / "out"],
@@ -217,6 +218,7 @@ def test_without_java(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("options", [(), ("--streaming", "--every", "0")], ids=["batch", "stream"])
 def test_a_master_that_does_not_answer(tmp_path: Path, options: tuple[str, ...]) -> None:
     """It is said before Spark, which would go on trying for a minute, is started."""

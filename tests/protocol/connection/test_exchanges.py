@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_no_frame_is_lost_or_mixed(data: st.DataObject) -> None:

@@ -43,6 +43,7 @@ def test_the_states_are_what_they_are_called(name: str) -> None:
     assert target.STATES[name]().state is STATE_OF.get(name, State.AUTHENTICATING)
 
 
+@pytest.mark.exhaustive
 @by_state
 @settings(max_examples=draws(200))
 @given(

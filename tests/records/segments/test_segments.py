@@ -154,6 +154,7 @@ def test_lengths_that_lie_make_no_room() -> None:
         assert batch.base_offset == 8
 
 
+@pytest.mark.exhaustive
 def test_a_large_file_takes_the_memory_of_its_largest_batch() -> None:
     class Endless(io.RawIOBase):
         """Batches one after another, made when they are read."""
@@ -184,7 +185,7 @@ def test_a_large_file_takes_the_memory_of_its_largest_batch() -> None:
     assert peak < 4 << 20
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_many_false_beginnings_end_the_search_in_time() -> None:
     """Each of them says that it is long, and its checksum has to be tried."""
     false = b"\0" * 8 + (1 << 20).to_bytes(4, "big") + b"\0\0\0\0\2" + b"\1" * 4 + bytes(40)
@@ -197,6 +198,7 @@ def liar(size: int) -> bytes:
     return bytes(8) + size.to_bytes(4, "big") + b"\1\2\3\4" + b"\0\0" + b"z" * 40
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "noise",
     [

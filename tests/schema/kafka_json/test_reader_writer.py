@@ -172,6 +172,7 @@ def test_no_damage_breaks_the_reader(data: st.DataObject) -> None:
         assert error.remedy
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("inner", ["[", '{"about":', '{"name":"F","type":"S","fields":['])
 def test_deep_nesting_is_refused_wherever_it_is_noticed(inner: str) -> None:
     closing = {"[": "]", "{": "}"}

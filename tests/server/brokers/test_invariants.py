@@ -336,6 +336,7 @@ class ClusterOnDisk(Cluster):
     on_disk = True
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cluster", [Cluster, ClusterOf39, ClusterOnDisk])
 def test_drawn_ends_and_starts(cluster: type[Cluster]) -> None:
     examples = draws(24 if cluster.on_disk else 120)

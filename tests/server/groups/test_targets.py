@@ -27,12 +27,13 @@ from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import uuid_order
 from kafka_admin_proto.topic_ids import topic_id_to_text
+from tests.helpers.profile import draws
 from tests.helpers.release_tool import ReleaseTool
 
 _SEED = 11
 _ROUNDS = 12
 #: Groups beside Kafka's; more of them by hand.
-_GROUPS = int(os.environ.get("KAFKA_ADMIN_PROTO_GROUPS") or 100)
+_GROUPS = int(os.environ.get("KAFKA_ADMIN_PROTO_GROUPS") or draws(240))
 _REGEXES = ("a.*", "b.*")
 
 

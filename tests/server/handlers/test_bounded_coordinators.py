@@ -41,6 +41,7 @@ from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.repeats import MOST_REPEATED
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.values import Message
+from tests.helpers.profile import sample
 from tests.server.groups.coordinated import DELAY_S, Coordinated
 from tests.server.handlers.test_bounded_time import Cost, check, hold_bounds, rows_of
 
@@ -201,7 +202,7 @@ COORDINATED = (
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("api", COORDINATED)
+@pytest.mark.parametrize("api", sample(COORDINATED, 8))
 def test_drawn_requests(api: str) -> None:
     found = cache(made)
 
@@ -211,6 +212,7 @@ def test_drawn_requests(api: str) -> None:
     hold_bounds("shipped", api, ("",), asked)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attacks(attack: str) -> None:
     request, version = ATTACKS[attack]

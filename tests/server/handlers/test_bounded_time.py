@@ -250,6 +250,7 @@ def test_every_served_version_has_samples(rules: str, api: str) -> None:
     assert drawn == set(_served(rules, requests[0]))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("rules", "api"), SAMPLES)
 def test_drawn_requests(rules: str, api: str) -> None:
     hold_bounds(rules, api, _callers(rules), partial(cost, rules=rules))

@@ -82,7 +82,7 @@ def test_configs_that_kafka_does_not_define(
     assert served.ask(defined).responses[0].error_code == 0
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_a_request_makes_ten_thousand_records() -> None:
     served = Served()
     configs = [
@@ -105,6 +105,7 @@ def _acls(count: int) -> m.CreateAclsRequest:
     )
 
 
+@pytest.mark.exhaustive
 def test_acls_of_one_request() -> None:
     served = Served(configs=SECURED)
     rows = served.ask(_acls(10_001)).results

@@ -146,6 +146,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name",
     [pytest.param(each, marks=[] if each in _QUICK else pytest.mark.exhaustive) for each in PEERS],

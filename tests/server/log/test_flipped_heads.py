@@ -77,6 +77,7 @@ def flips(folder: Path) -> Iterator[Flip]:
                 yield Flip(name, batch.offset_in_data + byte, bit, is_last, byte in _EPOCH)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("between", _BETWEEN)
 def test_a_flipped_bit_before_the_checksum_loses_nothing_in_silence(
     tmp_path: Path, between: str

@@ -42,6 +42,7 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["link", "nothing", "pipe"])
 @pytest.mark.parametrize(
     ("served", "name"),

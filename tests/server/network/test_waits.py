@@ -229,6 +229,7 @@ async def test_an_idle_client_is_closed_as_others_are() -> None:
         assert waiting(cluster) == 0
 
 
+@pytest.mark.exhaustive
 @in_loop
 async def test_many_clients_wait_side_by_side() -> None:
     async with held_back() as cluster, AsyncExitStack() as opened:

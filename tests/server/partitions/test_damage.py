@@ -77,6 +77,7 @@ def _is_part(data: bytes | bytearray) -> bool:
     return int.from_bytes(data[8:12], "big", signed=True) + 12 > len(data)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(2000), deadline=None)
 @given(data=st.data(), compression=st.sampled_from(COMPRESSIONS), is_sealed=st.booleans())
 def test_flipped_bytes(data: st.DataObject, compression: str, is_sealed: bool) -> None:
@@ -116,6 +117,7 @@ def test_lying_counts(compression: str, count: int) -> None:
     assert failure.code == codes.INVALID_RECORD
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compression", COMPRESSIONS[1:])
 def test_decompression_bombs(compression: Any) -> None:
     zeros = bytes(32 << 20)
@@ -159,6 +161,7 @@ def test_check_of_requests(data: bytes, version: int, code: int) -> None:
     check_produced(made("zstd"), 7)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(1000), deadline=None)
 @given(drawn=SETS, data=st.data(), is_sealed=st.booleans())
 def test_damaged_message_sets(drawn: dict[str, Any], data: st.DataObject, is_sealed: bool) -> None:
@@ -170,6 +173,7 @@ def test_damaged_message_sets(drawn: dict[str, Any], data: st.DataObject, is_sea
     refused(bytes((sealed_message(made_set) if is_sealed else made_set)[:cut]))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("compression", COMPRESSIONS[1:4])
 @pytest.mark.parametrize("magic", [0, 1])
 def test_bombs_of_messages(compression: Any, magic: int) -> None:

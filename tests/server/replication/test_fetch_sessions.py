@@ -189,7 +189,13 @@ def _id(key: Key) -> str:
     return topic_id_to_text(key[0] if isinstance(key[0], UUID) else _NONE)
 
 
-@pytest.mark.parametrize(("kind", "most"), [(_ANY, 30), (_CROWDED, 60)], ids=["any", "crowded"])
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        pytest.param(_ANY, 30, id="any"),
+        pytest.param(_CROWDED, 60, id="crowded", marks=pytest.mark.explore),
+    ],
+)
 @settings(max_examples=draws(56), deadline=None)
 @given(data=st.data())
 @pytest.mark.exhaustive

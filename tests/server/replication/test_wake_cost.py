@@ -121,6 +121,7 @@ def test_sessions_are_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -
     assert made == 8 * 1_000 // 10
 
 
+@pytest.mark.exhaustive
 def test_a_session_that_grows_too_large_ends(served: Served) -> None:
     first = _asked(served, _fetched(1, min_bytes=0, session_epoch=0), _FETCH_VERSION).response
     assert isinstance(first, m.FetchResponse)

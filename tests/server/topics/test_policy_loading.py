@@ -168,6 +168,7 @@ def test_a_name_of_no_policy_is_refused(config: str, name: str, calls: list[Any]
     assert str(refused.value).startswith(f"{config}: {REFUSED[name]}")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["option", "config"])
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("name", [*REFUSED, *FAILING])

@@ -195,6 +195,7 @@ def test_a_timeout_has_bounds(timeout_ms: int, code: int) -> None:
     assert served.ask(m.InitProducerIdRequest("t", timeout_ms)).error_code == code
 
 
+@pytest.mark.exhaustive
 def test_an_id_that_is_not_used_is_forgotten() -> None:
     producer = _Producer()
     producer.init()

@@ -109,6 +109,7 @@ def check_permissive(found: Codec[Any], rows: list[bytes | None]) -> None:
             assert result["raw"] == row
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sample(catalog().names(), 30))
 def test_rows_of_all_versions(name: str) -> None:
     """A version for each row: the struct has the fields of all of them."""

@@ -140,6 +140,7 @@ def test_other_errors_are_told_at_once(folder: Path) -> None:
     assert "not a parquet file" in result.stderr
 
 
+@pytest.mark.exhaustive
 def test_neither_spark_nor_java(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     program = (

@@ -81,6 +81,7 @@ def test_a_writer_that_is_killed(store: ObjectStore, tmp_path: Path) -> None:
         assert len(sink.file_names("frames")) < 8
 
 
+@pytest.mark.explore
 def test_the_pipeline(store: ObjectStore, tmp_path: Path) -> None:
     """From captures in the store to tables in the store, killed once."""
     capture = store.put(ADMIN, "captures/admin.pcap")

@@ -230,6 +230,7 @@ def test_tables_of_other_captures(tmp_path: Path) -> None:
     assert content(tmp_path) == tables("monday")
 
 
+@pytest.mark.exhaustive
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"

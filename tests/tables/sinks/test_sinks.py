@@ -162,6 +162,7 @@ def test_a_stream_has_each_row_once(kind: str, batches: Batches) -> None:
                 assert sink.count_rows() == {"frames": len(frames), "clients": len(clients)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", FORMATS)
 def test_small_batches(kind: str, tmp_path: Path) -> None:
     """The number of files stays small, and a batch reads and writes about what it brings."""

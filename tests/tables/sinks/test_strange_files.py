@@ -150,6 +150,7 @@ def journals(draw: st.DrawFn, out: Path, outside: Path) -> bytes:
     return text.replace("OUTSIDE", str(outside)).encode()
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=draws(200))
 @given(data=st.data())
 def test_whatever_the_journal_says(left: Path, data: st.DataObject) -> None:
@@ -218,6 +219,7 @@ def stream_left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", LINKS)
 @pytest.mark.parametrize(
     "name",
@@ -230,6 +232,7 @@ def test_links_where_a_journal_leads(left: Path, tmp_path: Path, name: str, kind
     untouched(lambda: output(place.out), recover, place)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", LINKS)
 @pytest.mark.parametrize(
     "name",

@@ -17,6 +17,7 @@ _FEW = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_a_short_run_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("the server and its clients need a processor each")

@@ -85,6 +85,7 @@ def facts(log: PartitionLog) -> list[object]:
     return [log.start_offset, log.end_offset, epochs, producers, transactions]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("steps", [ANY, COMPACTED], ids=["any", "compacted"])
 @settings(max_examples=draws(200), deadline=None)
 @given(data=st.data())

@@ -93,6 +93,7 @@ def test_all_is_there(folder: Path) -> None:
     assert len(log.aborted_transactions(0, LAST)) == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -132,6 +133,7 @@ def test_what_follows_from_the_batches_is_made_anew(
     assert found == expected
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("at", [0, 10, 61, 90, 150, 330])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "zeros", "grown"])
 def test_a_damaged_tail_is_cut_off(folder: Path, damage: str, at: int) -> None:
