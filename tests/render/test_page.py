@@ -389,6 +389,7 @@ def test_what_is_too_much_is_left_out_and_said(
     assert not page.value("document.getElementById('left-out').checkVisibility()")
 
 
+@pytest.mark.explore
 def test_a_print_has_every_page_and_says_where_it_ends(browser: Browser, tmp_path: Path) -> None:
     payloads = [write_response(metadata(count), 12, 3) for count in (30, 800)]
     requests = [write_request(MetadataRequest(topics=None), 12, 3, "demo")] * 2

@@ -50,7 +50,7 @@ open(sys.argv[1], "w").write(" ".join(said))
 """
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_what_spark_submit_was_told_holds(tmp_path: Path) -> None:
     """Of a job that leaves it to the package to get the session."""
     try:

@@ -61,8 +61,7 @@ def test_samples(spark: SparkSession, name: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "split",
-    [50_000, 4096, 1 << 30],
+    "split", [4096, *(pytest.param(each, marks=pytest.mark.explore) for each in (50_000, 1 << 30))]
 )
 def test_any_split(spark: SparkSession, captures: Sequence[Path], split: int) -> None:
     folder = str(captures[0].parent)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 _NUMBERS = range(3010)
 
 
+@pytest.mark.explore
 def test_source_and_sink(tmp_path: Path) -> None:
     try:
         check_java()

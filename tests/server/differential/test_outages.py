@@ -32,7 +32,7 @@ def test_lost_records(release: str, tmp_path: Path) -> None:
         lost_records(scenario)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 @pytest.mark.xdist_group("live outages")
 def test_drawn_outages(tmp_path: Path) -> None:
     require_oracle()

@@ -19,7 +19,7 @@ def test_as_a_real_broker(release: str) -> None:
         assert differences(_SEED, minor, _STEPS, real, ours) == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.explore
 def test_consumers_of_both_protocols_as_a_real_broker() -> None:
     with both(NEWEST, CONSUMER_CONFIGS) as (real, ours):
         assert consumer_differences(_SEED, 3 * _STEPS, real, ours) == []
