@@ -25,6 +25,7 @@ from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
@@ -177,13 +178,13 @@ def handler_modules(rules: str = "kafka") -> dict[int, str]:
 
 
 @cache
-def served_apis(release: str, rules: str = "shipped") -> tuple[Api, ...]:
+def served_apis(release: ReleaseNumber, rules: str = "shipped") -> tuple[Api, ...]:
     """The apis that a node of that release lists in ApiVersions, with the release's versions.
 
     If ``rules`` is a draft with messages of its own, these follow. With those of KIP-4 CreateTopics
     has the versions that the proposals define too, 0 and 1, which newer releases lack.
     """
-    facts = release_facts(release)
+    facts = release_facts(str(release))
     keys = sorted((*handler_modules(), *OF_CONNECTIONS))
     versions = {key: facts.versions_of(key) for key in keys}
     if rules == "kip-4":

@@ -38,6 +38,7 @@ from kafka_admin_proto.server.handlers.topics.create_topics import (
 )
 from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.quotas.throttling import UNLIMITED
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
 
@@ -55,7 +56,10 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def checked_topics(
-    topics: Mapping[str, TopicSetting], release: str, brokers: int, configs: Mapping[str, str]
+    topics: Mapping[str, TopicSetting],
+    release: ReleaseNumber,
+    brokers: int,
+    configs: Mapping[str, str],
 ) -> list[CreatableTopic]:
     """The topics as CreateTopics has them, in their order.
 
@@ -133,7 +137,7 @@ def _check_same(found: Topic, topic: CreatableTopic, state: State) -> None:
     configs = state.configs(TOPIC_RESOURCE, topic.name)
 
     def value(name: str, text: str | None) -> str | None:
-        return to_text(parse(state.definitions.topics[name], text, state.release))
+        return to_text(parse(state.definitions.topics[name], text))
 
     replicas = {number: each.replicas for number, each in found.partitions.items()}
     assigned = {each.partition_index: each.broker_ids for each in topic.assignments}

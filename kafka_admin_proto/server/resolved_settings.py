@@ -22,6 +22,7 @@ from kafka_admin_proto.server.brokers.registration import Registration
 from kafka_admin_proto.server.configs.properties import properties_of_nodes
 from kafka_admin_proto.server.network.limits import check_given_once, frame_bytes, limits_of
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.settings import check_settings
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Settings:
             raise SettingsError(str(error)) from None
         check_settings(given)
         self.brokers: int = given["brokers"]
-        self.release: str = given["release"]
+        self.release = ReleaseNumber.parse(given["release"])
         self.host: str = without_brackets(given["host"])
         self.port: int = given["port"]
         #: The racks by node; none where none are given.

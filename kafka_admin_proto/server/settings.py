@@ -12,8 +12,8 @@ from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import HIGHEST_PORT, is_host, without_brackets
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.wire.types.base import shown
 
 #: The values of ``rules``.

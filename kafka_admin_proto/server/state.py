@@ -26,6 +26,7 @@ from kafka_admin_proto.server.brokers.view import (
 )
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.replication.partitions import Partitions
 from kafka_admin_proto.server.transactions.coordinators import TransactionCoordinators
 from kafka_admin_proto.values import Message
@@ -70,7 +71,7 @@ class State(View):
 
     def __init__(
         self,
-        release: str,
+        release: ReleaseNumber,
         cluster_id: str,
         static: Mapping[int, Mapping[str, str]],
         cluster: ClusterState | None = None,

@@ -10,6 +10,7 @@ import pytest
 
 from kafka_admin_proto.protocol.versions import api_versions
 from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.docs.pages import DOCS, ROOT
 from tools.site.generated import generated
 from tools.site.markdown import without_checkout_notes
@@ -56,6 +57,6 @@ def test_what_the_cluster_does_not_serve(page: Path) -> None:
     (sentence,) = re.findall(r"it does not serve ([\w, ]+)\.", text)
     named = set(re.split(r", | and ", sentence))
     kafka = {api.name for api in api_versions(unstable=True)}
-    served = {api.name for release in ("4.3", "3.9") for api in served_apis(release)}
+    served = {api.name for minor in ((4, 3), (3, 9)) for api in served_apis(ReleaseNumber(*minor))}
     assert named <= kafka
     assert not named & served

@@ -27,6 +27,7 @@ from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import LoginRules, Service
 from kafka_admin_proto.server.network.turns import Turns
 from kafka_admin_proto.server.network.waits import Waits
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.fuzz import connections
 from tests.fuzz import seeds as made
 from tests.fuzz.choice import SIZE, Choice, number_of
@@ -91,7 +92,7 @@ async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     views = Views(served.state)
     service = Service(
         Answers(views),
-        served_apis("4.3"),
+        served_apis(ReleaseNumber(4, 3)),
         _LIMITS,
         memoryview(bytearray(_BUFFER_BYTES)),
         None,
@@ -99,7 +100,7 @@ async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
         Waits(views),
         served.state.clock,
         Turns(served.state.clock),
-        AskedRequests(served_apis("4.3")),
+        AskedRequests(served_apis(ReleaseNumber(4, 3))),
     )
     node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
     listener = node.listeners["PLAINTEXT"]
@@ -138,7 +139,7 @@ def seeds() -> Iterator[bytes]:
         frame(
             write_request(made.filled(codec(api.api_key, version, "request").grammar), version, 1)
         )
-        for api in served_apis("4.3")
+        for api in served_apis(ReleaseNumber(4, 3))
         for version in api.versions
     ]
     for each in every:

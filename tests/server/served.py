@@ -10,6 +10,7 @@ from kafka_admin_proto import codec
 from kafka_admin_proto.server.apis import Caller, served_apis
 from kafka_admin_proto.server.brokers.registration import Registration, first_records, register
 from kafka_admin_proto.server.network.node import Listener
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import Log, State
 from kafka_admin_proto.values import Message
@@ -28,9 +29,10 @@ class Served:
         configs: Mapping[str, str] | None = None,
     ) -> None:
         static = {each: {"node.id": str(each), **(configs or {})} for each in range(1, nodes + 1)}
-        self.state = State(release, "b25lIG9mIGEga2luZA", static, log=log)
+        number = ReleaseNumber.parse(release)
+        self.state = State(number, "b25lIG9mIGEga2luZA", static, log=log)
         self.state.clock = StillClock()
-        self.state.append(first_records(release))
+        self.state.append(first_records(number))
         register(
             self.state,
             [
@@ -38,7 +40,7 @@ class Served:
                 for each in static
             ],
         )
-        self.versions = {each.api_key: each.versions for each in served_apis(release)}
+        self.versions = {each.api_key: each.versions for each in served_apis(number)}
 
     def ask(
         self,

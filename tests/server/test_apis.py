@@ -15,6 +15,7 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import apis
 from kafka_admin_proto.server.apis import DIALECTS, handler_modules, served, served_apis
 from kafka_admin_proto.server.handlers import groups
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.gates import NAMED_OPERATIONS
 
 Module = Callable[[str, str], None]
@@ -70,7 +71,7 @@ def test_each_module_has_a_row(rules: str) -> None:
 def test_a_module_is_all_that_a_new_api_takes(module: Module) -> None:
     module("list_transactions", f"{_IMPORTS}{_ROW}{_HANDLE}")
     assert Api(66, "ListTransactions", catalog().entry("ListTransactionsRequest").versions) in (
-        served_apis("4.3")
+        served_apis(ReleaseNumber(4, 3))
     )
     assert served(api_keys.LIST_TRANSACTIONS).of_broker
 
@@ -92,4 +93,4 @@ def test_a_row_that_lacks_a_fact_is_refused(module: Module, fact: str) -> None:
 def test_a_module_that_is_named_after_no_api_is_refused(module: Module) -> None:
     module("list_transaction", f"{_IMPORTS}{_ROW}{_HANDLE}")
     with pytest.raises(ImportError, match=r"groups\.list_transaction is named after no api: .*did"):
-        served_apis("4.3")
+        served_apis(ReleaseNumber(4, 3))

@@ -11,7 +11,7 @@ from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED, draws
 from tests.server.differential.machine import run_independent, run_steps

@@ -19,9 +19,10 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server import Cluster, SyncCluster
-from kafka_admin_proto.server.configs.definitions import RELEASES, definitions
+from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.resolved_settings import LISTENERS
 from kafka_admin_proto.server.settings import _ITEM_CHECKS
 from tests.server.served import Served
@@ -147,12 +148,12 @@ def test_each_limit_is_checked(make: type[Any]) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_config_is_held_to_its_definition(release: str) -> None:
     """Every config of a number or a bool refuses a word."""
-    words = 0
-    for name, config in definitions(release).in_properties.items():
+    words, number = 0, ReleaseNumber.parse(release)
+    for name, config in definitions(number).in_properties.items():
         if config.type in ("INT", "LONG", "SHORT", "DOUBLE", "BOOLEAN"):
             words += 1
             with pytest.raises(SettingsError, match=name):
-                checked_configs({name: "abc"}, release, {"A": "SASL_SSL"}, has_policy=False)
+                checked_configs({name: "abc"}, number, {"A": "SASL_SSL"}, has_policy=False)
     assert words > 200
 
 
@@ -221,10 +222,12 @@ def test_names_that_kafka_does_not_know_are_kept(
     name: str, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Kafka takes them; a line of the log says that they do nothing. A policy may read them."""
-    assert checked_configs({name: "3"}, "4.3", LISTENERS, has_policy=False) == {name: "3"}
+    assert checked_configs({name: "3"}, ReleaseNumber(4, 3), LISTENERS, has_policy=False) == {
+        name: "3"
+    }
     (line,) = caplog.messages
     assert said in line
-    checked_configs({name: "3"}, "4.3", LISTENERS, has_policy=True)
+    checked_configs({name: "3"}, ReleaseNumber(4, 3), LISTENERS, has_policy=True)
     assert len(caplog.messages) == 1
 
 
@@ -232,7 +235,9 @@ def test_names_that_kafka_does_not_know_are_kept(
 def test_each_negative_retention_is_unlimited(unit: str) -> None:
     """KafkaConfig.logRetentionTimeMillis: -1 for all of them."""
     name = f"log.retention.{unit}"
-    state = Served(configs=checked_configs({name: -5}, "4.3", LISTENERS, has_policy=False)).state
+    state = Served(
+        configs=checked_configs({name: -5}, ReleaseNumber(4, 3), LISTENERS, has_policy=False)
+    ).state
     assert state.topic_value("t", "retention.ms") == -1
 
 
@@ -242,7 +247,7 @@ def test_numbers_and_bools_are_values_of_configs() -> None:
         "auto.create.topics.enable": False,
         "log.cleaner.min.cleanable.ratio": 0.5,
     }
-    assert checked_configs(given, "4.3", {}, has_policy=False) == {
+    assert checked_configs(given, ReleaseNumber(4, 3), {}, has_policy=False) == {
         "num.partitions": "3",
         "auto.create.topics.enable": "false",
         "log.cleaner.min.cleanable.ratio": "0.5",

@@ -27,7 +27,7 @@ from kafka_admin_proto.policies.loading import (
 )
 from kafka_admin_proto.protocol.addresses import Address, without_brackets
 from kafka_admin_proto.server.cluster import Cluster
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.server.settings import MOST_BROKERS, RULES, Rules
 
 if TYPE_CHECKING:

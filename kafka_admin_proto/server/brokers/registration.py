@@ -26,6 +26,7 @@ from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.brokers.replicas import unfence
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.state import BROKER_RESOURCE, State
 from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
 from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
@@ -50,7 +51,7 @@ def new_cluster_id() -> str:
     return topic_id_to_text(random_topic_id())
 
 
-def first_records(release: str) -> list[Message]:
+def first_records(release: ReleaseNumber) -> list[Message]:
     """Features at the levels of a new cluster, metadata.version first."""
     features = sorted(
         definitions(release).features, key=lambda each: (each.name != METADATA_VERSION, each.name)

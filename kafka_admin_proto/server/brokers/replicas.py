@@ -116,7 +116,7 @@ def catch_up(state: State, runs: Callable[[int], bool] = lambda _: True) -> None
         joining = joinable(state, topic, number, runs)
         if joining:
             in_sync = [*partition.isr, *joining]
-            if state.release != "3.9":  # 3.9's leaders keep them in a Scala set
+            if state.release >= (4,):  # 3.9's leaders keep them in a Scala set
                 in_sync.sort()
             records += _changed(state, topic, number, in_sync=in_sync, recovered=True)
     state.append(records)

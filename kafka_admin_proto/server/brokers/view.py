@@ -26,6 +26,7 @@ from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.parsing import parse
 from kafka_admin_proto.server.configs.sources import BrokerConfigs, Configs, topic_value
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.topics.names import collision_key
 from kafka_admin_proto.values import Message
 
@@ -77,7 +78,7 @@ class View:
 
     def __init__(
         self,
-        release: str,
+        release: ReleaseNumber,
         cluster_id: str,
         static: Mapping[int, Mapping[str, str]],
         quorum: Quorum,
@@ -175,20 +176,20 @@ class View:
         broker = self.broker_configs(self.controller if node_id is None else node_id)
         config = self.definitions.brokers[name]
         found = broker.find((name,))
-        return parse(config, config.default if found is None else found[1], self.release)
+        return parse(config, config.default if found is None else found[1])
 
     def topic_value(self, topic: str, name: str) -> Any:
         """A topic's config as its type; where the topic has none it is the controller's."""
         config = self.definitions.topics[name]
         own, broker = self.configs(TOPIC_RESOURCE, topic), self.broker_configs(self.controller)
-        return parse(config, topic_value(config, own, broker)[0], self.release)
+        return parse(config, topic_value(config, own, broker)[0])
 
     def group_value(self, group: str, name: str, node_id: int) -> Any:
         """A group's config as its type; where the group has none it is its broker's."""
         text = self.configs(GROUP_RESOURCE, group).get(name)
         if text is None:
             return self.broker_value(f"group.{name}", node_id)
-        return parse(self.definitions.groups[name], text, self.release)
+        return parse(self.definitions.groups[name], text)
 
     @property
     def topic_defaults(self) -> TopicDefaults:
@@ -197,7 +198,7 @@ class View:
             from kafka_admin_proto.server.configs.topics import TopicDefaults  # slow to import
 
             broker = self.broker_configs(self.controller)
-            self._topic_defaults = TopicDefaults(self.release, self.definitions, broker)
+            self._topic_defaults = TopicDefaults(self.definitions, broker)
         return self._topic_defaults
 
     @property

@@ -48,7 +48,7 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
     try:
         for config in (*state.definitions.broker_quotas, *state.definitions.broker):
             if config.name in configs:
-                check(config, parse(config, configs[config.name], state.release))
+                check(config, parse(config, configs[config.name]))
     except ConfigFailure as failure:
         raise ApiFailure(codes.INVALID_REQUEST, failure.message) from failure
     if not name:
@@ -69,7 +69,7 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
     for each in _THREADS:
         threads = state.definitions.brokers[each]
         found = after.find((each,))
-        count = parse(threads, threads.default if found is None else found[1], state.release)
+        count = parse(threads, threads.default if found is None else found[1])
         _check_threads(each, count, state.broker_value(each, node_id))
     for unit in ("ms", "bytes"):
         _check_tiers(state, after, unit)
@@ -83,7 +83,7 @@ def _check_tiers(state: State, after: BrokerConfigs, unit: str) -> None:
 
     def value(name: str) -> int:
         topic_config = state.definitions.topics[f"{name}.{unit}"]
-        number: int = parse(topic_config, topic_value(topic_config, {}, after)[0], state.release)
+        number: int = parse(topic_config, topic_value(topic_config, {}, after)[0])
         return number
 
     kept, local = value("retention"), value("local.retention")
@@ -139,5 +139,5 @@ def known_as_single(state: State, name: str) -> bool:
 def _refused(state: State, text: str, names: list[str], in_3_9: str = "Set") -> ApiFailure:
     """The error. Its text has a Java list since 4.0, in 3.9 a Scala set of class ``in_3_9``."""
     listed = ", ".join(names)
-    shown = f"[{listed}]" if state.release >= "4" else f"{in_3_9}({listed})"
+    shown = f"[{listed}]" if state.release >= (4,) else f"{in_3_9}({listed})"
     return ApiFailure(codes.INVALID_REQUEST, f"{text}: {shown}")

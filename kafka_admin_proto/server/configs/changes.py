@@ -122,7 +122,7 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
     if change.kind not in kinds:
         raise ApiFailure(codes.INVALID_REQUEST, f"Unknown resource type {change.kind}")
     is_of_node = change.kind == BROKER_LOGGER_RESOURCE
-    if state.release >= "4.4":  # the receiving broker asks, not the controller alone
+    if state.release >= (4, 4):  # the receiving broker asks, not the controller alone
         is_of_node = is_of_node or change.kind == BROKER_RESOURCE
     if is_of_node and not _is_allowed(state, change, caller):
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
@@ -130,7 +130,7 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
             _check_node_id(state, change, node_id)
         if change.kind == BROKER_LOGGER_RESOURCE:
-            _check_loggers(change.operations, state.release)
+            _check_loggers(state, change.operations)
         else:
             check_broker_configs(state, change.name, _applied_by_broker(state, change), node_id)
 
@@ -145,17 +145,17 @@ def _check_node_id(state: State, change: Change, node_id: int) -> None:
     if number != node_id:
         text = f"Unexpected broker id, expected {node_id}, but received {name}"
         if change.kind == BROKER_LOGGER_RESOURCE:
-            received = node_id if state.release < "4" else number  # 3.9 names its own id twice
+            received = node_id if state.release < (4,) else number  # 3.9 names its own id twice
             text = f"Unexpected node id. Expected {node_id}, but received {received}"
         raise ApiFailure(codes.INVALID_REQUEST, text)
 
 
-def _check_loggers(operations: Sequence[tuple[str, int, str | None]], release: str) -> None:
+def _check_loggers(state: State, operations: Sequence[tuple[str, int, str | None]]) -> None:
     """Raise ApiFailure for the first change of a level: there are no loggers that could have it."""
     for name, what, _ in operations:
         if what in (SET, DELETE):
             raise ApiFailure(codes.INVALID_CONFIG, f"Logger {name} does not exist!")
-        if what not in _WORDS and release < "4.4":
+        if what not in _WORDS and state.release < (4, 4):
             raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
         word = f"{_WORDS[what]} operation" if what in _WORDS else f"Unknown operation type {what}"
         text = f"{word} is not allowed for the BROKER_LOGGER resource"
@@ -182,7 +182,7 @@ def _applied_by_broker(state: State, change: Change) -> dict[str, str]:
         if what not in _WORDS:
             raise ApiFailure(codes.INVALID_REQUEST, f"Unknown operations type {what}")
         definition = state.definitions.in_properties.get(name)
-        if definition is None and state.release < "4":  # 3.9 fails on an unknown config
+        if definition is None and state.release < (4,):  # 3.9 fails on an unknown config
             raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
         if definition is None:
             raise ApiFailure(codes.INVALID_CONFIG, f"Unknown config name: {name}")

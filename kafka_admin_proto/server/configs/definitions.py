@@ -9,12 +9,9 @@ from functools import cache, cached_property
 
 import msgspec
 
-from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.schema.catalog import catalog
-
-#: The releases that the cluster plays, newest first.
-RELEASES = ("4.4", "4.3", "3.9")
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 
 class Validator(msgspec.Struct, frozen=True):
@@ -55,6 +52,12 @@ class ConfigDefinition(msgspec.Struct, frozen=True):
     def sensitive(self) -> bool:
         """Whether its value is never shown."""
         return self.type in ("PASSWORD", "UNKNOWN")
+
+    @property
+    def drops_repeated(self) -> bool:
+        """Whether repeated items of its list are dropped: by the ValidList of 4.x."""
+        check = self.validator
+        return check is not None and check.kind == "ValidList" and check.isEmptyAllowed is not None
 
 
 class Feature(msgspec.Struct, frozen=True):
@@ -112,12 +115,8 @@ class Definitions(msgspec.Struct, dict=True):
 
 
 @cache
-def definitions(release: str) -> Definitions:
-    """The definitions of one of ``RELEASES``. Raises UnknownReleaseError for another one."""
-    if release not in RELEASES:
-        raise UnknownReleaseError(
-            f"no cluster of release {release!r}; there are those of {', '.join(RELEASES)}"
-        )
+def definitions(release: ReleaseNumber) -> Definitions:
+    """The definitions of a release that the cluster plays."""
     data = (catalog().folder / "configs.json").read_bytes()
     releases = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    return msgspec.json.decode(releases[release], type=Definitions)
+    return msgspec.json.decode(releases[str(release)], type=Definitions)

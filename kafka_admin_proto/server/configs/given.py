@@ -20,6 +20,7 @@ from kafka_admin_proto.server.configs.topics import TopicDefaults
 from kafka_admin_proto.server.configs.values import parse_checked
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import trim
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW_CONFIG,
     CLASS_CONFIG,
@@ -59,7 +60,7 @@ _OF_AUTHORIZER = (SUPER_USERS_CONFIG, ALLOW_CONFIG)
 
 def checked_configs(
     configs: Mapping[str, str | float | bool],
-    release: str,
+    release: ReleaseNumber,
     listeners: Mapping[str, str],
     *,
     has_policy: bool,
@@ -90,7 +91,7 @@ def checked_configs(
             _, own = of_mechanism(in_listener)
             read_by = {listener: listeners[listener]}
         if own in known.in_properties and (name == own or is_of_listener(own)):
-            _check(known, own, text, name, release)
+            _check(known, own, text, name)
             check_read(name, in_listener, read_by, texts)
         elif name not in _OF_AUTHORIZER and not has_policy:
             if name in known.brokers:
@@ -104,7 +105,7 @@ def checked_configs(
     broker = BrokerConfigs({}, {}, texts)
     try:
         check_together(known, broker, release)
-        TopicDefaults(release, known, broker).check({})
+        TopicDefaults(known, broker).check({})
     except ApiFailure as failure:
         message = (failure.message or "").removeprefix("requirement failed: ")
         raise SettingsError(f"Kafka's brokers do not start with these configs: {message}") from None
@@ -121,9 +122,9 @@ def _of_listener(name: str, listeners: Mapping[str, str]) -> tuple[str, str]:
     raise SettingsError(f"the config {name} is of no listener of the cluster; there are {there}")
 
 
-def _check(known: Definitions, own: str, text: str, name: str, release: str) -> None:
+def _check(known: Definitions, own: str, text: str, name: str) -> None:
     try:
-        parse_checked(known.in_properties[own], {own: text}, release)
+        parse_checked(known.in_properties[own], {own: text})
     except ConfigFailure as failure:
         of_listener = f"{name}: " if name != own else ""
         message = f"{of_listener}{failure.message}: expected a value that Kafka takes"
@@ -138,7 +139,7 @@ def _check_early(texts: Mapping[str, str], listeners: Mapping[str, str]) -> None
             )
 
 
-def _unknown(known: Definitions, name: str, release: str) -> str:
+def _unknown(known: Definitions, name: str, release: ReleaseNumber) -> str:
     """That a name has no effect, and which one is meant."""
     topic = known.topics.get(name)
     if topic is not None and topic.synonyms:

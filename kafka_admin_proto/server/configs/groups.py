@@ -52,7 +52,7 @@ def check_group_configs(state: State, name: str, configs: Mapping[str, str]) -> 
     """Raises ApiFailure unless a group may have these configs, all of them."""
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST, "Default group resources are not allowed.")
-    is_4_3 = state.release < "4.4"
+    is_4_3 = state.release < (4, 4)
     for key in hash_order(configs, _TABLE_OF_4_3) if is_4_3 else hash_order(configs):
         if key not in state.definitions.groups:
             raise _refused(f"Unknown group config name: {key}")
@@ -67,7 +67,7 @@ def _faults(state: State, configs: Mapping[str, str]) -> Iterator[str]:
     """
     if has_repeated_tag(configs.get(TAGS)):
         yield f"{TAGS} must not contain duplicate tag keys."
-    values = parse_all(state.definitions.group, configs, state.release)
+    values = parse_all(state.definitions.group, configs)
     for key in (each for each in _BOUNDED if each in configs):
         least, most = (
             None if each not in state.definitions.brokers else state.broker_value(each)
@@ -106,7 +106,7 @@ def _faults_of_4_3(state: State, configs: Mapping[str, str]) -> Iterator[str]:
         if f"group.{key}" in state.definitions.brokers
         if not key.endswith(_UNSET) and key not in configs
     }
-    values = parse_all(state.definitions.group, configs, state.release) | of_broker
+    values = parse_all(state.definitions.group, configs) | of_broker
     for key in (each for each in _BOUNDED if each in configs or each in of_broker):
         least, most = _bounds(key)
         if least in state.definitions.brokers and values[key] < state.broker_value(least):

@@ -33,7 +33,7 @@ def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -
     for key in hash_order(configs):
         if key not in state.definitions.metrics:
             raise ApiFailure(codes.INVALID_REQUEST, f"Unknown client metrics configuration: {key}")
-    interval, patterns = (_parsed_by_3_9 if state.release < "4" else _parsed)(state, configs)
+    interval, patterns = (_parsed_by_3_9 if state.release < (4,) else _parsed)(state, configs)
     if "interval.ms" in configs and not _LEAST_INTERVAL_MS <= interval <= _MOST_INTERVAL_MS:
         raise ApiFailure(
             codes.INVALID_REQUEST,
@@ -47,7 +47,7 @@ def check_metrics_configs(state: State, name: str, configs: Mapping[str, str]) -
 
 def _parsed(state: State, configs: Mapping[str, str]) -> tuple[int, list[str]]:
     """(interval in ms, patterns) by the definitions of these configs."""
-    values = parse_all(state.definitions.client_metrics, configs, state.release)
+    values = parse_all(state.definitions.client_metrics, configs)
     return values["interval.ms"], values["match"]
 
 

@@ -30,7 +30,7 @@ class ConfigFailure(ApiFailure):
         super().__init__(codes.INVALID_CONFIG, message)
 
 
-def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
+def parse(config: ConfigDefinition, text: str | None) -> Any:
     """Parse a text as the config's type; None stays None. Raises ConfigFailure."""
     if text is None:
         return None
@@ -44,7 +44,7 @@ def parse(config: ConfigDefinition, text: str | None, release: str) -> Any:
         if not trimmed:
             return []
         items = [each.strip(_BLANKS) for each in trimmed.split(",")]
-        return items if release < "4" else list(dict.fromkeys(items))
+        return list(dict.fromkeys(items)) if config.drops_repeated else items
     try:
         if kind in _BITS:
             return parse_integer(trimmed, _BITS[kind])

@@ -21,6 +21,7 @@ from kafka_admin_proto.server.groups.consumer.assignors import (
     PACKAGE_OF_ASSIGNORS,
 )
 from kafka_admin_proto.server.java import parse_integer, trim
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 #: The first is at least, at most, or less than the second.
 _LEAST, _MOST, _LESS = "greater than or equal to", "less than or equal to", "less than"
@@ -61,28 +62,28 @@ _GROUP_BOUNDS = tuple(_group_bounds())
 class _Node:
     """The values of a node's configs, by their names or by those of topics."""
 
-    def __init__(self, known: Definitions, broker: BrokerConfigs, release: str) -> None:
-        self._known, self._broker, self._release = known, broker, release
-        self.is_3_9 = release < "4"
+    def __init__(self, known: Definitions, broker: BrokerConfigs, release: ReleaseNumber) -> None:
+        self._known, self._broker = known, broker
+        self.is_3_9 = release < (4,)
 
     def text(self, name: str) -> str | None:
         found = self._broker.find((name,))
         return self._known.brokers[name].default if found is None else found[1]
 
     def value(self, name: str) -> Any:
-        return parse(self._known.brokers[name], self.text(name), self._release)
+        return parse(self._known.brokers[name], self.text(name))
 
     def of_topics(self, topic_config: str) -> int:
         config = self._known.topics[topic_config]
         text, _ = topic_value(config, {}, self._broker)
-        number: int = parse(config, text, self._release)
+        number: int = parse(config, text)
         return number
 
     def has(self, *names: str) -> bool:
         return self._known.brokers.keys() >= {*names}
 
 
-def check_together(known: Definitions, broker: BrokerConfigs, release: str) -> None:
+def check_together(known: Definitions, broker: BrokerConfigs, release: ReleaseNumber) -> None:
     """Check a node's configs, which are valid each.
 
     Raises ApiFailure for one that contradicts another, and for a value that Kafka reads at a start

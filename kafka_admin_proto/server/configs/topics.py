@@ -21,8 +21,7 @@ class TopicDefaults:
     ``State`` keeps them until a broker's configs change.
     """
 
-    def __init__(self, release: str, known: Definitions, broker: BrokerConfigs) -> None:
-        self.release = release
+    def __init__(self, known: Definitions, broker: BrokerConfigs) -> None:
         self.known = known
         #: Each config's text and its source, by name.
         self.texts: dict[str, tuple[str | None, int]] = {
@@ -33,7 +32,7 @@ class TopicDefaults:
         texts = {each.name: self.texts[each.name][0] for each in known.topic if not each.internal}
         for each in known.topic:
             try:
-                self._values[each.name] = parse_checked(each, texts, release)
+                self._values[each.name] = parse_checked(each, texts)
             except ConfigFailure as failure:  # raised for topics that do not set this config
                 self._failures[each.name] = failure
 
@@ -45,7 +44,7 @@ class TopicDefaults:
         values = self._values.copy()
         for each in self.known.topic:
             if each.name in configs:
-                values[each.name] = parse_checked(each, configs, self.release)
+                values[each.name] = parse_checked(each, configs)
             elif each.name in self._failures:
                 raise self._failures[each.name].with_traceback(None)
         _check_lags(values)

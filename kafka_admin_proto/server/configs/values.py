@@ -25,26 +25,26 @@ _UNITS_S = (86_400, 3_600, 60, 1)
 
 
 def parse_all(
-    definitions: tuple[ConfigDefinition, ...], texts: Mapping[str, str | None], release: str
+    definitions: tuple[ConfigDefinition, ...], texts: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """The value of every config, from the given text or the default; as ConfigDef.parse.
 
     Raises ConfigFailure for the first config, in the order of the definitions, that is wrong.
     """
-    return {each.name: parse_checked(each, texts, release) for each in definitions}
+    return {each.name: parse_checked(each, texts) for each in definitions}
 
 
-def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None], release: str) -> Any:
+def parse_checked(config: ConfigDefinition, texts: Mapping[str, str | None]) -> Any:
     """The value of one config: the given text, parsed and validated, or the default."""
     if config.name in texts:
-        value = parse(config, texts[config.name], release)
+        value = parse(config, texts[config.name])
         check(config, value)
         return value
     if config.required:
         raise ConfigFailure(
             f'Missing required configuration "{config.name}" which has no default value.'
         )
-    return parse(config, config.default, release)
+    return parse(config, config.default)
 
 
 def check(config: ConfigDefinition, value: Any) -> None:

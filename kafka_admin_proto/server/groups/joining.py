@@ -81,7 +81,7 @@ def join(shard: Shard, joining: Joining) -> None:
         _join_new(shard, group, joining)
     else:
         _join_known(shard, group, joining)
-    if shard.limits.release < "4":  # also where a member was refused, and so removed
+    if shard.limits.release < (4,):  # also where a member was refused, and so removed
         complete_join_if_all(shard, group)
     elif is_created:
         shard.append([empty_group_record(group)])

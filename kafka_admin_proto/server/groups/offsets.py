@@ -165,7 +165,7 @@ def _if_forgotten_at_once(
 
     From 4.0 on it is there until offsets are looked through for old ones.
     """
-    return _if_forgotten(shard, group, deleted) if shard.limits.release < "4" else []
+    return _if_forgotten(shard, group, deleted) if shard.limits.release < (4,) else []
 
 
 def _if_forgotten(

@@ -31,6 +31,7 @@ from kafka_admin_proto.server.groups.records import (
     group_of,
     written,
 )
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Limits:
 
     def __init__(
         self,
-        release: str,
+        release: ReleaseNumber,
         config: Callable[[str], Any],
         of_group: Callable[[str, str], Any],
     ) -> None:

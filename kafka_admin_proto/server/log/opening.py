@@ -30,6 +30,7 @@ from kafka_admin_proto.server.log.files import FolderLock
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.meta import MetaProperties, read_meta, write_meta
 from kafka_admin_proto.server.log.settings import LogSettings
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
@@ -132,7 +133,7 @@ def open_cluster(
     )
 
 
-def check_release(state: ClusterState, release: str, data: Path) -> None:
+def check_release(state: ClusterState, release: ReleaseNumber, data: Path) -> None:
     """Raise MetadataLogError for a metadata.version that the release does not know."""
     newest = definitions(release).metadata_version
     level = state.features.get(METADATA_VERSION, newest)

@@ -10,6 +10,7 @@ from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, parse
 from kafka_admin_proto.server.configs.values import check
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 _SEGMENT_BYTES = "metadata.log.segment.bytes"
 #: Kafka 4 has this config for tests, in place of the former, whose lowest value is 8 MiB.
@@ -35,13 +36,13 @@ class LogSettings(msgspec.Struct, frozen=True):
     retention_ms: int
 
 
-def log_settings(configs: Mapping[str, str], release: str) -> LogSettings:
+def log_settings(configs: Mapping[str, str], release: ReleaseNumber) -> LogSettings:
     """The settings in a broker's configs. Raises MetadataLogError, which names the config."""
 
     def number(name: str) -> int:
         config = definitions(release).in_properties[name]
         try:
-            value: int = parse(config, configs.get(name, config.default), release)
+            value: int = parse(config, configs.get(name, config.default))
             check(config, value)
         except ConfigFailure as error:
             raise MetadataLogError(str(error.message), "a value that Kafka takes") from None
@@ -57,11 +58,13 @@ def log_settings(configs: Mapping[str, str], release: str) -> LogSettings:
     )
 
 
-def _segment_bytes(configs: Mapping[str, str], release: str, number: Callable[[str], int]) -> int:
-    if _SEGMENT_BYTES_IN_TESTS in configs and release >= "4":
+def _segment_bytes(
+    configs: Mapping[str, str], release: ReleaseNumber, number: Callable[[str], int]
+) -> int:
+    if _SEGMENT_BYTES_IN_TESTS in configs and release >= (4,):
         return number(_SEGMENT_BYTES_IN_TESTS)
     size = number(_SEGMENT_BYTES)
-    if release < "4":
+    if release < (4,):
         least = number(_SEGMENT_MIN_BYTES)
         if size < least:
             raise MetadataLogError(

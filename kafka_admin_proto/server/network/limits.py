@@ -20,6 +20,7 @@ from kafka_admin_proto.protocol.connection.limits import Limits, check_limits
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import parse
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.client import Client
@@ -60,7 +61,7 @@ class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
         check_limits(self, {"connections": 0, "connections_per_ip": 0, "idle_ms": -sys.maxsize})
 
 
-def limits_of(configs: Mapping[str, str], release: str) -> NetworkLimits:
+def limits_of(configs: Mapping[str, str], release: ReleaseNumber) -> NetworkLimits:
     """The limits that a broker's configs set, which are valid."""
     given = {name: config for name, config in _CONFIGS.items() if config in configs}
     found = {name: _number(config, configs, release) for name, config in given.items()}
@@ -69,13 +70,13 @@ def limits_of(configs: Mapping[str, str], release: str) -> NetworkLimits:
     return NetworkLimits(**found)
 
 
-def frame_bytes(configs: Mapping[str, str], release: str) -> int | None:
+def frame_bytes(configs: Mapping[str, str], release: ReleaseNumber) -> int | None:
     """The largest request by the configs, None where it is not set."""
     return _number(_FRAME_BYTES, configs, release) if _FRAME_BYTES in configs else None
 
 
-def _number(name: str, configs: Mapping[str, str], release: str) -> int:
-    return int(parse(definitions(release).in_properties[name], configs[name], release))
+def _number(name: str, configs: Mapping[str, str], release: ReleaseNumber) -> int:
+    return int(parse(definitions(release).in_properties[name], configs[name]))
 
 
 def check_given_once(

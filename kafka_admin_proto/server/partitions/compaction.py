@@ -184,7 +184,7 @@ class _Cleaning:
     def _is_needed(self, batch: Batch) -> bool:
         """Whether an empty batch stays, for its producer or for the last offset."""
         log = self._log
-        last = log.high_watermark if log.settings.release >= "4.4" else self._end
+        last = log.high_watermark if log.settings.release >= (4, 4) else self._end
         if batch.last_offset + 1 == last:
             return True
         if batch.producer_id not in self._last:

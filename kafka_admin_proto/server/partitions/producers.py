@@ -10,6 +10,7 @@ import msgspec
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.header import MAX_INT, BatchHeader, add_sequence
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 #: Of each producer, so many of the last batches are known again when they are sent twice.
 _BATCHES_KEPT = 5
@@ -87,7 +88,7 @@ class Producers:
     """
 
     def __init__(
-        self, name: str, release: str, snapshots: MutableMapping[int, list[ProducerState]]
+        self, name: str, release: ReleaseNumber, snapshots: MutableMapping[int, list[ProducerState]]
     ) -> None:
         self.name = name
         self.release = release
@@ -129,7 +130,7 @@ class Producers:
             pass
         elif epoch != state.producer_epoch:
             if sequence != 0 and state.producer_epoch != _NO_EPOCH:
-                at = " at" if self.release >= "4.4" else "at"
+                at = " at" if self.release >= (4, 4) else "at"
                 raise RecordsRefused(
                     codes.OUT_OF_ORDER_SEQUENCE_NUMBER,
                     f"Invalid sequence number for new epoch of producer {state.producer_id}{at} "
@@ -176,7 +177,7 @@ class Producers:
         """
         state = self.states.get(producer_id) or ProducerState(producer_id)
         self._check_transaction(state, epoch)
-        if self.release < "4":
+        if self.release < (4,):
             version = 0
         is_repeated = epoch == state.producer_epoch and (
             state.current_txn_start_offset < 0 or epoch == _MAX_EPOCH
@@ -278,7 +279,7 @@ class Producers:
 
     def _check_transaction(self, state: ProducerState, epoch: int) -> None:
         """The check of a transactional batch that would begin a transaction."""
-        is_new = state.current_txn_start_offset < 0 or self.release >= "4"
+        is_new = state.current_txn_start_offset < 0 or self.release >= (4,)
         if is_new and epoch < state.producer_epoch:
             raise RecordsRefused(
                 codes.INVALID_PRODUCER_EPOCH,
@@ -294,7 +295,7 @@ class Producers:
             return
         text = "smaller than the last seen epoch"
         of_version = ""
-        if self.release >= "4":
+        if self.release >= (4,):
             text = f"{'<=' if version >= _EPOCH_BUMP else '<'} the last seen epoch"
             of_version = f" (TV{version})"
         raise RecordsRefused(

@@ -9,6 +9,7 @@ import msgspec
 from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import parse
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 
 class LogSettings(msgspec.Struct, frozen=True):
@@ -18,7 +19,7 @@ class LogSettings(msgspec.Struct, frozen=True):
     ``down_converts`` is whether consumers from before magic 2 get records; 4.x has none.
     """
 
-    release: str
+    release: ReleaseNumber
     message_timestamp_type: str
     compression: CompressionName | None
     compression_level: int | None
@@ -45,15 +46,11 @@ class LogSettings(msgspec.Struct, frozen=True):
     producer_id_expiration_ms: int = 86_400_000
 
     @classmethod
-    def of(cls, configs: Mapping[str, str | None], release: str) -> LogSettings:
-        """The settings for a topic's configs, texts that have been checked; others are defaults.
-
-        ``release`` is one that the cluster plays.
-        """
+    def of(cls, configs: Mapping[str, str | None], release: ReleaseNumber) -> LogSettings:
+        """The settings for a topic's configs, texts that have been checked; others are defaults."""
         known = definitions(release)
         value = {
-            each.name: parse(each, configs.get(each.name, each.default), release)
-            for each in known.topic
+            each.name: parse(each, configs.get(each.name, each.default)) for each in known.topic
         }
         compression = {"producer": None, "uncompressed": "none"}.get(
             value["compression.type"], value["compression.type"]

@@ -117,7 +117,7 @@ def validate(
     max_timestamp = now_ms if log_append else max(highest, -1)
     stamp(stored, end_offset, leader_epoch, log_append=log_append, max_timestamp=max_timestamp)
     if not in_place and len(stored) > settings.max_message_bytes:
-        to = "to partition" if settings.release >= "4.4" else "topartition"
+        to = "to partition" if settings.release >= (4, 4) else "topartition"
         raise RecordsRefused(
             codes.MESSAGE_TOO_LARGE,
             f"Message batch size is {len(stored)} bytes in append {to} {name} which "
@@ -179,7 +179,7 @@ def _analyzed(
             codes.MESSAGE_TOO_LARGE,
             f"The record batch size in the append to {name} is {len(batch)} bytes which exceeds "
             f"the maximum configured value of {settings.max_message_bytes}"
-            + (")." if settings.release >= "4" else "."),
+            + (")." if settings.release >= (4,) else "."),
         )
     if is_message:
         return batch, analyzed_message(batch, name)

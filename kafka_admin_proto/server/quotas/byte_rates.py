@@ -54,15 +54,15 @@ class ByteRate:
         sample.value += size
         sample.last_ms = now_ms
 
-    def throttle_ms(self, bound: float, now_ms: int, release: str) -> int:
+    def throttle_ms(self, bound: float, now_ms: int, *, wraps: bool) -> int:
         """As ``wait_ms``, but at most what an int32 can say.
 
-        Before 4.4 more than that wraps around, and may be below 0.
+        ``wraps``: more than that wraps around and may be below 0, as before 4.4.
         """
         wait_ms = self.wait_ms(bound, now_ms)
-        if release >= "4.4":
-            return min(wait_ms, (1 << 31) - 1)
-        return (wait_ms + (1 << 31)) % (1 << 32) - (1 << 31)
+        if wraps:
+            return (wait_ms + (1 << 31)) % (1 << 32) - (1 << 31)
+        return min(wait_ms, (1 << 31) - 1)
 
     def wait_ms(self, bound: float, now_ms: int) -> int:
         """The milliseconds until the rate is the bound again, in a second; 0 within it."""
@@ -87,18 +87,18 @@ class ClientBytes:
     """The quota of one client of a broker, and the most bytes that a Fetch of it asks for."""
 
     def __init__(
-        self, rate: ByteRate, bound: float, most_bytes: int, now_ms: int, release: str
+        self, rate: ByteRate, bound: float, most_bytes: int, now_ms: int, *, wraps: bool
     ) -> None:
         self._rate = rate
         self._bound = bound
         self.most_bytes = most_bytes
         self._now_ms = now_ms
-        self._release = release
+        self._wraps = wraps
 
     def throttle_ms(self, size: int) -> int:
         """Count bytes; the milliseconds for which the client is to wait."""
         self._rate.record(size, self._now_ms)
-        return max(0, self._rate.throttle_ms(self._bound, self._now_ms, self._release))
+        return max(0, self._rate.throttle_ms(self._bound, self._now_ms, wraps=self._wraps))
 
     def uncount(self, size: int) -> None:
         """Take bytes back that are not sent."""
@@ -111,7 +111,8 @@ def client_bytes(view: View, caller: Caller, quota: ByteQuota) -> ClientBytes | 
     if counted is None:
         return None
     most = most_bytes(counted.bound, counted.windows, counted.seconds)
-    return ClientBytes(counted.rate, counted.bound, most, counted.now_ms, view.release)
+    wraps = view.release < (4, 4)
+    return ClientBytes(counted.rate, counted.bound, most, counted.now_ms, wraps=wraps)
 
 
 class Counted(NamedTuple):

@@ -57,12 +57,12 @@ def quota_types(names: Mapping[str, str | None]) -> dict[str, str]:
     return _OF_ADDRESSES
 
 
-def check_quota(types: Mapping[str, str], key: str, value: float, release: str) -> None:
-    """Raise ApiFailure for a quota or a value that the entity cannot have."""
+def check_quota(types: Mapping[str, str], key: str, value: float, *, finite: bool) -> None:
+    """Raise ApiFailure for a quota or a value that the entity cannot have, ``finite`` or any."""
     kind = types.get(key)
     if kind is None:
         raise ApiFailure(codes.INVALID_REQUEST, f"Invalid configuration key {key}")
-    if release >= "4.4" and not math.isfinite(value):
+    if finite and not math.isfinite(value):
         raise ApiFailure(codes.INVALID_REQUEST, f"Quota {key} must be a finite number")
     if value <= 0:
         raise ApiFailure(codes.INVALID_REQUEST, f"Quota {key} must be greater than 0")

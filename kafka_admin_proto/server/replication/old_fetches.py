@@ -40,7 +40,7 @@ def convert_rows(
     Any row has the error, also one with another. Kafka 4 has neither such versions nor the errors.
     """
     version = caller.version
-    if view.release != "3.9" or version >= _ZSTD:
+    if view.release >= (4,) or version >= _ZSTD:
         return
     converter = DownConverter(0 if version <= _MAGIC_0 else 1) if version <= _MAGIC_1 else None
     for topic in response.responses:

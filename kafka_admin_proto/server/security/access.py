@@ -19,6 +19,7 @@ from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.service import LoginRules, Service
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.listeners import (
     JWKS_URL,
     LISTENER_PREFIX,
@@ -78,7 +79,7 @@ class Security:
         listeners: Mapping[str, str],
         users: Mapping[str, str],
         configs: Mapping[str, str],
-        release: str,
+        release: ReleaseNumber,
         limits: Limits | None,
         *,
         on_disk: bool,

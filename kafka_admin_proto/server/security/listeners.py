@@ -10,6 +10,7 @@ from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import parse
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 if TYPE_CHECKING:
     from typing import Any
@@ -168,7 +169,7 @@ def client_auth(listener: str, protocol: str, configs: Mapping[str, str]) -> str
 class ListenerConfigs:
     """The configs of a listener; ``listener.name.<name>.…`` take precedence."""
 
-    def __init__(self, name: str, configs: Mapping[str, str], release: str) -> None:
+    def __init__(self, name: str, configs: Mapping[str, str], release: ReleaseNumber) -> None:
         prefix = f"{LISTENER_PREFIX}{name.lower()}."
         own = {
             key.removeprefix(prefix): value
@@ -184,4 +185,4 @@ class ListenerConfigs:
     def value(self, name: str) -> Any:
         """The value of a config; its text is valid."""
         config = definitions(self._release).in_properties[name]
-        return parse(config, self.texts.get(name, config.default), self._release)
+        return parse(config, self.texts.get(name, config.default))

@@ -85,7 +85,7 @@ def placement_brokers(state: State, factor: int) -> PlacementBrokers:
     if factor > registered:
         cordoned = (
             ""
-            if state.release < "4.3"
+            if state.release < (4, 3)
             else " or some brokers have all their log directories cordoned"
         )
         raise ApiFailure(

@@ -94,7 +94,7 @@ def creatable_topic(view: View, name: str, node_id: int) -> CreatableTopic:
         return view.broker_value(config, node_id)
 
     prefix, configs = _COORDINATORS.get(name, ("", {}))
-    if not prefix or (prefix == _SHARE and view.release < "4"):
+    if not prefix or (prefix == _SHARE and view.release < (4,)):
         return CreatableTopic(name, value("num.partitions"), value("default.replication.factor"))
     rows = []
     for config, text in configs.items():

@@ -61,7 +61,7 @@ def change_partition(
         list(now.adding_replicas if adding is None else adding),
         now.elr,
     )
-    target.complete_reassignment(state.release)
+    target.complete_reassignment(needs_all=state.release < (4,))
     elr_enabled = eligible_replicas(state)
     if elr_enabled:
         target.choose_eligible(now, min_in_sync(state, topic), unclean_shutdown)
@@ -131,8 +131,8 @@ class _Target:
         self.adding = adding
         self.eligible = eligible
 
-    def complete_reassignment(self, release: str) -> None:
-        """End a reassignment whose added replicas are in sync; 3.9 needs all replicas in sync."""
+    def complete_reassignment(self, *, needs_all: bool) -> None:
+        """End a reassignment whose added replicas are in sync, or all of them: ``needs_all``."""
         if not (self.removing or self.adding):
             return
         staying = [each for each in self.replicas if each not in self.removing]
@@ -140,7 +140,7 @@ class _Target:
         if self.removing and not (staying and in_sync):
             return
         needed = set(self.adding)
-        if release == "3.9" or len(self.adding) < len(self.removing):
+        if needs_all or len(self.adding) < len(self.removing):
             needed = set(staying)
         if needed <= set(in_sync):
             self.in_sync, self.replicas, self.removing, self.adding = in_sync, staying, [], []

@@ -74,7 +74,7 @@ def _next(
     begun: dict[str, object] = {
         "state": EMPTY, "timeout_ms": timeout_ms, "partitions": frozenset()
     }  # fmt: skip
-    if shard.state.release >= "4":  # 3.9 goes on to show when the last transaction began
+    if shard.state.release >= (4,):  # 3.9 goes on to show when the last transaction began
         begun["started_ms"] = -1
     if found.is_exhausted:
         return found.changed(

@@ -20,6 +20,7 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
 from tests.admin.test_drafts import COMMAND_CALLS, Draft
@@ -37,7 +38,9 @@ class Lying(AdminClient):
         return Reply(self.answers(name, version), 1, version)
 
     async def versions(self, *_: Any, **__: Any) -> dict[int, VersionRange]:
-        return {each.api_key: each.versions for each in served_apis("4.3", self.dialect)}
+        return {
+            each.api_key: each.versions for each in served_apis(ReleaseNumber(4, 3), self.dialect)
+        }
 
     async def brokers(self, **_: Any) -> dict[int, Broker]:
         return {1: Broker(1, "h", 1)}

@@ -47,6 +47,7 @@ from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.log.opening import open_cluster
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.network.node import Listener, Node
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -118,16 +119,17 @@ class Cluster(RuleBasedStateMachine):
                 Path(self.folder.name),
                 _BROKERS,
                 "b25lIG9mIGEga2luZA",
-                log_settings({}, "4.3"),
+                log_settings({}, ReleaseNumber(4, 3)),
                 self.clock,
             )
             self.log = opened.log
             self.log.lead(1, list(static), 0)
-        self.state = State(self.release, "x", static, log=self.log or self.kept)
+        release = ReleaseNumber.parse(self.release)
+        self.state = State(release, "x", static, log=self.log or self.kept)
         self.state.clock = self.clock
         if self.log is not None:
             self.state.pass_offset()
-        self.state.append(first_records(self.release))
+        self.state.append(first_records(release))
         register(self.state, [self.registration(each) for each in static])
         views = Views(self.state)
         nodes = {each: cast(Node, _Ports(each)) for each in static}

@@ -13,7 +13,8 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.protocol.codes import INVALID_CONFIG
-from kafka_admin_proto.server.configs.definitions import RELEASES, definitions
+from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 
@@ -58,6 +59,20 @@ def test_subscriptions_of_4_3_are_described_as_parsed() -> None:
     ):  # fmt: skip
         assert set_config(served, CLIENT_METRICS, "one", name, value) == (0, "")
         assert described(served, CLIENT_METRICS, "one", [name])[0].value == shown
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_lists_drop_repeated_items_where_kafka_does(release: str) -> None:
+    """``ConfigDef.parseValue`` of 4.x drops those of lists with a ValidList, and of no others."""
+    served = Served(release)
+    create(served, topic("t"))
+    for name, value, in_4 in (
+        ("cleanup.policy", "delete,delete", "delete"),
+        ("leader.replication.throttled.replicas", "0:1,0:1", "0:1,0:1"),
+    ):
+        assert set_config(served, TOPIC, "t", name, value) == (0, "")
+        shown = described(served, TOPIC, "t", [name])[0].value
+        assert shown == (value if release == "3.9" else in_4)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -220,7 +235,7 @@ def test_what_the_start_decides_is_not_changed(release: str, name: str) -> None:
 
 def test_each_bound_of_the_broker_holds_for_configs_of_groups() -> None:
     """Texts of ``GroupConfig.validateValues`` of 4.3.1."""
-    known = definitions("4.3")
+    known = definitions(ReleaseNumber(4, 3))
     bounds = [
         (kind, word, bound, config)
         for kind in ("consumer", "share", "streams")

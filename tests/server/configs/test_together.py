@@ -12,6 +12,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.codes import INVALID_REQUEST
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.helpers.java_tool import JavaTool
 from tests.server.configs.test_configs import BROKER, set_config
 from tests.server.served import Served
@@ -164,7 +165,8 @@ _EDGES: dict[str, list[int]] = {
 def answer(configs: _Given, release: str) -> str:
     """ "taken", or the sentence of the refusal."""
     try:
-        checked_configs(configs, release, {"PLAINTEXT": "PLAINTEXT"}, has_policy=True)
+        number = ReleaseNumber.parse(release)
+        checked_configs(configs, number, {"PLAINTEXT": "PLAINTEXT"}, has_policy=True)
     except SettingsError as refused:
         return str(refused)
     return "taken"
@@ -217,7 +219,7 @@ def test_a_running_broker_takes_no_change_that_leads_to_them(name: str, value: s
 def _drawn(release: str, count: int) -> Iterator[_Given]:
     """So many of groups and so many others, with values around those they are compared with."""
     chosen = random.Random(29)
-    known = definitions(release).in_properties
+    known = definitions(ReleaseNumber.parse(release)).in_properties
     families = [
         [each for each in known if each.startswith(f"group.{kind}.") and known[each].type == "INT"]
         for kind in ("consumer", "share", "streams")

@@ -11,8 +11,9 @@ from kafka_admin_proto.messages import ConfigRecord, DeleteTopicsRequest, Metada
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.configs.definitions import RELEASES, ConfigDefinition, definitions
+from kafka_admin_proto.server.configs.definitions import ConfigDefinition, definitions
 from kafka_admin_proto.server.initial_topics import checked_topics, create_topics
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.state import GROUP_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.topics.partition_changes import min_in_sync, unclean_allowed
 from tests.package.sources import modules, of_all_sources, parsed
@@ -39,7 +40,7 @@ def written(config: ConfigDefinition, way: int) -> str:
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_config_is_read_as_its_type(release: str, way: int) -> None:
     """Each config of brokers, topics and groups that has a default, written in another way."""
-    known = definitions(release)
+    known = definitions(ReleaseNumber.parse(release))
     plain = Served(release, nodes=1).state
     own = Served(release, nodes=1).state.static[1]  # what the fixture sets itself
     brokers = [each for each in known.broker if each.default is not None and each.name not in own]
@@ -117,8 +118,8 @@ def test_a_topic_of_a_folder_is_compared_by_its_values() -> None:
             "partitions": 1,
             "configs": {"preallocate": text, "cleanup.policy": "compact , delete"},
         }
-        create_topics(served.state, checked_topics({"t": setting}, "4.3", 3, {}))
-    other = checked_topics({"t": {"configs": {"preallocate": False}}}, "4.3", 3, {})
+        create_topics(served.state, checked_topics({"t": setting}, ReleaseNumber(4, 3), 3, {}))
+    other = checked_topics({"t": {"configs": {"preallocate": False}}}, ReleaseNumber(4, 3), 3, {})
     with pytest.raises(SettingsError, match="is there already, with preallocate true, not false"):
         create_topics(served.state, other)
 

@@ -133,7 +133,7 @@ class OutageSides(Sides):
         Its replicas in sync stand in the order in which they got so. A broker that starts again
         has the configs of topics that were deleted, where others have their names now.
         """
-        return self._state.release == "3.9" and (
+        return self._state.release < (4,) and (
             _is_another_order(line) or "DescribeConfigsResponse" in line
         )
 

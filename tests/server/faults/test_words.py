@@ -21,6 +21,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.apis import served_apis
 from kafka_admin_proto.server.faults.older import with_versions
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.test_cluster import serve
 
 
@@ -161,7 +162,7 @@ def test_an_api_that_was_left_out_has_no_faults() -> None:
 def test_a_fault_of_each_api_about_topics() -> None:
     """The apis whose requests can name topics are those that a topic may be given for."""
     faults, taken = SyncCluster().faults, []
-    for each in served_apis("4.3"):
+    for each in served_apis(ReleaseNumber(4, 3)):
         with contextlib.suppress(FaultError):
             taken.append(faults.add(api=each.name, topic="a", cut="after").condition.api_key)
     assert taken == [
@@ -193,7 +194,7 @@ def test_versions_that_cannot_be(versions: dict[str, str], sentence: str) -> Non
 def test_versions_from_one_on() -> None:
     (found,) = [
         each
-        for each in with_versions(served_apis("4.3"), {"Metadata": "9+"})
+        for each in with_versions(served_apis(ReleaseNumber(4, 3)), {"Metadata": "9+"})
         if each.api_key == METADATA
     ]
     assert found.versions == VersionRange(9, 13)

@@ -11,8 +11,8 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.topic_ids import topic_id_from_text, topic_id_to_text
 from tests.server.groups.consumers import Consumer
 from tests.server.groups.coordinated import Coordinated

@@ -15,13 +15,14 @@ from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
     AlterTopicRequestItem,
 )
 from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 from tests.server.handlers.record_attacks import RECORD_ATTACKS
 from tests.server.handlers.samples import TOPICS, incremental
 
 _MANY = [f"{number:x}" for number in range(5_000)]
 _BROKER = DescribeConfigsResource(4, "1", None)
-_LISTS = [each.name for each in definitions("4.3").broker if each.type == "LIST"][:16]
+_LISTS = [each.name for each in definitions(ReleaseNumber(4, 3)).broker if each.type == "LIST"][:16]
 _LETTERS = "".join(map(chr, range(ord("-"), ord("~"))))
 _LONG_LIST = ",".join(first + second for first in _LETTERS for second in _LETTERS)
 _WIDE = "[\u4e00-\u9fa5]"

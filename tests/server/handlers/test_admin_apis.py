@@ -28,7 +28,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.messages.update_features_request import FeatureUpdateKey
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.server.security.scram import credential
 from tests.server.clients.admin_requests import admin_requests
 from tests.server.served import Served

@@ -29,7 +29,7 @@ from kafka_admin_proto.protocol.connection import SaslServer, ScramCredential
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.apis import DIALECTS, Answer, Caller, handler_modules, served_apis
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
@@ -191,7 +191,7 @@ def _serving(rules: str) -> Mapping[int, Sequence[tuple[str, int]]]:
     """
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for release in (RELEASES[0], RELEASES[-1]):
-        for each in served_apis(release, rules):
+        for each in served_apis(ReleaseNumber.parse(release), rules):
             found[each.api_key] += [(release, version) for version in reversed(list(each.versions))]
     return found
 
@@ -230,8 +230,8 @@ def test_every_served_api_has_samples() -> None:
         (rules, each.name)
         for release in RELEASES
         for rules in ("shipped", "kip-4")
-        for each in served_apis(release, rules)
-        if rules == "shipped" or each not in served_apis(release)
+        for each in served_apis(ReleaseNumber.parse(release), rules)
+        if rules == "shipped" or each not in served_apis(ReleaseNumber.parse(release))
     }
     served |= {
         (rules, (catalog().name_of(api_key, "request", rules) or "").removesuffix("Request"))

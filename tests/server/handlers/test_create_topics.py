@@ -16,8 +16,8 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
 )
-from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.failures import MOST_RECORDS
+from kafka_admin_proto.server.releases import RELEASES
 from tests.server.served import Served
 
 

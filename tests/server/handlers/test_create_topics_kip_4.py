@@ -10,8 +10,8 @@ from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server.apis import served_apis
-from kafka_admin_proto.server.configs.definitions import RELEASES
 from kafka_admin_proto.server.failures import MOST_RECORDS
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.security.authorizer import rules
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.security.authorizer.test_apis import SECURED, allow
@@ -36,8 +36,10 @@ def codes(served: Served, *topics: Any, **fields: Any) -> list[int]:
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_versions_of_the_texts_are_served_beside_the_releases(release: str) -> None:
     """c10–c21: 0 and 1, and those that the release has."""
-    versions = {each.api_key: each.versions for each in served_apis(release, "kip-4")}
-    shipped = {each.api_key: each.versions for each in served_apis(release)}
+    versions = {
+        each.api_key: each.versions for each in served_apis(ReleaseNumber.parse(release), "kip-4")
+    }
+    shipped = {each.api_key: each.versions for each in served_apis(ReleaseNumber.parse(release))}
     assert versions.pop(19) == VersionRange(0, shipped.pop(19).highest)
     assert versions == shipped
 

@@ -18,7 +18,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.policies.altered import altered_list
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from tests.server.handlers.samples import Resources, described, incremental
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.security.authorizer.test_apis import SECURED

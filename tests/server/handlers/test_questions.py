@@ -20,7 +20,7 @@ from kafka_admin_proto.messages.describe_log_dirs_request import DescribableLogD
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.messages.describe_topic_partitions_request import Cursor
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 

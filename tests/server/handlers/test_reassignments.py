@@ -19,7 +19,7 @@ from kafka_admin_proto.messages.alter_partition_reassignments_request import (
 )
 from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
 from kafka_admin_proto.server.brokers.replicas import catch_up
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 

@@ -23,6 +23,7 @@ from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.log.opening import open_cluster
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.log.snapshots import Snapshot
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.server.log.stored import SMALL, Topics, topics_of
 from tests.server.log.test_recovery import grown, segments
@@ -46,7 +47,7 @@ class Opened(NamedTuple):
 
 def opened(folder: Path) -> Opened:
     """Open the cluster. Raises MetadataLogError."""
-    found = open_cluster(folder, 1, "", log_settings(_SMALL, "4.3"), Clock())
+    found = open_cluster(folder, 1, "", log_settings(_SMALL, ReleaseNumber(4, 3)), Clock())
     found.log.close()
     return Opened(topics_of(found.state), found.state.offset + 1, found.notes)
 

@@ -25,6 +25,7 @@ from kafka_admin_proto.server.log import files
 from kafka_admin_proto.server.log.opening import node_folders
 from kafka_admin_proto.server.log.settings import log_settings
 from kafka_admin_proto.server.log.snapshots import Snapshot
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED, draws
 from tests.server.log.stored import SMALL, Load, NoDisk, Topics, stored, topics_of
@@ -348,12 +349,12 @@ def test_a_newer_cluster_than_the_release_is_refused(tmp_path: Path) -> None:
 )
 def test_a_config_that_kafka_refuses(release: str, configs: dict[str, str], text: str) -> None:
     with pytest.raises(MetadataLogError, match=text) as refused:
-        log_settings(configs, release)
+        log_settings(configs, ReleaseNumber.parse(release))
     assert next(iter(configs)) in str(refused.value)
 
 
 def test_small_segments_of_each_release() -> None:
-    assert log_settings(SMALL, "4.3").segment_bytes == 1200
+    assert log_settings(SMALL, ReleaseNumber(4, 3)).segment_bytes == 1200
     least = {"metadata.log.segment.min.bytes": "99", "metadata.log.segment.bytes": "100"}
-    assert log_settings(least, "3.9").segment_bytes == 100
-    assert log_settings({}, "3.9") == log_settings({}, "4.3")
+    assert log_settings(least, ReleaseNumber(3, 9)).segment_bytes == 100
+    assert log_settings({}, ReleaseNumber(3, 9)) == log_settings({}, ReleaseNumber(4, 3))

@@ -20,6 +20,7 @@ from kafka_admin_proto.server.partitions.message_sets.down_conversion import Dow
 from kafka_admin_proto.server.partitions.retention import apply_retention
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.partitions.timestamps import FoundOffset, offsets_before
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.partitions.drawn_sets import SETS, message_set
 
 START_MS = 1_700_000_000_000
@@ -248,7 +249,7 @@ class Ours:
     """Our log, which gives a line for Kafka's and its own answer to each step."""
 
     def __init__(self, found: dict[str, str], release: str) -> None:
-        settings = LogSettings.of(found, release)
+        settings = LogSettings.of(found, ReleaseNumber.parse(release))
         # As in the driver, a producer expires after a second.
         settings = replace(settings, producer_id_expiration_ms=1000)
         self.log = PartitionLog("t", 0, settings, now_ms=0)

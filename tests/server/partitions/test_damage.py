@@ -24,12 +24,13 @@ from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.headers import split_batches
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.partitions.validation import check_produced
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.helpers.profile import draws
 from tests.server.partitions.drawn_sets import SETS, message, message_set
 from tests.server.partitions.drawn_sets import sealed as sealed_message
 
 NOW_MS = 1_700_000_000_000
-SETTINGS = LogSettings.of({}, "4.3")
+SETTINGS = LogSettings.of({}, ReleaseNumber(4, 3))
 RECORDS = [Record(index, NOW_MS, b"key", b"v" * 30, (("h", b"1"),)) for index in range(20)]
 #: Processor time in which any of these bytes is judged.
 MOST_SECONDS = 1.0

@@ -14,6 +14,7 @@ from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange, Recor
 from kafka_admin_proto.server.partitions.log import Appended, PartitionLog
 from kafka_admin_proto.server.partitions.retention import apply_retention
 from kafka_admin_proto.server.partitions.settings import LogSettings
+from kafka_admin_proto.server.releases import ReleaseNumber
 
 NOW_MS = 1_700_000_000_000
 MAX_INT = (1 << 31) - 1
@@ -21,7 +22,7 @@ MAX_INT = (1 << 31) - 1
 
 def made(**configs: str) -> PartitionLog:
     given = {name.replace("_", "."): value for name, value in configs.items()}
-    return PartitionLog("t", 0, LogSettings.of(given, "4.3"), NOW_MS)
+    return PartitionLog("t", 0, LogSettings.of(given, ReleaseNumber(4, 3)), NOW_MS)
 
 
 def append(

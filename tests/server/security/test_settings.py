@@ -18,8 +18,11 @@ from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.listeners import _OF_CLIENTS, _READ_BY
 from kafka_admin_proto.server.security.users import Users, read_users
+
+_RELEASE = ReleaseNumber(4, 3)
 
 
 def test_a_file_of_users(tmp_path: Path) -> None:
@@ -97,7 +100,7 @@ _LOGIN = {**_PLAIN, "LOGIN": "SASL_PLAINTEXT"}
 @pytest.mark.parametrize("name", _READ_BY)
 def test_a_config_that_no_listener_reads(name: str) -> None:
     """One of another listener's protocol is refused too, and one that a listener reads is not."""
-    value = definitions("4.3").in_properties[name].default or "1"
+    value = definitions(_RELEASE).in_properties[name].default or "1"
     for config, listeners in (
         (name, _PLAIN),
         (f"listener.name.plaintext.{name}", {**_PLAIN, "B": _READ_BY[name][0]}),
@@ -107,7 +110,7 @@ def test_a_config_that_no_listener_reads(name: str) -> None:
         given = {config: value}
         if name in _OF_CLIENTS:
             given["listener.name.plaintext.ssl.client.auth"] = "requested"
-        read = checked_configs(given, "4.3", {"PLAINTEXT": _READ_BY[name][0]}, has_policy=False)
+        read = checked_configs(given, _RELEASE, {"PLAINTEXT": _READ_BY[name][0]}, has_policy=False)
         assert read == given
 
 
@@ -115,33 +118,33 @@ def test_a_config_that_no_listener_reads(name: str) -> None:
 @pytest.mark.parametrize("auth", [{}, {"ssl.client.auth": "none"}])
 def test_certificates_that_no_listener_asks_for(name: str, auth: dict[str, str]) -> None:
     """A listener of SASL_SSL asks by its own config alone."""
-    value = definitions("4.3").in_properties[name].default or "PEM"
+    value = definitions(_RELEASE).in_properties[name].default or "PEM"
     for config in (name, f"listener.name.a.{name}"):
         for protocol in _READ_BY[name]:
             needs = f"^the config {config} has no effect: no listener of A:{protocol} asks clients"
             own = {f"listener.name.a.{key}": each for key, each in auth.items()}
             with pytest.raises(SettingsError, match=needs):
-                checked_configs({config: value} | own, "4.3", {"A": protocol}, has_policy=False)
+                checked_configs({config: value} | own, _RELEASE, {"A": protocol}, has_policy=False)
     both = {f"listener.name.a.{name}": value, "listener.name.b.ssl.client.auth": "required"}
     with pytest.raises(SettingsError, match="no listener of A:SSL asks clients"):
-        checked_configs(both, "4.3", {"A": "SSL", "B": "SSL"}, has_policy=False)
+        checked_configs(both, _RELEASE, {"A": "SSL", "B": "SSL"}, has_policy=False)
 
 
 def test_security_configs_that_nothing_reads() -> None:
     """Whatever Kafka defines for TLS and SASL is read, or refused; ``ssl.protocol`` is neither."""
     names = [
-        each for each in definitions("4.3").in_properties if each.startswith(("ssl.", "sasl."))
+        each for each in definitions(_RELEASE).in_properties if each.startswith(("ssl.", "sasl."))
     ]
     for name in {*names} - {*_READ_BY, "ssl.protocol"}:
-        value = definitions("4.3").in_properties[name].default or "1"
+        value = definitions(_RELEASE).in_properties[name].default or "1"
         for config in (name, f"listener.name.a.{name}"):
             with pytest.raises(SettingsError, match=f"^the config {config} has no effect in this"):
-                checked_configs({config: value}, "4.3", {"A": "SASL_SSL"}, has_policy=False)
+                checked_configs({config: value}, _RELEASE, {"A": "SASL_SSL"}, has_policy=False)
     jaas = {"listener.name.a.plain.sasl.jaas.config": "x required user_alice=word;"}
     with pytest.raises(
         SettingsError, match=r"in this cluster; give the users as users, or --users"
     ):
-        checked_configs(jaas, "4.3", {"A": "SASL_SSL"}, has_policy=False)
+        checked_configs(jaas, _RELEASE, {"A": "SASL_SSL"}, has_policy=False)
 
 
 def test_the_docs_list_the_configs_that_listeners_read() -> None:

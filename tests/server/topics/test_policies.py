@@ -20,7 +20,7 @@ from kafka_admin_proto.server import (
     RequestMetadata,
     SyncCluster,
 )
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
 

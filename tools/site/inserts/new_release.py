@@ -8,7 +8,8 @@ from kafka_admin_proto.protocol.releases import Release, release
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import diff
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.server.configs.definitions import definitions
+from kafka_admin_proto.server.configs.definitions import Definitions, definitions
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tools.site.markdown import code, field_table, table
 from tools.site.pages.server_configs import allowed, shown
 
@@ -53,10 +54,14 @@ def _fields(name: str, end: str, before: VersionRange, after: VersionRange) -> s
     return f"{end.lower()}: {', '.join(texts)}" if texts else ""
 
 
+def _definitions(name: str) -> Definitions:
+    return definitions(ReleaseNumber.parse(name))
+
+
 def configs() -> str:
     """The configs that only the newer release has; internal ones are left out."""
     rows = []
-    newer, older = definitions(NEWER), definitions(OLDER)
+    newer, older = _definitions(NEWER), _definitions(OLDER)
     for kind, title in _KINDS.items():
         known = {each.name for each in getattr(older, kind)}
         rows += [
@@ -69,10 +74,10 @@ def configs() -> str:
 
 def features() -> str:
     """The features whose levels differ."""
-    older = {each.name: each for each in definitions(OLDER).features}
+    older = {each.name: each for each in _definitions(OLDER).features}
     rows = [
         [code(each.name), f"{before.min} to {before.max}", f"{each.min} to {each.max}"]
-        for each in definitions(NEWER).features
+        for each in _definitions(NEWER).features
         if (before := older.get(each.name)) is not None and before.max != each.max
     ]
     return "\n".join(table(["Feature", OLDER, NEWER], rows))

@@ -14,11 +14,12 @@ from kafka_admin_proto.server.configs.definitions import (
     Validator,
     definitions,
 )
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tools.site.markdown import cell, code, field_table, table
 
 PATH = "reference/server-configs.md"
 #: The newer release first: the page shows its values, and where the older one has others.
-NEWER, OLDER = "4.4", "3.9"
+NEWER, OLDER = ReleaseNumber(4, 4), ReleaseNumber(3, 9)
 _TESTS = Path(__file__).parents[3] / "tests" / "server"
 #: What the comparison with real clusters and the one with clients' tools leave out on purpose.
 DIFFERENCES = (

@@ -149,7 +149,7 @@ def new_member_id() -> str:
 def check_size(shard: Shard, group: ConsumerGroup, member_id: str, instance_id: str | None) -> None:
     """Raises ApiFailure if there is no room for a member; since 4.4 a static one has its place."""
     most = shard.limits.max_consumers
-    if shard.limits.release >= "4.4" and instance_id in group.static:
+    if shard.limits.release >= (4, 4) and instance_id in group.static:
         return
     if len(group.members) >= most and member_id not in group.members:
         text = f"The consumer group has reached its maximum capacity of {most} members."

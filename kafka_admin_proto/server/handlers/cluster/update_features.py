@@ -44,7 +44,7 @@ _LOSSY = "Refusing to perform the requested downgrade because it might delete me
 def handle(state: State, request: UpdateFeaturesRequest, caller: Caller) -> Answer:
     """Apply all updates, or in 3.9 the valid ones; of several for a feature the last counts."""
     updates = {each.feature: each for each in request.feature_updates}
-    each_for_itself = state.release == "3.9"
+    each_for_itself = state.release < (4,)
     records: list[Message] = []
     failures: dict[str, ApiFailure] = {}
     for name in hash_order(updates):
@@ -107,7 +107,7 @@ def _updated(state: State, update: FeatureUpdateKey) -> Message:
         raise _invalid(update, text + "either safe or unsafe downgrade.")
     if level > now and kind != _UPGRADE:
         raise _invalid(update, "Can't downgrade to a newer version.")
-    if found is None and state.release != "3.9":
+    if found is None and state.release >= (4,):
         raise _invalid(update, f"Feature {name} not found.")
     if name == METADATA_VERSION:
         _check_metadata_version(state, level, now, kind)
@@ -119,7 +119,7 @@ def _check_metadata_version(state: State, level: int, now: int, kind: int) -> No
     if _WITHOUT_CHANGES.issuperset(range(level + 1, now + 1)):
         return
     text = _UNSAFE if kind == _UNSAFE_DOWNGRADE else _LOSSY
-    if state.release != "3.9":
+    if state.release >= (4,):
         text = f"Unsupported metadata.version downgrade from {now} to {level}. {text}"
         raise ApiFailure(codes.INVALID_UPDATE_VERSION, text)
     if level < _FIRST_METADATA_LEVEL:

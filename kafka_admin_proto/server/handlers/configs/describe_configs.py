@@ -148,7 +148,7 @@ class _Descriptions:
 
     def _is_plain(self, kind: int) -> bool:
         """Whether all configs are listed, without types: 3.9 does so for a subscription."""
-        return kind == CLIENT_METRICS_RESOURCE and self._state.release < "4"
+        return kind == CLIENT_METRICS_RESOURCE and self._state.release < (4,)
 
     def _described(self, kind: int, name: str) -> list[DescribeConfigsResourceResult]:
         state, node_id = self._state, self._caller.node_id
@@ -201,7 +201,7 @@ def _topic(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
         if config.internal and config.name not in own:
             continue
         text, source = topic_value(config, own, broker)
-        value = to_text(parse(config, text, state.release))
+        value = to_text(parse(config, text))
         synonyms = _synonyms(state, broker, config.synonyms)
         if source == DYNAMIC_TOPIC:
             synonyms.insert(0, (config.name, value, DYNAMIC_TOPIC))
@@ -226,7 +226,7 @@ def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row
         synonyms = _synonyms(state, broker, names, first=config.name)
         found = broker.find((config.name,))
         text = config.default if found is None else found[1]
-        value = to_text(parse(config, text, state.release))
+        value = to_text(parse(config, text))
         rows[config] = value, synonyms[0][2] if synonyms else DEFAULT, synonyms
     shown = {config.name for config in state.definitions.broker}
     for _, configs in broker.sources():
@@ -259,12 +259,12 @@ def _metrics(state: View, name: str) -> dict[ConfigDefinition, _Row]:
         )
     own = state.configs(CLIENT_METRICS_RESOURCE, name)
     known = state.definitions.metrics
-    if state.release < "4":
+    if state.release < (4,):
         return {known[key]: (text, CLIENT_METRICS, []) for key, text in own.items()}
     rows: dict[ConfigDefinition, _Row] = {}
     for config in known.values():
         if config.name in own:
-            value = to_text(parse(config, own[config.name], state.release))
+            value = to_text(parse(config, own[config.name]))
             rows[config] = value, CLIENT_METRICS, [(config.name, value, CLIENT_METRICS)]
         else:
             rows[config] = config.default, DEFAULT, []
@@ -287,7 +287,7 @@ def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
         text = own.get(config.name, synonyms[0][1] if synonyms else config.default)
         if config.name == STREAMS_ASSIGNOR and config.name not in own:
             text = (text or "").partition(",")[0].strip()  # the broker's first
-        value = to_text(parse(config, text, state.release))
+        value = to_text(parse(config, text))
         if config.name in own:
             synonyms.insert(0, (config.name, value, GROUP))
         rows[config] = value, synonyms[0][2] if synonyms else DEFAULT, synonyms

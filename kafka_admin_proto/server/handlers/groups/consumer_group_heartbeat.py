@@ -52,7 +52,7 @@ def check_protocol(state: View, caller: Caller) -> None:
     """Raises ApiFailure where the cluster has no groups of the consumer protocol."""
     protocols = state.broker_value("group.coordinator.rebalance.protocols", caller.node_id)
     if (
-        state.release < "4"
+        state.release < (4,)
         or not state.cluster.features.get("group.version", 0)
         or "consumer" not in protocols
     ):

@@ -40,7 +40,7 @@ def handle(state: View, request: DescribeGroupsRequest, caller: Caller) -> Answe
             continue
         group = shard.groups.get(name)
         if group is not None:
-            row = _described(group, state.release)
+            row = _described(group, shows_unstable=state.release >= (4,))
             repeats.described(name, sum(map(_size, row.members)))
         else:
             row = DescribedGroup(group_id=name, group_state="Dead")
@@ -60,8 +60,8 @@ def _size(member: DescribedGroupMember) -> int:
     return 1 + data // ROW_BYTES
 
 
-def _described(group: Group, release: str) -> DescribedGroup:
-    """What members have is shown once all have it; since 4.0 assignments are at any time."""
+def _described(group: Group, *, shows_unstable: bool) -> DescribedGroup:
+    """What members have is shown once all have it; assignments are at any time since 4.0."""
     stable = group.state == "Stable"
     return DescribedGroup(
         group_id=group.name,
@@ -75,7 +75,7 @@ def _described(group: Group, release: str) -> DescribedGroup:
                 each.client_id,
                 each.client_host,
                 each.metadata(group.protocol) if stable else b"",
-                each.assignment if stable or release >= "4" else b"",
+                each.assignment if stable or shows_unstable else b"",
             )
             for each in group.members.values()
         ],

@@ -99,8 +99,8 @@ def _refusal(state: View, kind: int, key: str, caller: Caller) -> tuple[int, str
             return codes.INVALID_REQUEST, ""
         if not allows_on_cluster(state, caller, CLUSTER_ACTION):
             code = codes.CLUSTER_AUTHORIZATION_FAILED
-            return code, NOT_AUTHORIZED[code] if state.release >= "4" else ""
-        if state.release >= "4" and not _is_share_key(key):  # 3.9 does not look
+            return code, NOT_AUTHORIZED[code] if state.release >= (4,) else ""
+        if state.release >= (4,) and not _is_share_key(key):  # 3.9 does not look
             return codes.INVALID_REQUEST, ""
     if kind in (_GROUP, _TRANSACTION, _SHARE):
         return codes.COORDINATOR_NOT_AVAILABLE, ""

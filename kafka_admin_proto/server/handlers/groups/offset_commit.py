@@ -50,7 +50,7 @@ def handle(state: View, request: OffsetCommitRequest, caller: Caller) -> Answer:
     for each, topic, topic_name in zip(request.topics, topics, names, strict=True):
         parts: list[_Row] = []
         response.topics.append(OffsetCommitResponseTopic(each.name, each.topic_id, parts))
-        keeps_id = topic is not None and state.release >= "4"
+        keeps_id = topic is not None and state.release >= (4,)
         for part in each.partitions:
             row = _Row(part.partition_index)
             parts.append(row)

@@ -61,7 +61,7 @@ def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) ->
             if op.key in now:
                 records.append(_record(entity, op.key, remove=True))
             continue
-        check_quota(types, op.key, op.value, state.release)
+        check_quota(types, op.key, op.value, finite=state.release >= (4, 4))
         if now.get(op.key) != op.value:
             records.append(_record(entity, op.key, op.value))
     return records

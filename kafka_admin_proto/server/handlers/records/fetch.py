@@ -81,7 +81,7 @@ def handle(state: View, request: FetchRequest, caller: Caller) -> Answer:
         found = context.response(reading.rows, controller_state.clock.now_ms())
         convert_rows(view, caller, found, reading.read_at, of_follower=is_follower)
         # Brokers of 4.0 and later name no addresses to followers.
-        if not found.error_code and (not is_follower or view.release == "3.9"):
+        if not found.error_code and (not is_follower or view.release < (4,)):
             found.node_endpoints = reading.hints.endpoints(NodeEndpoint)
         return found
 

@@ -60,7 +60,7 @@ def handle(state: State, request: CreatePartitionsRequest, caller: Caller) -> An
             for each in request.topics
         ]
         return Answer(CreatePartitionsResponse(results=rows))
-    if state.release >= "4.4" and _added_in_all(state, wanted) > MOST_RECORDS:
+    if state.release >= (4, 4) and _added_in_all(state, wanted) > MOST_RECORDS:
         text = "Excessively large number of additional partitions per request."
         raise RequestFailure(codes.POLICY_VIOLATION, text)
     records: list[Message] = []

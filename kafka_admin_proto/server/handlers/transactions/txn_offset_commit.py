@@ -71,7 +71,7 @@ def handle(state: View, request: TxnOffsetCommitRequest, caller: Caller) -> Answ
                     part.committed_metadata or "",
                     now_ms,
                     None,
-                    topic.id if state.release >= "4" else ZERO_TOPIC_ID,
+                    topic.id if state.release >= (4,) else ZERO_TOPIC_ID,
                 )
                 commits.append(Commit(name, part.partition_index, committed))
                 rows.append(row)

@@ -84,7 +84,7 @@ def group_operations(state: View, caller: Caller, name: str) -> int:
     """The bits of the operations that the caller may do on a group; 3.9 leaves out its configs."""
     return sum(
         1 << code
-        for code in (READ, DELETE, DESCRIBE, *(_GROUP_CONFIGS if state.release >= "4" else ()))
+        for code in (READ, DELETE, DESCRIBE, *(_GROUP_CONFIGS if state.release >= (4,) else ()))
         if allows(state, caller, code, GROUP, name)
     )
 

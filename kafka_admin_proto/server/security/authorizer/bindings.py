@@ -14,6 +14,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import version_name
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.host_ranges import host_range, is_range
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW,
@@ -55,12 +56,12 @@ def is_binding(row: AclCreation) -> bool:
     return _ANY not in kinds and row.resource_pattern_type not in (_ANY, _MATCH)
 
 
-def operations(release: str) -> range:
+def operations(release: ReleaseNumber) -> range:
     """The operations that an ACL may have in a release: TWO_PHASE_COMMIT (15) is new in 4.0."""
-    return range(2, 16 if release >= "4" else 15)
+    return range(2, 16 if release >= (4,) else 15)
 
 
-def check_binding(row: AclCreation, release: str, level: int) -> None:
+def check_binding(row: AclCreation, release: ReleaseNumber, level: int) -> None:
     """Raises ApiFailure for an ACL that is not possible in a release at a metadata.version."""
     if row.resource_type == CLUSTER and row.resource_name != CLUSTER_NAME:
         text = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
@@ -79,7 +80,7 @@ def check_binding(row: AclCreation, release: str, level: int) -> None:
         text = f"Could not parse principal from `{row.principal}` (no colon is present separating "
         text += "the principal type from the principal name)"
         raise ApiFailure(codes.INVALID_REQUEST, text)
-    if release >= "4.4":
+    if release.has_host_ranges:
         _check_host(row.host, level)
 
 
@@ -99,7 +100,7 @@ def _check_host(host: str, level: int) -> None:
         raise ApiFailure(codes.INVALID_REQUEST, text) from None
 
 
-def check_filter(wanted: DeleteAclsFilter, release: str) -> None:
+def check_filter(wanted: DeleteAclsFilter, release: ReleaseNumber) -> None:
     """Raises ApiFailure for codes that a release does not know."""
     for known, fault in (
         (wanted.resource_type_filter in (_ANY, *RESOURCE_TYPES), "patternFilter"),

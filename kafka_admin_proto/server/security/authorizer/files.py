@@ -17,6 +17,7 @@ from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import name_of
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.bindings import (
     PATTERN_TYPES,
     PERMISSION_TYPES,
@@ -68,7 +69,7 @@ def read_acls(path: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
     return [*acls]
 
 
-def acls_of(rows: Iterable[Mapping[str, Any]], release: str) -> list[Acl]:
+def acls_of(rows: Iterable[Mapping[str, Any]], release: ReleaseNumber) -> list[Acl]:
     """The ACLs of rows. Raises SettingsError, which names the row, for one that the release cannot
     have.
     """

@@ -29,5 +29,5 @@ def refusal(state: View, gate: Gate, request: Message, caller: Caller) -> Messag
     elif gate.text == "operation":  # Kafka shows its own objects there
         where = f"Request Request(listenerName=ListenerName({caller.listener}))"
         missing = f"needs {NAMED_OPERATIONS[gate.operation]} permission."
-        text = f"{where} {missing if state.release >= '4' else 'is not authorized.'}"
+        text = f"{where} {missing if state.release >= (4,) else 'is not authorized.'}"
     return whole_answer(request, caller.version, Failure(codes.CLUSTER_AUTHORIZATION_FAILED, text))

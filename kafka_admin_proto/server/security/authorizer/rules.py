@@ -10,6 +10,7 @@ import msgspec
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.server.java import trim
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.host_ranges import (
     HostRange,
     address_of,
@@ -83,7 +84,9 @@ def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None
 class Authorizer:
     """Decides by a set of ACLs, as StandardAuthorizer does."""
 
-    def __init__(self, settings: AuthorizerSettings, acls: Iterable[Acl], release: str) -> None:
+    def __init__(
+        self, settings: AuthorizerSettings, acls: Iterable[Acl], release: ReleaseNumber
+    ) -> None:
         self._settings = settings
         #: The hosts of ACLs that are ranges, which releases before 4.4 take for names.
         self._ranges: dict[str, HostRange] = {}
@@ -96,7 +99,7 @@ class Authorizer:
             entry = acl.principal, acl.host
             bits = self._acls.setdefault(key, {}).setdefault(entry, [0, 0])
             bits[acl.permission_type == ALLOW] |= 1 << acl.operation
-            if is_range(acl.host) and release >= "4.4":
+            if is_range(acl.host) and release.has_host_ranges:
                 with suppress(ValueError):  # a log may have what no request can bring
                     self._ranges[acl.host] = host_range(acl.host)
             if acl.pattern_type == PREFIXED:

@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.kip_4a.delete_topic_request import DeleteTopicRe
 from kafka_admin_proto.messages.kip_4a.topic_metadata_request import TopicMetadataRequest
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.handlers.drafts.served import ServedDraft
 
 NOW = [[1, 2], [2, 3]]
@@ -56,8 +57,8 @@ def altered(cluster: ServedDraft, *items: AlterTopicRequestItem) -> dict[str, st
 
 def test_messages_are_added_to_the_protocol() -> None:
     """a9, a17: AlterTopic and DeleteTopic get api keys, which ApiVersions lists."""
-    listed = {each.api_key: each.name for each in served_apis("4.3", "kip-4a")}
-    shipped = {each.api_key for each in served_apis("4.3")}
+    listed = {each.api_key: each.name for each in served_apis(ReleaseNumber(4, 3), "kip-4a")}
+    shipped = {each.api_key for each in served_apis(ReleaseNumber(4, 3))}
     assert {listed[key] for key in listed.keys() - shipped} == {"AlterTopic", "DeleteTopic"}
     assert shipped < listed.keys()
 

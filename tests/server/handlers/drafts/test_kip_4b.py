@@ -38,6 +38,7 @@ from kafka_admin_proto.messages.partition_change_record import PartitionChangeRe
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.apis import served_apis
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.handlers.drafts.served import ServedDraft
 
 NOW = {0: [1, 2], 1: [2, 3]}
@@ -222,8 +223,12 @@ def test_all_messages_are_batches(cluster: ServedDraft) -> None:
 
 def test_each_command_has_a_message() -> None:
     """b58, b59, b60, b61, b64: CreateTopic, AlterTopic, DeleteTopic, TopicMetadata v1, election."""
-    shipped = {each.api_key for each in served_apis("4.3")}
-    added = {each.name for each in served_apis("4.3", "kip-4b") if each.api_key not in shipped}
+    shipped = {each.api_key for each in served_apis(ReleaseNumber(4, 3))}
+    added = {
+        each.name
+        for each in served_apis(ReleaseNumber(4, 3), "kip-4b")
+        if each.api_key not in shipped
+    }
     assert added == {"CreateTopic", "AlterTopic", "DeleteTopic", "PreferredReplicaLeaderElection"}
     assert 3 in shipped  # TopicMetadata v1 is Metadata v1's place
 

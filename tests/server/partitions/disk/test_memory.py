@@ -11,11 +11,12 @@ from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.server.partitions.disk.log_dir import CLEAN_SHUTDOWN
 from kafka_admin_proto.server.partitions.settings import LogSettings
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.partitions.disk.stored import Disk
 
 NOW_MS = 1_700_000_000_000
 BATCHES = 400
-SETTINGS = LogSettings.of({"segment.bytes": "4194304"}, "4.3")
+SETTINGS = LogSettings.of({"segment.bytes": "4194304"}, ReleaseNumber(4, 3))
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

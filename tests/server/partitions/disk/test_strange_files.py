@@ -23,13 +23,16 @@ from kafka_admin_proto.server.partitions.disk import log_dir
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from kafka_admin_proto.server.partitions.settings import LogSettings
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.replication.lags import Lags
 from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from tests.helpers.profile import SEED, draws
 from tests.server.partitions.disk.stored import TOPIC_ID, Disk
 from tests.server.served import Served
 
-SETTINGS = LogSettings.of({"internal.segment.bytes": "400", "index.interval.bytes": "0"}, "4.3")
+SETTINGS = LogSettings.of(
+    {"internal.segment.bytes": "400", "index.interval.bytes": "0"}, ReleaseNumber(4, 3)
+)
 NOW_MS = 1_700_000_000_000
 LAST = 30
 

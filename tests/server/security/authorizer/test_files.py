@@ -13,7 +13,7 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import DescribeAclsRequest, MetadataRequest
 from kafka_admin_proto.server import Cluster, SyncCluster
-from kafka_admin_proto.server.configs.definitions import RELEASES
+from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.files import acls_of, read_acls
 from tests.server.differential.wire import Nodes
 
@@ -41,7 +41,7 @@ def test_what_kap_writes_is_read(tmp_path: Path) -> None:
         outcome = CliRunner().invoke(kap, [*command, "--output", "json"])
         assert outcome.exit_code == 0, outcome.output
         file.write_text(outcome.stdout)
-    assert acls_of(read_acls(file), "4.3") == acls_of([_ROW], "4.3")
+    assert acls_of(read_acls(file), ReleaseNumber(4, 3)) == acls_of([_ROW], ReleaseNumber(4, 3))
     file.write_text(json.dumps([_ROW]))
     assert read_acls(file) == [_ROW]
 
@@ -94,7 +94,7 @@ def test_a_name_that_is_none_is_refused_with_those_that_are(
         kind = field.replace("_", " ") + (" type" if field == "permission" else "")
         assert str(refused.value) == f"ACL 1 cannot be: {wrong!r} is no {kind}; there are {known}"
     for name in known.split(", "):
-        acls_of([{**_ROW, field: name, "name": "kafka-cluster"}], release)
+        acls_of([{**_ROW, field: name, "name": "kafka-cluster"}], ReleaseNumber.parse(release))
 
 
 def test_a_file_that_is_not_there() -> None:

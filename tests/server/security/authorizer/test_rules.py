@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.metadata.entities import Acl
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer import rules
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALLOW_CONFIG,
@@ -98,7 +99,7 @@ def by_definition(settings: AuthorizerSettings, acls: list[Acl], question: Quest
 def test_the_definition(
     settings: AuthorizerSettings, acls: list[Acl], questions: list[Question]
 ) -> None:
-    authorizer = Authorizer(settings, acls, "4.4")
+    authorizer = Authorizer(settings, acls, ReleaseNumber(4, 4))
     for each in questions:
         assert authorizer.allows(*each) == by_definition(settings, acls, each), each
 
@@ -139,7 +140,9 @@ def test_beside_standard_authorizer(kafka: JavaTool) -> None:
         for allow, acls in drawn
     ]  # fmt: skip
     for (allow, acls), theirs in zip(drawn, kafka.ask(lines), strict=True):
-        authorizer = Authorizer(AuthorizerSettings(frozenset({"User:root"}), allow), acls, "4.4")
+        authorizer = Authorizer(
+            AuthorizerSettings(frozenset({"User:root"}), allow), acls, ReleaseNumber(4, 4)
+        )
         ours = "".join(str(int(authorizer.allows(*each))) for each in everything)
         wrong = [each for each, a, b in zip(everything, ours, theirs, strict=True) if a != b]
         assert not wrong, (allow, acls, wrong[:5])
