@@ -1,39 +1,161 @@
-"""The answer to requests that commit offsets: OffsetCommit and TxnOffsetCommit."""
+"""What requests about a group's offsets share: their topics, and the answer to commits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+from uuid import UUID
 
-from kafka_admin_proto.messages.offset_commit_request import OffsetCommitRequest
-from kafka_admin_proto.messages.offset_commit_response import OffsetCommitResponsePartition
-from kafka_admin_proto.messages.txn_offset_commit_request import TxnOffsetCommitRequest
-from kafka_admin_proto.messages.txn_offset_commit_response import TxnOffsetCommitResponsePartition
+from kafka_admin_proto.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_admin_proto.messages.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from kafka_admin_proto.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from kafka_admin_proto.messages.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.apis import Answer
+from kafka_admin_proto.records.metadata.entities import Topic
+from kafka_admin_proto.server.apis import Answer, Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.committers import Commit, Committer
 from kafka_admin_proto.server.groups.offsets import commit
+from kafka_admin_proto.server.groups.records import CommittedOffset
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.replication.leaders import topic_of
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics
+from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
+
+_Request = OffsetCommitRequest | TxnOffsetCommitRequest
+_Response = OffsetCommitResponse | TxnOffsetCommitResponse
+_RequestRow = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
+_Row = OffsetCommitResponsePartition | TxnOffsetCommitResponsePartition
+
+
+class _TopicRow(Protocol):
+    """A topic of a request, by its name or, since topic ids, by its id."""
+
+    name: str
+    topic_id: UUID
+
+
+_AnyTopicRow = TypeVar("_AnyTopicRow", bound=_TopicRow)
+
+
+class AskedTopic(NamedTuple):
+    """A topic that a request asks for: its name, the topic if it exists, and an error code or 0."""
+
+    name: str
+    known: Topic | None
+    error_code: int
+
+
+def asked_topics(
+    state: View,
+    caller: Caller,
+    operation: int,
+    rows: Sequence[_AnyTopicRow],
+    *,
+    ids_since: int,
+) -> list[tuple[_AnyTopicRow, AskedTopic]]:
+    """The rows of a request with their topics, on which the caller needs an operation.
+
+    ``ids_since`` is the first version with topic ids: from then on a topic that is not there is an
+    error before that of a missing right.
+    """
+    topics = [topic_of(state, each.name, each.topic_id) for each in rows]
+    names = [
+        each.name if topic is None else topic.name for each, topic in zip(rows, topics, strict=True)
+    ]
+    allowed = allowed_topics(state, caller, operation, names)
+    found = []
+    for each, topic, name in zip(rows, topics, names, strict=True):
+        code = 0
+        if topic is None and caller.version >= ids_since:
+            code = codes.UNKNOWN_TOPIC_ID
+        elif name not in allowed:
+            code = codes.TOPIC_AUTHORIZATION_FAILED
+        found.append((each, AskedTopic(name, topic, code)))
+    return found
+
+
+def read_commits(
+    state: View,
+    caller: Caller,
+    request: _Request,
+    response: _Response,
+    *,
+    ids_since: int,
+    retention_ms: int = -1,
+) -> list[tuple[Commit, _Row]]:
+    """The commits of topics that the caller may read, with their rows.
+
+    Every partition gets its row in the response, with an error where its offset is not stored.
+    ``retention_ms`` is for how long offsets are kept, -1 for as long as the broker's configs say.
+    """
+    of_topic: type[Any] = OffsetCommitResponseTopic
+    of_partition: type[_Row] = OffsetCommitResponsePartition
+    if isinstance(response, TxnOffsetCommitResponse):
+        of_topic, of_partition = TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition
+    now_ms = state.controller_state.clock.now_ms()
+    expires_ms = None if retention_ms < 0 else now_ms + retention_ms
+    commits: list[tuple[Commit, _Row]] = []
+    topics: Sequence[OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic] = request.topics
+    for each, topic in asked_topics(state, caller, READ, topics, ids_since=ids_since):
+        parts: Sequence[_RequestRow] = each.partitions
+        rows = [of_partition(part.partition_index, topic.error_code) for part in parts]
+        response.topics.append(of_topic(each.name, each.topic_id, rows))
+        for part, row in zip(parts, rows, strict=True):
+            if row.error_code:
+                continue
+            if topic.known is None or part.partition_index not in topic.known.partitions:
+                row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
+                continue
+            committed = CommittedOffset(
+                part.committed_offset,
+                part.committed_leader_epoch,
+                part.committed_metadata or "",
+                now_ms,
+                expires_ms,
+                topic.known.id if state.release >= (4,) else ZERO_TOPIC_ID,
+            )
+            commits.append((Commit(topic.name, part.partition_index, committed), row))
+    return commits
 
 
 def answer_commits(
-    request: OffsetCommitRequest | TxnOffsetCommitRequest,
+    request: _Request,
     version: int,
     shard_of: Callable[[], Shard],
-    commits: Sequence[Commit],
-    rows: Sequence[OffsetCommitResponsePartition | TxnOffsetCommitResponsePartition],
-    response: Message,
+    commits: Sequence[tuple[Commit, _Row]],
+    response: _Response,
     producer: tuple[int, int] | None = None,
 ) -> Answer:
     """Append the commits of a request, each of which has its row in the response.
 
     ``shard_of`` gives the shard of the group, or raises ApiFailure, which all rows get then.
     """
+    if not commits:
+        return Answer(response)
 
     def marked(code: int) -> Message:
-        for row in rows if code else ():
+        for _, row in commits if code else ():
             row.error_code = code
         return response
 
@@ -44,12 +166,12 @@ def answer_commits(
         shard = shard_of()
         reply = shard.reply(marked)
         fits = commit(
-            shard, request.group_id, committer, commits,
+            shard, request.group_id, committer, [each for each, _ in commits],
             lambda code: reply.send(marked(code)), producer,
         )  # fmt: skip
     except ApiFailure as failure:
         return Answer(marked(failure.code))
-    for row, short in zip(rows, fits, strict=True):
+    for (_, row), short in zip(commits, fits, strict=True):
         if not short:
             row.error_code = row.error_code or codes.OFFSET_METADATA_TOO_LARGE
     return answer_of(reply, response)

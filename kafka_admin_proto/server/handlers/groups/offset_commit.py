@@ -8,25 +8,16 @@ Versions: 1 generations, 2 retention times, 3 a throttle time, 5 no retention ti
 from __future__ import annotations
 
 from kafka_admin_proto.messages.offset_commit_request import OffsetCommitRequest
-from kafka_admin_proto.messages.offset_commit_response import (
-    OffsetCommitResponse,
-    OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
-)
+from kafka_admin_proto.messages.offset_commit_response import OffsetCommitResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.commit_answers import answer_commits
-from kafka_admin_proto.server.groups.committers import Commit
-from kafka_admin_proto.server.groups.records import CommittedOffset
-from kafka_admin_proto.server.replication.leaders import topic_of
-from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.groups.commit_answers import answer_commits, read_commits
+from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 _TOPIC_IDS = 10
-_Row = OffsetCommitResponsePartition
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -37,43 +28,11 @@ def handle(state: View, request: OffsetCommitRequest, caller: Caller) -> Answer:
     name = request.group_id
     check_group(state, caller, READ, name)
     response = OffsetCommitResponse()
-    commits: list[Commit] = []
-    rows: list[_Row] = []
-    now_ms = state.controller_state.clock.now_ms()
-    expires_ms = None if request.retention_time_ms < 0 else now_ms + request.retention_time_ms
-    topics = [topic_of(state, each.name, each.topic_id) for each in request.topics]
-    names = [
-        each.name if topic is None else topic.name
-        for each, topic in zip(request.topics, topics, strict=True)
-    ]
-    allowed = allowed_topics(state, caller, READ, names)
-    for each, topic, topic_name in zip(request.topics, topics, names, strict=True):
-        parts: list[_Row] = []
-        response.topics.append(OffsetCommitResponseTopic(each.name, each.topic_id, parts))
-        keeps_id = topic is not None and state.release >= (4,)
-        for part in each.partitions:
-            row = _Row(part.partition_index)
-            parts.append(row)
-            if topic is None and caller.version >= _TOPIC_IDS:
-                row.error_code = codes.UNKNOWN_TOPIC_ID
-            elif topic_name not in allowed:
-                row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
-            elif topic is None or part.partition_index not in topic.partitions:
-                row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
-            else:
-                committed = CommittedOffset(
-                    part.committed_offset,
-                    part.committed_leader_epoch,
-                    part.committed_metadata or "",
-                    now_ms,
-                    expires_ms,
-                    topic.id if keeps_id else ZERO_TOPIC_ID,
-                )
-                commits.append(Commit(topic_name, part.partition_index, committed))
-                rows.append(row)
-    if not commits:
-        return Answer(response)
+    commits = read_commits(
+        state, caller, request, response,
+        ids_since=_TOPIC_IDS, retention_ms=request.retention_time_ms,
+    )  # fmt: skip
     shards = state.controller_state.coordinators
     return answer_commits(
-        request, caller.version, lambda: shards.shard(state, caller, name), commits, rows, response
+        request, caller.version, lambda: shards.shard(state, caller, name), commits, response
     )

@@ -26,11 +26,11 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.commit_answers import asked_topics
 from kafka_admin_proto.server.groups.committers import check_fetch
 from kafka_admin_proto.server.groups.records import CommittedOffset
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.repeats import ROW_BYTES, Repeats
-from kafka_admin_proto.server.replication.leaders import topic_of
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
@@ -150,23 +150,16 @@ def _all(state: View, shard: Shard, name: str, caller: Caller) -> _Rows:
 def _named(state: View, wanted: OffsetFetchRequestGroup, caller: Caller) -> _Rows:
     """The rows of the partitions that are named. Raises ApiFailure."""
     assert wanted.topics is not None
-    topics = [topic_of(state, each.name, each.topic_id) for each in wanted.topics]
-    names = [
-        each.name if topic is None else topic.name
-        for each, topic in zip(wanted.topics, topics, strict=True)
-    ]
-    allowed = allowed_topics(state, caller, DESCRIBE, names)
+    topics = asked_topics(state, caller, DESCRIBE, wanted.topics, ids_since=_TOPIC_IDS)
     offsets = _shard(state, caller, wanted.group_id).offsets.get(wanted.group_id, {})
-    rows: _Rows = []
-    for each, topic, name in zip(wanted.topics, topics, names, strict=True):
-        code = 0
-        if topic is None and caller.version >= _TOPIC_IDS:
-            code = codes.UNKNOWN_TOPIC_ID
-        elif name not in allowed:
-            code = codes.TOPIC_AUTHORIZATION_FAILED
-        found = _rows(each.partition_indexes, name, offsets, code)
-        rows.append(OffsetFetchResponseTopics(each.name, each.topic_id, found))
-    return rows
+    return [
+        OffsetFetchResponseTopics(
+            each.name,
+            each.topic_id,
+            _rows(each.partition_indexes, topic.name, offsets, topic.error_code),
+        )
+        for each, topic in topics
+    ]
 
 
 def _rows(

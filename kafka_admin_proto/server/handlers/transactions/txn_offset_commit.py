@@ -8,33 +8,23 @@ ids.
 from __future__ import annotations
 
 from kafka_admin_proto.messages.txn_offset_commit_request import TxnOffsetCommitRequest
-from kafka_admin_proto.messages.txn_offset_commit_response import (
-    TxnOffsetCommitResponse,
-    TxnOffsetCommitResponsePartition,
-    TxnOffsetCommitResponseTopic,
-)
+from kafka_admin_proto.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.routing import partition_of
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.commit_answers import answer_commits
-from kafka_admin_proto.server.groups.committers import Commit
-from kafka_admin_proto.server.groups.records import CommittedOffset
+from kafka_admin_proto.server.groups.commit_answers import answer_commits, read_commits
 from kafka_admin_proto.server.groups.shard import Shard
-from kafka_admin_proto.server.replication.leaders import topic_of
 from kafka_admin_proto.server.security.authorizer.access import (
-    allowed_topics,
     check_group,
     check_transactional_id,
 )
 from kafka_admin_proto.server.security.authorizer.rules import READ, WRITE
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.server.transactions.verification import Support, verify
-from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 
 _ABORTABLE, _IMPLICIT, _TOPIC_IDS = 4, 5, 6
-_Row = TxnOffsetCommitResponsePartition
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -43,43 +33,10 @@ def handle(state: View, request: TxnOffsetCommitRequest, caller: Caller) -> Answ
     check_transactional_id(state, caller, WRITE, request.transactional_id)
     check_group(state, caller, READ, request.group_id)
     response = TxnOffsetCommitResponse()
-    commits: list[Commit] = []
-    rows: list[_Row] = []
-    now_ms = state.controller_state.clock.now_ms()
-    topics = [topic_of(state, each.name, each.topic_id) for each in request.topics]
-    names = [
-        each.name if topic is None else topic.name
-        for each, topic in zip(request.topics, topics, strict=True)
-    ]
-    allowed = allowed_topics(state, caller, READ, names)
-    for each, topic, name in zip(request.topics, topics, names, strict=True):
-        parts: list[_Row] = []
-        response.topics.append(TxnOffsetCommitResponseTopic(each.name, each.topic_id, parts))
-        for part in each.partitions:
-            row = _Row(part.partition_index)
-            parts.append(row)
-            if topic is None and caller.version >= _TOPIC_IDS:
-                row.error_code = codes.UNKNOWN_TOPIC_ID
-            elif name not in allowed:
-                row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
-            elif topic is None or part.partition_index not in topic.partitions:
-                row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
-            else:
-                committed = CommittedOffset(
-                    part.committed_offset,
-                    part.committed_leader_epoch,
-                    part.committed_metadata or "",
-                    now_ms,
-                    None,
-                    topic.id if state.release >= (4,) else ZERO_TOPIC_ID,
-                )
-                commits.append(Commit(name, part.partition_index, committed))
-                rows.append(row)
-    if not commits:
-        return Answer(response)
+    commits = read_commits(state, caller, request, response, ids_since=_TOPIC_IDS)
     producer = request.producer_id, request.producer_epoch
     return answer_commits(
-        request, 0, lambda: _shard(state, request, caller), commits, rows, response, producer
+        request, 0, lambda: _shard(state, request, caller), commits, response, producer
     )
 
 
