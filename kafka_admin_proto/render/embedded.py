@@ -122,11 +122,12 @@ def embedded_messages(found: Codec[Any], value: Any) -> Iterator[tuple[Codec[Any
                     yield inner.codec, inner.value
 
 
-def embedded_problems(found: Codec[Any], value: Any) -> Iterator[str]:
-    """The problems that `message_json` has of a message, each behind the path of its field."""
-    places = _PLACES.get(found.name, {})
-    shown = message_json(found, value, mask=True) if places else {}
-    for path in places:
+def embedded_problems(name: str, shown: dict[str, Any]) -> Iterator[str]:
+    """The problems that `message_json` has put into a message, each behind the path of its field.
+
+    ``name`` is the message's, ``shown`` the JSON that `message_json` has made of it.
+    """
+    for path in _PLACES.get(name, {}):
         for owner, field, _ in _fields(shown, path.split("."), _Group()):
             inner = owner[field]
             while isinstance(inner, dict):

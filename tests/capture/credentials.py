@@ -205,7 +205,10 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         if name == "jsonl --raw":
             yield "tsv", "\n".join("\t".join(map(_cell, each.values())) for each in found)
     flags = {"mask": mask, "raw": False, "body": True, "records": False}
-    rows = [table_row(number, each, True, flags) for number, each in shown]
+    rows = [
+        table_row(number, each, frame_record(each, **flags), of_capture=True, with_body=True)
+        for number, each in shown
+    ]
     yield "table", "\n".join("  ".join(row) for row in rows)
     yield "problems", "\n".join(each.problem or "" for _, each in shown)
     yield "summary", str(summarise(shown))

@@ -139,7 +139,7 @@ def test_what_kafka_writes_is_decoded_in_every_place(version: int) -> None:
         shown = message_json(found, message, mask=True)
         for path in paths:
             assert at(shown, path) == wanted["ssignment" not in path.rpartition(".")[2]]
-        assert not list(embedded_problems(found, message))
+        assert not list(embedded_problems(found.name, shown))
 
 
 @given(st.binary(max_size=30) | st.builds(lambda n: SUBSCRIBED[:n], st.integers(0, 60)))
@@ -203,7 +203,8 @@ def test_no_byte_is_lost(data: bytes, kind: str) -> None:
 def test_a_topic_that_is_not_utf_8_is_pointed_out() -> None:
     data = SUBSCRIBED.replace(b"pears", b"pe\xffrs")
     found = codec("JoinGroupRequest", 9)
-    assert list(embedded_problems(found, join(data))) == [
+    shown = message_json(found, join(data), mask=True)
+    assert list(embedded_problems(found.name, shown)) == [
         "protocols.metadata: text that is not UTF-8 is shown with U+FFFD; base64 has the bytes"
     ]
 
@@ -329,9 +330,10 @@ def test_streams_say_more_in_the_user_data() -> None:
 def test_damaged_user_data_does_not_lose_the_subscription(data: bytes, problem: str) -> None:
     found = codec("JoinGroupRequest", 9)
     message = of_streams(data)
-    subscription = at(message_json(found, message, mask=True), "protocols.metadata.data")
+    shown = message_json(found, message, mask=True)
+    subscription = at(shown, "protocols.metadata.data")
     assert (subscription["topics"], subscription["userData"]["problem"]) == (["apples"], problem)
-    assert list(embedded_problems(found, message)) == [f"protocols.metadata: {problem}"]
+    assert list(embedded_problems(found.name, shown)) == [f"protocols.metadata: {problem}"]
     (frame,) = decoded(write_request(message, 9, 1))
     check_whole(explanation_of(frame, mask=True), frame.data, mask=True)
 

@@ -21,6 +21,8 @@ NOT_READ = "(not read)"
 
 #: The options of `frame_record` by name.
 Options = dict[str, bool]
+#: What `frame_record` has of a frame.
+_Record = dict[str, Any]
 
 
 class FrameTable:
@@ -56,7 +58,11 @@ class FrameTable:
         columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
         of_capture = any(frame.ts is not None or frame.connection for _, frame in page)
         names = ["#", "time", "connection", *columns[2:6], "ms", *columns[6:]]
-        rows = [table_row(number, frame, of_capture, self._options) for number, frame in page]
+        records = [frame_record(frame, **(self._options | {"raw": False})) for _, frame in page]
+        rows = [
+            table_row(number, frame, record, of_capture=of_capture, with_body=self._options["body"])
+            for (number, frame), record in zip(page, records, strict=True)
+        ]
         self._has_header |= print_table(
             names if of_capture else columns,
             rows,
@@ -64,27 +70,28 @@ class FrameTable:
             whole=("api",),
             header=not self._has_header,
         )
-        for number, frame in page:
+        for (number, frame), record in zip(page, records, strict=True):
             if frame.error is not None:
                 self._notices.say(number, str(frame.error))
-            elif self._options["body"] and frame.codec is not None and frame.body is not None:
-                for problem in embedded_problems(frame.codec, frame.body):
+            elif frame.codec is not None and record["body"] is not None:
+                for problem in embedded_problems(frame.codec.name, record["body"]):
                     self._notices.say(number, problem)
 
 
-def table_row(number: int, frame: DecodedFrame, of_capture: bool, options: Options) -> list[str]:
-    """The cells of a frame: with time, connection and latency where it is of a capture."""
-    record = frame_record(frame, **(options | {"raw": False}))
+def table_row(
+    number: int, frame: DecodedFrame, record: _Record, *, of_capture: bool, with_body: bool
+) -> list[str]:
+    """The cells of a frame and its record: with time, connection and latency if it is captured."""
     api = frame.api or ("" if frame.api_key is None else f"key {frame.api_key}")
     version = "" if frame.api_version is None else f" v{frame.api_version}"
-    if frame.body is not None and options["body"]:
+    if frame.body is not None and with_body:
         body = compact_json(record["body"])
     elif isinstance(frame.error, TrailingBytesError):
         body = MASK  # it was read, and may hold a secret in any field
     elif frame.is_token:
         body = "(SASL token)"
     else:
-        body = "(not decoded)" if options["body"] or frame.error is not None else ""
+        body = "(not decoded)" if with_body or frame.error is not None else ""
     latency = "" if frame.latency_us is None else f"{frame.latency_us / 1000:.1f}"
     errors = ", ".join(error_label(code, dialect=frame.dialect) for code in frame.error_codes())
     if frame.is_unread and frame.direction == "response":
