@@ -16,13 +16,14 @@ from collections.abc import Callable, Mapping
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.error import URLError
-from urllib.parse import SplitResult, quote_plus, unquote, urlencode, urlsplit
-from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.parse import SplitResult, quote_plus, unquote, urlencode
+from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Request
 
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.settings.jaas import read_jaas
 from kafka_admin_proto.admin.settings.security import TOKEN_PROPERTIES, is_loopback
 from kafka_admin_proto.errors import SaslError
+from kafka_admin_proto.urls import timed_opener, url_parts
 
 _ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _HANDLER = "sasl.login.callback.handler.class"
@@ -110,26 +111,11 @@ def _check_handler(handler: str, url: str) -> None:
 
 def _parts(url: str) -> SplitResult:
     """The parts of the URL of an endpoint or a file."""
+    login = "give clientId and clientSecret in sasl.jaas.config"
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise ConfigurationError(f"{_ENDPOINT} is not a URL") from None
-    if not url.isascii() or not url.isprintable() or " " in url:
-        raise ConfigurationError(
-            f"{_ENDPOINT} is not a URL: write blanks and what is not ASCII as %20 and the like"
-        )
-    if "@" in parts.netloc:
-        raise ConfigurationError(
-            f"{_ENDPOINT} has a user in it; give clientId and clientSecret in sasl.jaas.config"
-        )
-    is_file = parts.scheme == "file" and not host and parts.path.startswith("/")
-    if not is_file and (parts.scheme not in ("http", "https") or not host):
-        raise ConfigurationError(
-            f"{_ENDPOINT} has the scheme {parts.scheme!r} and the host {host or ''!r}; expected "
-            "https://… or file:///…"
-        )
-    return parts
+        return url_parts(url, instead_of_user=login)
+    except ValueError as error:
+        raise ConfigurationError(f"{_ENDPOINT} {error}") from None
 
 
 def _of_endpoint(
@@ -175,7 +161,7 @@ def _of_endpoint(
     )
     # A proxy of the environment would take the secret off this machine in the clear.
     proxies = ProxyHandler({} if is_near else None)
-    opener = build_opener(_AnyStatus, proxies)
+    opener = timed_opener(_AnyStatus, proxies)
     shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
     return lambda: _asked(opener, request, shown, timeout_s or _TIMEOUT_S)
 

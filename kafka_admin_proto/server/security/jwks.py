@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.server.security.listeners import JWKS_URL
+from kafka_admin_proto.urls import timed_opener, url_parts
 
 Jwk = dict[str, Any]
 
@@ -43,23 +44,14 @@ class Jwks:
         self._asked_ms = 0.0
         self._asks = threading.Lock()
         try:
-            parts = urlsplit(url)
-            host, _ = parts.hostname, parts.port
-        except ValueError:
-            raise SettingsError(f"{JWKS_URL} is not a URL") from None
-        if not url.isascii() or not url.isprintable() or " " in url:
-            raise SettingsError(
-                f"{JWKS_URL} is not a URL: write blanks and what is not ASCII as %20 and the like"
-            )
-        if "@" in parts.netloc:
-            raise SettingsError(f"{JWKS_URL} has a user in it, which is not sent; remove it")
+            parts = url_parts(url, instead_of_user="remove it, as it is not sent")
+        except ValueError as error:
+            raise SettingsError(f"{JWKS_URL} {error}") from None
         #: Without a query, which may be a secret.
         self._shown = f"{JWKS_URL}={parts.scheme}://{parts.netloc}{parts.path}"
-        self._file = Path(unquote(parts.path)) if parts.scheme == "file" and not host else None
-        if self._file is None and (parts.scheme not in ("http", "https") or not host):
-            raise SettingsError(f"{self._shown}: expected https://…, http://… or file:///…")
+        self._file = Path(unquote(parts.path)) if parts.scheme == "file" else None
         # As Java, which reads no environment.
-        self._opener = build_opener(ProxyHandler({}), _SameScheme)
+        self._opener = timed_opener(ProxyHandler({}), _SameScheme)
 
     def start(self, now_ms: float) -> None:
         """Read the keys; SettingsError where that fails, as Kafka's brokers do not start then."""

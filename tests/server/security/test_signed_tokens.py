@@ -371,7 +371,7 @@ def test_a_redirect_leads_to_no_other_scheme(endpoint: tuple[str, list[bytes]]) 
     [
         ({URL: ""}, "needs sasl.oauthbearer.jwks.endpoint.url"),
         ({URL: "file:///no/such"}, "No such file or directory"),
-        ({URL: "ftp://id.example/keys?hush"}, r"=ftp://id.example/keys: expected https://"),
+        ({URL: "ftp://id.example/keys?hush"}, "has the scheme 'ftp' and the host 'id.example'"),
         ({URL: "https://me:hush@id.example/keys"}, "has a user in it"),
         ({URL: "https://id.example:hush/keys"}, "is not a URL"),
         ({URL: "https://id.example/a key?hush"}, "is not a URL: write blanks"),
