@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_client import SaslPlain as SaslPlain
     from kafka_admin_proto.protocol.connection.sasl_client import SaslScram as SaslScram
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer as SaslServer
+    from kafka_admin_proto.protocol.connection.sasl_server import TokenOwner as TokenOwner
     from kafka_admin_proto.protocol.connection.scram import ScramCredential as ScramCredential
     from kafka_admin_proto.protocol.connection.server import ServerConnection as ServerConnection
 else:

@@ -18,8 +18,17 @@ from kafka_admin_proto.protocol.connection import oauth, scram
 PlainVerifier = Callable[[str, str], bool]
 #: A user's credential, None for a user that does not exist.
 ScramLookup = Callable[[str], scram.ScramCredential | None]
-#: The name of a token's owner, None for a token that is not valid.
-TokenVerifier = Callable[[str], str | None]
+
+
+class TokenOwner(NamedTuple):
+    """Whose a token is, and for how many milliseconds from now: its client's session ends then."""
+
+    name: str
+    lifetime_ms: int
+
+
+#: The owner of a token, or the name alone for one without end; None for one that is not valid.
+TokenVerifier = Callable[[str], TokenOwner | str | None]
 
 
 class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,13 +36,14 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
     The callables are asked while bytes are read and have to answer from memory. For PLAIN True
     accepts and False refuses, for SCRAM a ScramCredential is a user's and None says that there is
-    none, for OAUTHBEARER the name of a token's owner accepts and None refuses. Any other answer is
-    a TypeError: what is only true, as a coroutine is, lets nobody in. A credential that was made
+    none, for OAUTHBEARER a TokenOwner or the name of one accepts and None refuses. Any other answer
+    is a TypeError: what is only true, as a coroutine is, lets nobody in. A credential that was made
     for another mechanism is a ValueError. These and what they raise pass through ``next_event``,
     and the connection has failed.
 
     With a ``session_lifetime_ms`` clients have to authenticate again within that time
-    (``connections.max.reauth.ms``); without it they cannot. A ``clock`` in seconds, like
+    (``connections.max.reauth.ms``), and within the lifetime of a TokenOwner if that is less;
+    without either they cannot. A ``clock`` in seconds, like
     ``time.monotonic``, lets the connection see to that itself: requests of a session that is over
     end it, and a client authenticates again once a second at most.
 
@@ -117,13 +127,15 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 class Step(NamedTuple):
     """The result of a client's token: an answer, and then an authenticated user or a failure.
 
-    ``refusal`` has Kafka's words for the client, "" where it only says that the credentials are
-    invalid: whether there is such a user stays unsaid.
+    ``lifetime_ms`` is how long the user's credential is valid, None without end. ``refusal`` has
+    Kafka's words for the client, "" where it only says that the credentials are invalid: whether
+    there is such a user stays unsaid.
     """
 
     answer: bytes = b""
     user: str | None = None
     refusal: str | None = None
+    lifetime_ms: int | None = None
 
 
 class ServerExchange(ABC):
@@ -252,17 +264,18 @@ class _OAuthBearerExchange(ServerExchange):
         message = oauth.ClientMessage.read(token)
         if message is None:
             return _INVALID
-        name: object = self._verify(message.token)
-        if name is None:
+        owner: object = self._verify(message.token)
+        if owner is None:
             self._is_refused = True
             return Step(answer=self._ERROR.encode())
+        name, lifetime_ms = owner if isinstance(owner, TokenOwner) else (owner, None)
         if not isinstance(name, str) or not name:
-            expected = "the name of a token's owner accepts it and None refuses it"
-            raise _wrong_answer("oauthbearer", name, expected)
+            expected = "a TokenOwner, or its name, accepts a token and None refuses it"
+            raise _wrong_answer("oauthbearer", owner, expected)
         if message.authorization_id not in ("", name):
             return Step(
                 refusal=f"Authentication failed: Client requested an authorization id "
                 f"({message.authorization_id}) that is different from the token's principal name "
                 f"({name})"
             )
-        return Step(user=name)
+        return Step(user=name, lifetime_ms=lifetime_ms)

@@ -66,6 +66,8 @@ class ServerAuthentication:
         #: When the last re-authentication began, and when the session ends, by the server's clock.
         self._began: float | None = None
         self._ends: float | None = None
+        #: The milliseconds that the session lasts since it began, None without end.
+        self._lifetime_ms: int | None = None
         #: Why the mechanism of a re-authentication is not taken.
         self._wrong_mechanism = ""
         #: Who the client is, as Kafka writes it; None before the first authentication.
@@ -82,15 +84,13 @@ class ServerAuthentication:
         """RemoteProtocolError when the session is over: the client did not authenticate again."""
         clock = self._sasl.clock
         if self._ends is not None and clock is not None and clock() > self._ends:
-            raise RemoteProtocolError(
-                f"a request after the session's {self._sasl.session_lifetime_ms} ms"
-            )
+            raise RemoteProtocolError(f"a request after the session's {self._lifetime_ms} ms")
 
     def may_begin(self) -> bool:
         """Whether a SaslHandshake that comes now begins an authentication."""
         if self.principal is None:
             return True
-        if not self._sasl.session_lifetime_ms:
+        if self._lifetime_ms is None:
             return False
         if self._sasl.clock is not None:
             now = self._sasl.clock()
@@ -154,14 +154,14 @@ class ServerAuthentication:
                 ),
             )
             raise self._error(self._mechanism, words, codes.SASL_AUTHENTICATION_FAILED)
-        lifetime_ms = 0
+        granted_ms = 0
         if step.user is not None and request.api_version > 0:
-            lifetime_ms = self._sasl.session_lifetime_ms
+            granted_ms = self._lifetime_of(step) or 0
         answer(
             request,
-            SaslAuthenticateResponse(auth_bytes=step.answer, session_lifetime_ms=lifetime_ms),
+            SaslAuthenticateResponse(auth_bytes=step.answer, session_lifetime_ms=granted_ms),
         )
-        return None if step.user is None else self._authenticated(step.user, lifetime_ms)
+        return None if step.user is None else self._authenticated(step, granted_ms)
 
     def take_bare(self, token: bytes, write: Callable[[bytes], None]) -> Authenticated | None:
         """Answer a bare token; SaslError without an answer for a client that fails."""
@@ -169,7 +169,13 @@ class ServerAuthentication:
         if step.refusal is not None:
             raise self._error(self._mechanism, self._words(step.refusal))
         write(step.answer)
-        return None if step.user is None else self._authenticated(step.user, 0)
+        return None if step.user is None else self._authenticated(step, 0)
+
+    def _lifetime_of(self, step: Step) -> int | None:
+        """The milliseconds of a session that begins: what ends first, as Kafka's ReauthInfo."""
+        bounds = [self._sasl.session_lifetime_ms or None, step.lifetime_ms]
+        least_ms = min((each for each in bounds if each is not None), default=None)
+        return None if least_ms is None else max(0, least_ms)
 
     def _step(self, token: bytes) -> Step:
         """What a token led to; SaslError, unanswered, for another mechanism than before."""
@@ -197,13 +203,14 @@ class ServerAuthentication:
             f"{self._mechanism}"
         )
 
-    def _authenticated(self, user: str, lifetime_ms: int) -> Authenticated:
+    def _authenticated(self, step: Step, granted_ms: int) -> Authenticated:
         again = self.principal is not None
-        self.principal = f"User:{user}"
+        self.principal = f"User:{step.user}"
         self._exchange, self.bare = None, False
-        if self._sasl.clock is not None and self._sasl.session_lifetime_ms:
-            self._ends = self._sasl.clock() + self._sasl.session_lifetime_ms / 1000
-        return Authenticated(self.principal, self._mechanism, lifetime_ms, again)
+        self._lifetime_ms = self._lifetime_of(step)
+        if self._sasl.clock is not None and self._lifetime_ms is not None:
+            self._ends = self._sasl.clock() + self._lifetime_ms / 1000
+        return Authenticated(self.principal, self._mechanism, granted_ms, again)
 
     def _error(self, mechanism: str, fault: str, code: int = 0) -> SaslError:
         return SaslError(f"{mechanism}: {fault}", mechanism=mechanism, code=code)

@@ -12,7 +12,7 @@ import msgspec
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Limits, SaslServer, ScramCredential
-from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup
+from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup, TokenOwner
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.server.clock import Clock
@@ -63,7 +63,7 @@ class _Listener:
     login_s: float
     limits: Limits
     #: With OAUTHBEARER: whose a token is at a time, and the keys that check signatures.
-    owner_of: Callable[[str, float], str | None] | None
+    owner_of: Callable[[str, float], TokenOwner | None] | None
     jwks: Jwks | None
 
 
@@ -219,7 +219,7 @@ def _listener(protocol: str, asks: str, configs: ListenerConfigs, limits: Limits
 
 def _tokens(
     configs: ListenerConfigs, has_tokens: bool
-) -> tuple[Callable[[str, float], str | None] | None, Jwks | None]:
+) -> tuple[Callable[[str, float], TokenOwner | None] | None, Jwks | None]:
     """What says whose a token is, by the class of Kafka's that the listener names, and its keys."""
     handler = trim(configs.texts.get(TOKEN_HANDLER, ""))
     given = [each for each in OF_TOKENS if each in configs.own]

@@ -15,8 +15,10 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 
+from kafka_admin_proto.protocol.connection.sasl_server import TokenOwner
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.jwks import Jwk, json_object
+from kafka_admin_proto.server.security.tokens import MAX_MS
 
 #: Algorithm → the type of its keys and the bits of its hash; of elliptic curves the curve too.
 _ALGORITHMS = {
@@ -29,8 +31,6 @@ _CURVES = {256: "P-256", 384: "P-384", 512: "P-521"}
 #: jose4j takes no shorter keys of RSA.
 _LEAST_RSA_BITS = 2048
 _DATES = ("exp", "iat", "nbf")
-#: Java's longs have the milliseconds of dates.
-_MAX_MS = (1 << 63) - 1
 #: Hashes of a key's certificate, which a key that has none may be without.
 _THUMBPRINTS = ("x5t", "x5t#S256")
 #: Contents that are tokens themselves, which Kafka's class does not open.
@@ -50,11 +50,11 @@ class SignedTokens:
     subject_claim: str
     scope_claim: str
 
-    def owner_of(self, token: str, now_ms: float) -> str | None:
-        """The name in a token that is valid at that time, None for any other."""
+    def owner_of(self, token: str, now_ms: float) -> TokenOwner | None:
+        """The owner that is named in a token that is valid at that time, None for any other."""
         try:
             claims = self._claims(token, now_ms)
-            return self._owner(claims, int(now_ms // 1000))
+            return self._owner(claims, now_ms)
         except (ValueError, OverflowError, RecursionError):  # what is no JSON, no text, no date
             return None
 
@@ -92,11 +92,12 @@ class SignedTokens:
             raise ValueError
         return _json_object(claims)
 
-    def _owner(self, claims: Jwk, now_s: int) -> str | None:
+    def _owner(self, claims: Jwk, now_ms: float) -> TokenOwner | None:
+        now_s = int(now_ms // 1000)
         ends_s, since_s, from_s = [_date(claims.get(each)) for each in _DATES]
         if ends_s is None or since_s is None:
             return None
-        if not (0 <= ends_s * 1000 <= _MAX_MS and 0 <= since_s * 1000 <= _MAX_MS):
+        if not (0 <= ends_s * 1000 <= MAX_MS and 0 <= since_s * 1000 <= MAX_MS):
             return None
         is_over = now_s - self.skew_s >= ends_s or ends_s < since_s
         is_early = from_s is not None and (now_s + self.skew_s < from_s or ends_s < from_s)
@@ -116,7 +117,8 @@ class SignedTokens:
             names = [trim(each) for each in _list(scopes)]
             if "" in names or len(set(names)) < len(names):
                 return None
-        return trim(claims.get(self.subject_claim) or "") or None
+        name = trim(claims.get(self.subject_claim) or "")
+        return TokenOwner(name, int(ends_s * 1000 - now_ms)) if name else None
 
 
 def _is_whole(key: Jwk) -> bool:

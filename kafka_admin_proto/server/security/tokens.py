@@ -11,11 +11,15 @@ import json
 import re
 from typing import Any, TypeGuard
 
+from kafka_admin_proto.protocol.connection.sasl_server import TokenOwner
+
+#: Java's longs have the milliseconds of dates.
+MAX_MS = (1 << 63) - 1
 #: Header and claims in base64url, and no signature behind the second period.
 _TOKEN = re.compile(r"([A-Za-z0-9_-]+=*)\.([A-Za-z0-9_-]+=*)\.")
 
 
-def unsecured_owner_of(token: str, now_ms: float) -> str | None:
+def unsecured_owner_of(token: str, now_ms: float) -> TokenOwner | None:
     """The claim ``sub`` of a token that is valid at that time, None for any other.
 
     As in Kafka it says when it ends (``exp``), and may say since when it is (``iat``).
@@ -34,7 +38,9 @@ def unsecured_owner_of(token: str, now_ms: float) -> str | None:
         _is_number(since_s) and since_s * 1000 < now_ms + 0.5 and since_s < ends_s
     ):
         return None
-    return owner if now_ms + 0.5 <= ends_s * 1000 else None
+    if not now_ms + 0.5 <= ends_s * 1000:
+        return None
+    return TokenOwner(owner, int(min(ends_s * 1000, MAX_MS) + 0.5) - int(now_ms))
 
 
 def _json_object(text: str) -> dict[str, Any]:

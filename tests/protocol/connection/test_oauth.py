@@ -10,13 +10,16 @@ import pytest
 
 from kafka_admin_proto import SaslError
 from kafka_admin_proto.errors import LocalProtocolError, RemoteProtocolError
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.protocol.connection import (
     Authenticated,
     ProofNeeded,
     Ready,
     Reauthenticated,
+    RequestReceived,
     SaslOAuthBearer,
     SaslServer,
+    TokenOwner,
 )
 from kafka_admin_proto.protocol.connection.oauth import ClientMessage, TokenSource
 from kafka_admin_proto.protocol.connection.sasl_server import Step
@@ -129,6 +132,44 @@ def test_each_authentication_has_a_token_of_its_own_computed_elsewhere() -> None
         prove()
     with pytest.raises(LocalProtocolError, match="needs no proof"):
         pair.client.send_proof(b"")
+
+
+@pytest.mark.parametrize("versions", [(0, None), (1, 0), (1, 1)], ids=["bare", "v0", "v1"])
+@pytest.mark.parametrize(
+    ("reauth_ms", "token_ms", "lifetime_ms"),
+    [(0, 5000, 5000), (60_000, 5000, 5000), (3000, 5000, 3000), (3000, -1, 0)],
+)
+def test_a_session_ends_with_its_token(
+    versions: tuple[int, int | None], reauth_ms: int, token_ms: int, lifetime_ms: int
+) -> None:
+    """Kafka's ``ReauthInfo``: by the token and by connections.max.reauth.ms, whichever is first."""
+    now_s = 1000.0
+    sasl = SaslServer(
+        oauthbearer=lambda token: TokenOwner("alice", token_ms),
+        session_lifetime_ms=reauth_ms,
+        clock=lambda: now_s,
+    )
+    pair = Pair(
+        client={"sasl": SaslOAuthBearer(lambda: TOKEN)},
+        server={"sasl": sasl, "apis": apis_with(*versions)},
+    ).start()
+    granted_ms = lifetime_ms if versions[1] else 0
+    assert pair.at_server == [Authenticated("User:alice", "OAUTHBEARER", granted_ms, again=False)]
+    now_s += lifetime_ms / 1000
+    pair.exchange(pair.client.send(MetadataRequest()))
+    assert isinstance(pair.at_server[-1], RequestReceived)
+    now_s += 0.001
+    with pytest.raises(RemoteProtocolError, match=f"after the session's {lifetime_ms} ms"):
+        pair.exchange(pair.client.send(MetadataRequest()))
+
+
+def test_a_session_that_ended_with_its_token_begins_again() -> None:
+    now_s = 1000.0
+    sasl = SaslServer(oauthbearer=lambda token: TokenOwner("alice", 5000), clock=lambda: now_s)
+    pair = Pair(client={"sasl": SaslOAuthBearer(lambda: TOKEN)}, server={"sasl": sasl}).start()
+    now_s += 6
+    pair.exchange(pair.client.reauthenticate())
+    assert pair.at_client[-1] == Reauthenticated(5000)
 
 
 async def _async_token() -> str:

@@ -404,7 +404,7 @@ def test_plain_tokens_that_nobody_takes(token: bytes, fault: str) -> None:
 )
 def test_scram_tokens_that_nobody_takes(token: bytes) -> None:
     step = first_step("SCRAM-SHA-256", token)
-    assert step == (b"", None, "")
+    assert step == Step(refusal="")
 
 
 def test_a_scram_user_who_would_be_another() -> None:
@@ -417,7 +417,7 @@ def test_scram_proofs_that_are_none(last: bytes) -> None:
     exchange = SASL_SERVER.exchange("SCRAM-SHA-256")
     assert exchange is not None
     nonce = exchange.take(b"n,,n=alice,r=x").answer.split(b",")[0].removeprefix(b"r=")
-    assert exchange.take(last.replace(b"NONCE", nonce)) == (b"", None, "")
+    assert exchange.take(last.replace(b"NONCE", nonce)) == Step(refusal="")
 
 
 def test_a_scram_proof_of_another_length() -> None:
