@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.faults.fault import Fault
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.values import Message
 
 
@@ -39,3 +40,8 @@ class Call(msgspec.Struct, eq=False):
     answer: bytes | None = None
     #: The filters that go on with the response, where one of them has asked the broker.
     asker: Generator[Message, Message, None] | None = None
+
+    @property
+    def precedes_tokens(self) -> bool:
+        """Whether bare tokens may follow, or no login, by what the broker answers."""
+        return self.api_key == api_keys.SASL_HANDSHAKE and self.api_version == 0

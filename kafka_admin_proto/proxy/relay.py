@@ -91,9 +91,10 @@ class Relay:
     def is_full(self) -> bool:
         """Whether the client is to be read no more until the broker has answered."""
         limits = self._rules.limits
-        return self._takes_requests and (
+        return self._takes_requests and bool(
             self._asking
             or self.pause_s is not None
+            or (self._pending and self._pending[-1].precedes_tokens)
             or len(self._pending) >= limits.in_flight
             or self._held_bytes > limits.waiting_bytes
         )
@@ -366,7 +367,7 @@ class Relay:
             self._take_versions(body)
             changed = True
         elif call.api_key == api_keys.SASL_HANDSHAKE:
-            self._bare_tokens = call.api_version == 0 and not getattr(body, "error_code", 0)
+            self._bare_tokens = call.precedes_tokens and not getattr(body, "error_code", 0)
         for _, method in reversed(route.response_filters):
             body = method(body, call) or body
             changed = True

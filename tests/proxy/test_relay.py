@@ -329,6 +329,21 @@ def test_tokens_of_a_bare_handshake_pass(version: int) -> None:
     assert taken(passed.to_client) == answered(MetadataResponse(), 9, 8)
 
 
+@pytest.mark.parametrize("filters", [(), (_Sees(),)], ids=["no filter", "a filter"])
+def test_a_token_right_behind_a_bare_handshake_waits_for_its_answer(filters: Any) -> None:
+    """Whether it is a token or a request is known by then; a client may send both at once."""
+    passed = relay(*filters)
+    handshake = asked(SaslHandshakeRequest("PLAIN"), 0)
+    token = frame(b"\0alice\0secret")
+    passed.from_client(handshake + token)
+    assert taken(passed.to_broker) == handshake
+    assert passed.is_full
+    passed.from_broker(answered(SaslHandshakeResponse(0, ["PLAIN"]), 0))
+    passed.from_client(b"")
+    assert taken(passed.to_broker) == token
+    assert not passed.is_full
+
+
 @given(st.integers(3, 13), st.sampled_from([-1, 0, 1]), st.text("ab", max_size=300))
 def test_a_produce_without_acks_has_no_answer(version: int, acks: int, name: str) -> None:
     passed = relay()
