@@ -111,13 +111,15 @@ class Parts:
         views = self.views = Views(state)
         for each in self.nodes:
             views.delay(each, given.propagation_delay_s)
+        limiter = ConnectionLimiter(given.network_limits, self._clock, state.broker_value)
+        state.followers.append(lambda *_: limiter.admit_waiting())
         service = self.service = Service(
             Answers(views),
             given.apis,
             given.limits,
             memoryview(bytearray(_RECEIVE_BYTES)),
             given.trace,
-            ConnectionLimiter(given.network_limits, self._clock),
+            limiter,
             Waits(views),
             self._clock,
             Turns(self._clock),

@@ -88,7 +88,9 @@ def one_input(data: bytes) -> None:
 
 async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     served = Served()
-    limiter = ConnectionLimiter(NetworkLimits(idle_ms=-1), served.state.clock)
+    limiter = ConnectionLimiter(
+        NetworkLimits(idle_ms=-1), served.state.clock, served.state.broker_value
+    )
     views = Views(served.state)
     service = Service(
         Answers(views),

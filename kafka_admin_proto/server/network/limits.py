@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, deque
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from socket import getaddrinfo
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,19 +22,18 @@ from kafka_admin_proto.protocol.connection.limits import Limits, check_limits
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import parse
+from kafka_admin_proto.server.java import host_address, parse_integer, trim
 from kafka_admin_proto.server.releases import ReleaseNumber
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.client import Client
 
 _FRAME_BYTES = "socket.request.max.bytes"
-#: Attribute of NetworkLimits → Kafka's config.
-_CONFIGS = {
-    "connections": "max.connections",
-    "connections_per_ip": "max.connections.per.ip",
-    "idle_ms": "connections.max.idle.ms",
-    "unfinished_bytes": "queued.max.request.bytes",
-}
+#: Configs that a running broker changes.
+_CONNECTIONS, _PER_IP = "max.connections", "max.connections.per.ip"
+_OVERRIDES = "max.connections.per.ip.overrides"
+#: Attribute of NetworkLimits → Kafka's config, which is read at the start.
+_CONFIGS = {"idle_ms": "connections.max.idle.ms", "unfinished_bytes": "queued.max.request.bytes"}
 #: A connection is closed after so many idle checks in a row without a byte.
 _IDLE_CHECKS = 4
 #: Connections of a node over ``max.connections`` that wait, as in a listener's backlog.
@@ -44,8 +45,9 @@ class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     ``connections`` of one node: further ones wait until others end [max.connections].
     ``connections_per_ip`` of one address to one node: further ones are closed
-    [max.connections.per.ip]. ``idle_ms``: a connection without a byte in either direction for so
-    long is closed, up to a quarter later; below 0: never [connections.max.idle.ms].
+    [max.connections.per.ip and its overrides]. Configs that are set while the brokers run lower
+    these two, and do not raise them. ``idle_ms``: a connection without a byte in either direction
+    for so long is closed, up to a quarter later; below 0: never [connections.max.idle.ms].
     ``unfinished_bytes`` of incomplete requests [queued.max.request.bytes], and ``unread_bytes`` of
     answers that clients have not read: above either limit the connection with most of these bytes
     is closed.
@@ -62,7 +64,7 @@ class NetworkLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def limits_of(configs: Mapping[str, str], release: ReleaseNumber) -> NetworkLimits:
-    """The limits that a broker's configs set, which are valid."""
+    """The limits that a broker's configs set at its start, which are valid."""
     given = {name: config for name, config in _CONFIGS.items() if config in configs}
     found = {name: _number(config, configs, release) for name, config in given.items()}
     if found.get("unfinished_bytes", 1) < 1:  # -1 is no limit in Kafka; the default stays
@@ -85,7 +87,7 @@ def check_given_once(
     """Raise SettingsError for a config whose limit is an argument's too."""
     given = [
         (limits, "limits", [_FRAME_BYTES]),
-        (network_limits, "network_limits", _CONFIGS.values()),
+        (network_limits, "network_limits", [_CONNECTIONS, _PER_IP, *_CONFIGS.values()]),
     ]
     for argument, name, both in given:
         for config in both:
@@ -93,11 +95,34 @@ def check_given_once(
                 raise SettingsError(f"{name} and the config {config} both set it; leave one out")
 
 
-class ConnectionLimiter:
-    """Holds the connections of all nodes to the cluster's `NetworkLimits`."""
+@lru_cache
+def _overrides(text: str) -> dict[str, int]:
+    """The limits of addresses in a list of HOST:COUNT, which is valid; names are looked up."""
+    found: dict[str, int] = {}
+    for each in filter(None, map(trim, text.split(","))):
+        host, _, count = each.rpartition(":")
+        name = trim(host).strip("[]")
+        try:
+            address = getaddrinfo(name, None)[0][4][0]
+        except OSError as error:
+            SERVER.warning("%s has no effect for %s: %s", _OVERRIDES, name, error)
+            continue
+        found[host_address(str(address))] = parse_integer(trim(count), 32)
+    return found
 
-    def __init__(self, limits: NetworkLimits, clock: Clock) -> None:
+
+class ConnectionLimiter:
+    """Holds the connections of all nodes to the cluster's `NetworkLimits`.
+
+    ``config`` gives the value of a broker's config, by its name and the broker's id. Kafka's
+    ``ConnectionQuotas``.
+    """
+
+    def __init__(
+        self, limits: NetworkLimits, clock: Clock, config: Callable[[str, int], Any]
+    ) -> None:
         self.limits = limits
+        self._config = config
         self._clock = clock
         #: Bytes of incomplete requests of all connections.
         self.unfinished_bytes: int = 0
@@ -109,12 +134,12 @@ class ConnectionLimiter:
 
     def admit(self, connection: Client) -> None:
         """Accept a connection, let it wait until another ends, or close it."""
-        node, limits = connection.node_id, self.limits
+        node, host = connection.node_id, connection.host
         admitted = self._admitted.setdefault(node, set())
-        if self._addresses[node, connection.host] >= limits.connections_per_ip:
+        if self._addresses[node, host] >= self._most_of(node, host):
             connection.close()
             return
-        if len(admitted) >= limits.connections:
+        if len(admitted) >= self._most(node):
             waiting = self._waiting.setdefault(node, deque())
             if len(waiting) >= _MAX_WAITING:
                 connection.close()
@@ -123,9 +148,21 @@ class ConnectionLimiter:
             connection.pause()
             return
         admitted.add(connection)
-        self._addresses[node, connection.host] += 1
-        if self._timer is None and limits.idle_ms > 0:
+        self._addresses[node, host] += 1
+        if self._timer is None and self.limits.idle_ms > 0:
             self._schedule_idle_check()
+
+    def _most(self, node: int) -> int:
+        """The most connections of a node."""
+        of_config: int = self._config(_CONNECTIONS, node)
+        return min(self.limits.connections, of_config)
+
+    def _most_of(self, node: int, host: str) -> int:
+        """The most connections of an address to a node."""
+        of_config = _overrides(self._config(_OVERRIDES, node) or "").get(host)
+        if of_config is None:
+            of_config = self._config(_PER_IP, node)
+        return min(self.limits.connections_per_ip, of_config)
 
     def remove(self, connection: Client) -> None:
         """Count a closed connection no more; the next one that waits is accepted."""
@@ -141,11 +178,17 @@ class ConnectionLimiter:
                 del self._addresses[node, connection.host]
         elif waiting and connection in waiting:
             waiting.remove(connection)
-        if waiting and len(admitted) < self.limits.connections:
-            following = waiting.popleft()
-            admitted.add(following)
-            self._addresses[node, following.host] += 1
-            following.resume()
+        self.admit_waiting()
+
+    def admit_waiting(self) -> None:
+        """Accept the connections that wait, where there is room: others ended, or a config grew."""
+        for node, waiting in self._waiting.items():
+            admitted = self._admitted[node]
+            while waiting and len(admitted) < self._most(node):
+                following = waiting.popleft()
+                admitted.add(following)
+                self._addresses[node, following.host] += 1
+                following.resume()
 
     def set_unfinished(self, connection: Client, unfinished_bytes: int) -> None:
         """The connection now keeps so many bytes of an incomplete request."""

@@ -11,11 +11,13 @@ from collections.abc import Callable
 
 import pytest
 
+from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from tests.server.differential.wire import Nodes
+from tests.server.network.connections import connections_of
 from tests.server.network.test_connection import answers, asked, connect, ids
 from tests.server.test_cluster import create
 
@@ -69,6 +71,41 @@ def test_more_connections_of_an_address_are_closed() -> None:
         with connect(cluster) as second:
             assert is_closed(second)
         assert is_answered(first)
+
+
+def test_an_address_has_a_limit_of_its_own() -> None:
+    """Kafka's overrides go before max.connections.per.ip, in either direction."""
+    configs = {"max.connections.per.ip": "0", "max.connections.per.ip.overrides": "localhost:1,"}
+    with SyncCluster(configs=configs) as cluster, connect(cluster) as first:
+        assert is_answered(first)
+        with connect(cluster) as second:
+            assert is_closed(second)
+
+
+def test_limits_of_connections_are_changed_while_the_brokers_run() -> None:
+    """As in Kafka they count for new connections; those that wait are accepted once they fit."""
+    with SyncCluster() as cluster, SyncAdminClient(cluster.bootstrap_servers) as admin:
+
+        def alter(name: str, value: str) -> None:
+            admin.alter_configs(
+                [ConfigChange(resource=ConfigResource("broker"), set={name: value})]
+            )
+
+        alter("max.connections.per.ip", "100")
+        open_now = len(connections_of(cluster))
+        alter("max.connections.per.ip.overrides", f"127.0.0.1:{open_now}")
+        with connect(cluster) as closed:
+            assert is_closed(closed)
+        alter("max.connections.per.ip.overrides", "127.0.0.2:0")
+        alter("max.connections", f"{open_now}")
+        with connect(cluster) as waiting:
+            waiting.sendall(_QUESTION)
+            waiting.settimeout(_SHORT_S)
+            with pytest.raises(TimeoutError):
+                waiting.recv(1)
+            waiting.settimeout(_SECONDS)
+            alter("max.connections", f"{open_now + 1}")
+            assert ids(answers(waiting, 1)) == [7]
 
 
 def test_connections_that_are_idle_are_closed() -> None:
