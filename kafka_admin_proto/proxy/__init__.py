@@ -19,6 +19,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.proxy.policies import PolicyFilter as PolicyFilter
     from kafka_admin_proto.proxy.proxy import Proxy as Proxy
     from kafka_admin_proto.proxy.sync import SyncProxy as SyncProxy
-    from kafka_admin_proto.proxy.tenant import TenantFilter as TenantFilter
+    from kafka_admin_proto.proxy.tenants.filter import TenantFilter as TenantFilter
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -25,8 +25,8 @@ from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
 from kafka_admin_proto.protocol.tls import check_role
 from kafka_admin_proto.protocol.versions import Api, api_versions
+from kafka_admin_proto.proxy.connection.link import End, Link
 from kafka_admin_proto.proxy.filters import Filters
-from kafka_admin_proto.proxy.link import End, Link
 from kafka_admin_proto.proxy.observation import Observed, Observer
 from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.schema.versions import VersionRange
@@ -271,7 +271,7 @@ class Proxy:
 
     async def _log_in(self, address: Address, side: asyncio.BaseProtocol, sasl: Sasl) -> None:
         """Connect to a broker with the proxy's own credentials."""
-        from kafka_admin_proto.proxy.broker_login import BrokerLogin
+        from kafka_admin_proto.proxy.connection.broker_login import BrokerLogin
 
         loop = asyncio.get_running_loop()
         transport, login = await loop.create_connection(

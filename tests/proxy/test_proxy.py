@@ -24,7 +24,7 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.proxy import Call, Proxy, SyncProxy
-from kafka_admin_proto.proxy.link import Link
+from kafka_admin_proto.proxy.connection.link import Link
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.testing import Certificates, certificates
 from kafka_admin_proto.values import Message

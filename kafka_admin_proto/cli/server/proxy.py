@@ -42,7 +42,7 @@ from kafka_admin_proto.proxy.filters import Filters
 from kafka_admin_proto.proxy.observation import Ends, Observer, Recorder
 from kafka_admin_proto.proxy.policies import PolicyFilter
 from kafka_admin_proto.proxy.proxy import Proxy
-from kafka_admin_proto.proxy.tenant import TenantFilter
+from kafka_admin_proto.proxy.tenants.filter import TenantFilter
 from kafka_admin_proto.server.security.users import read_users
 
 

@@ -18,7 +18,7 @@ from kafka_admin_proto.admin import (
 )
 from kafka_admin_proto.proxy import SyncProxy, TenantFilter
 from tests.admin.live.helpers.each_broker import heard_everywhere
-from tests.proxy.tenant_clients import read_and_write, transact_and_read
+from tests.proxy.tenants.clients import read_and_write, transact_and_read
 from tools.clusters import Cluster
 
 _ALL = AclBinding(ResourceType.TOPIC, "*", "User:tenant", AclOperation.READ)

@@ -29,9 +29,9 @@ from kafka_admin_proto.messages import (
     SyncGroupRequest,
     SyncGroupResponse,
 )
-from kafka_admin_proto.proxy.tenant_fields import Kind, NamedField, has_names, named_fields
-from kafka_admin_proto.proxy.tenant_names import PrefixedNames
-from kafka_admin_proto.proxy.tenant_patterns import PrefixedPatterns
+from kafka_admin_proto.proxy.tenants.fields import Kind, NamedField, has_names, named_fields
+from kafka_admin_proto.proxy.tenants.names import PrefixedNames
+from kafka_admin_proto.proxy.tenants.patterns import PrefixedPatterns
 from kafka_admin_proto.testing import messages as drawn
 from kafka_admin_proto.values import Message
 from tests.helpers.every_message import SHIPPED, each_layout

@@ -14,8 +14,8 @@ from kafka_admin_proto.protocol.consumer_protocol import (
     VERSION_BYTES,
     codec_of,
 )
-from kafka_admin_proto.proxy.tenant_fields import Kind, NamedField, named_fields
-from kafka_admin_proto.proxy.tenant_patterns import PrefixedPatterns
+from kafka_admin_proto.proxy.tenants.fields import Kind, NamedField, named_fields
+from kafka_admin_proto.proxy.tenants.patterns import PrefixedPatterns
 from kafka_admin_proto.values import Message
 
 #: Types of resources: ANY, TOPIC, GROUP and TRANSACTIONAL_ID of ACLs, TOPIC and GROUP of configs.

@@ -27,13 +27,13 @@ from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.protocol.versions import shared_rows
 from kafka_admin_proto.proxy.addresses import rewrite
 from kafka_admin_proto.proxy.call import Call
-from kafka_admin_proto.proxy.delivery import Delivery
-from kafka_admin_proto.proxy.frames import check_size, decoded_body, put_frame
+from kafka_admin_proto.proxy.connection.delivery import Delivery
+from kafka_admin_proto.proxy.connection.frames import check_size, decoded_body, put_frame
 from kafka_admin_proto.proxy.rules import Route, Rules
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.proxy.client_login import ClientLogin
+    from kafka_admin_proto.proxy.connection.client_login import ClientLogin
     from kafka_admin_proto.proxy.faults import ProxyFaults
 
 _T = TypeVar("_T")
@@ -73,7 +73,7 @@ class Relay:
         self._takes_requests = True
         self._login: ClientLogin | None = None
         if rules.sasl is not None:
-            from kafka_admin_proto.proxy.client_login import ClientLogin
+            from kafka_admin_proto.proxy.connection.client_login import ClientLogin
 
             self._login = ClientLogin(rules.sasl)
 

@@ -15,8 +15,8 @@ from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.gc_tuning import release_transport
 from kafka_admin_proto.loggers import PROXY
 from kafka_admin_proto.protocol.addresses import Address
+from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.observation import Observed, ObservedConnection
-from kafka_admin_proto.proxy.relay import Relay
 from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.render.text import printable
 

@@ -25,8 +25,8 @@ from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.protocol.connection import Limits, Sasl, SaslPlain, SaslScram, SaslServer
 from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.proxy import Proxy, SyncProxy
+from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters
-from kafka_admin_proto.proxy.relay import Relay
 from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import certificates

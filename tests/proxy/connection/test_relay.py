@@ -32,8 +32,8 @@ from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.proxy.addresses import has_addresses
 from kafka_admin_proto.proxy.call import Call
+from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters
-from kafka_admin_proto.proxy.relay import Relay
 from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message

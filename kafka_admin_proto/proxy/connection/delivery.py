@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_admin_proto.faults.answers import sent_bytes
 from kafka_admin_proto.proxy.call import Call
-from kafka_admin_proto.proxy.frames import put_frame
+from kafka_admin_proto.proxy.connection.frames import put_frame
 
 
 class Delivery:

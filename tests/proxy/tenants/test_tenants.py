@@ -20,7 +20,7 @@ from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_from_text
 from kafka_admin_proto.values import Message
-from tests.proxy.tenant_clients import read_and_write, transact_and_read
+from tests.proxy.tenants.clients import read_and_write, transact_and_read
 from tests.server.differential.wire import Nodes
 
 _PATIENCE_S = 30.0

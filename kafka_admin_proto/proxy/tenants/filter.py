@@ -25,8 +25,8 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
 from kafka_admin_proto.proxy.call import Call
-from kafka_admin_proto.proxy.tenant_fields import has_names, topic_ids
-from kafka_admin_proto.proxy.tenant_names import NAMED_BY_ACLS, BadPatternError, PrefixedNames
+from kafka_admin_proto.proxy.tenants.fields import has_names, topic_ids
+from kafka_admin_proto.proxy.tenants.names import NAMED_BY_ACLS, BadPatternError, PrefixedNames
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.values import Message
 

@@ -1,0 +1,1 @@
+"""One tenant of a cluster: its names of topics, groups and transactional ids have a prefix."""
