@@ -159,6 +159,11 @@ if TYPE_CHECKING:
         DeletedRecords as DeletedRecords,
     )
     from kafka_admin_proto.admin.operations.partitions.records import ListedOffset as ListedOffset
+    from kafka_admin_proto.admin.operations.producers import ActiveProducer as ActiveProducer
+    from kafka_admin_proto.admin.operations.producers import FencedProducer as FencedProducer
+    from kafka_admin_proto.admin.operations.producers import (
+        PartitionProducers as PartitionProducers,
+    )
     from kafka_admin_proto.admin.operations.quorum import Quorum as Quorum
     from kafka_admin_proto.admin.operations.quorum import QuorumListener as QuorumListener
     from kafka_admin_proto.admin.operations.quorum import QuorumNode as QuorumNode
@@ -198,15 +203,10 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.transactions import (
         AbortedTransaction as AbortedTransaction,
     )
-    from kafka_admin_proto.admin.operations.transactions import ActiveProducer as ActiveProducer
-    from kafka_admin_proto.admin.operations.transactions import FencedProducer as FencedProducer
     from kafka_admin_proto.admin.operations.transactions import (
         ListedTransaction as ListedTransaction,
     )
     from kafka_admin_proto.admin.operations.transactions import OpenTransaction as OpenTransaction
-    from kafka_admin_proto.admin.operations.transactions import (
-        PartitionProducers as PartitionProducers,
-    )
     from kafka_admin_proto.admin.operations.transactions import (
         TransactionDescription as TransactionDescription,
     )

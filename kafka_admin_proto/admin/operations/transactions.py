@@ -1,42 +1,29 @@
-"""Transactions and their producers: list, describe, abort, fence."""
+"""Transactions: list, describe, abort."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
 from kafka_admin_proto.admin.operations.common.item_results import replaced
 from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.routing import (
     BrokerFailure,
-    ask_brokers,
     ask_every_broker,
 )
 from kafka_admin_proto.admin.operations.common.topic_partitions import (
     TopicPartitions,
-    by_topic,
     topic_partitions,
 )
-from kafka_admin_proto.messages.describe_producers_request import (
-    DescribeProducersRequest,
-    TopicRequest,
-)
-from kafka_admin_proto.messages.describe_producers_response import (
-    DescribeProducersResponse,
-    PartitionResponse,
-)
+from kafka_admin_proto.admin.operations.producers import ProducerOperations
 from kafka_admin_proto.messages.describe_transactions_request import DescribeTransactionsRequest
 from kafka_admin_proto.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
     TransactionState,
 )
-from kafka_admin_proto.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_admin_proto.messages.list_transactions_request import ListTransactionsRequest
 from kafka_admin_proto.messages.list_transactions_response import ListTransactionsResponse
 from kafka_admin_proto.messages.write_txn_markers_request import (
@@ -48,12 +35,8 @@ from kafka_admin_proto.messages.write_txn_markers_response import WriteTxnMarker
 from kafka_admin_proto.schema.versions import VersionRange
 
 _WITH_DURATIONS, _WITH_PATTERNS = VersionRange.parse("1+"), VersionRange.parse("2+")
-#: Versions before those of two-phase commit.
-_FENCING = VersionRange.parse("0-5")
 #: The error where no transaction is open; no error of Kafka's is called so.
 NO_TRANSACTION = "NoTransaction"
-#: The timeout of transactions under the new epoch; this client begins none.
-_TRANSACTION_TIMEOUT_MS = 60_000
 
 
 class ListedTransaction(msgspec.Struct, frozen=True):
@@ -91,32 +74,6 @@ class TransactionDescription(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
-class ActiveProducer(msgspec.Struct, frozen=True):
-    """A producer whose sequence numbers a partition's leader keeps.
-
-    ``coordinator_epoch`` and ``transaction_start_offset`` are None of producers that have written
-    no marker, have no open transaction.
-    """
-
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    last_timestamp_ms: int
-    coordinator_epoch: int | None
-    transaction_start_offset: int | None
-
-
-class PartitionProducers(msgspec.Struct, frozen=True):
-    """The producers of a partition, sorted by id, as ``broker`` knows them."""
-
-    topic: str
-    partition: int
-    broker: int | None = None
-    producers: Sequence[ActiveProducer] = ()
-    error: str | None = None
-    message: str | None = None
-
-
 class AbortedTransaction(msgspec.Struct, frozen=True):
     """A partition that an abort marker was written to, unless there is an error."""
 
@@ -143,18 +100,8 @@ class OpenTransaction(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None = None
 
 
-class FencedProducer(msgspec.Struct, frozen=True):
-    """A transactional id whose producers are fenced by a new epoch, unless there is an error."""
-
-    transactional_id: str
-    producer_id: int | None = None
-    producer_epoch: int | None = None
-    error: str | None = None
-    message: str | None = None
-
-
-class TransactionOperations(Caller):
-    """Transactions and producers."""
+class TransactionOperations(ProducerOperations):
+    """Transactions and their producers."""
 
     async def list_transactions(
         self,
@@ -225,48 +172,6 @@ class TransactionOperations(Caller):
             self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
         )
 
-    async def describe_producers(
-        self,
-        partitions: Iterable[tuple[str, int]],
-        *,
-        broker: int | None = None,
-        timeout: float | None = None,
-    ) -> list[PartitionProducers]:
-        """The active producers of (topic, partition) pairs, as their leaders know them.
-
-        ``broker`` asks that replica in the place of the leaders.
-        """
-
-        async def ask(
-            broker: int, mine: list[tuple[str, int]], seconds: float
-        ) -> Mapping[tuple[str, int], PartitionProducers]:
-            topics = [TopicRequest(name, own) for name, own in by_topic(mine).items()]
-            reply = await self.call_owner(
-                DescribeProducersRequest(topics),
-                DescribeProducersResponse,
-                to=broker,
-                timeout=seconds,
-            )
-            return {
-                (topic.name, each.partition_index): _producers(topic.name, each, broker)
-                for topic in reply.body.topics
-                for each in topic.partitions
-            }
-
-        def failed(partition: tuple[str, int], why: Failure) -> PartitionProducers:
-            return PartitionProducers(*partition, None, (), *why)
-
-        async def find(
-            pending: list[tuple[str, int]], seconds: float
-        ) -> Mapping[tuple[str, int], int | Failure]:
-            assert broker is not None
-            return dict.fromkeys(pending, broker)
-
-        wanted = list(partitions)
-        if broker is None:
-            return await ask_leaders(self, wanted, ask, failed, timeout=timeout)
-        return await ask_brokers(self, wanted, find, ask, failed, timeout=timeout)
-
     async def find_open_transaction(
         self, topic: str, partition: int, start_offset: int, *, timeout: float | None = None
     ) -> OpenTransaction:
@@ -335,35 +240,6 @@ class TransactionOperations(Caller):
         (aborted,) = await ask_leaders(self, [(topic, partition)], ask, failed, timeout=timeout)
         return aborted
 
-    async def fence_producers(
-        self, transactional_ids: Iterable[str], *, timeout: float | None = None
-    ) -> list[FencedProducer]:
-        """Fence off the producers of transactional ids; their open transactions are aborted."""
-
-        async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, FencedProducer]:
-            fenced = await asyncio.gather(*(_fence(self, broker, id_, seconds) for id_ in mine))
-            return dict(zip(mine, fenced, strict=True))
-
-        def failed(id_: str, why: Failure) -> FencedProducer:
-            return FencedProducer(id_, None, None, *why)
-
-        return await ask_coordinators(
-            self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
-        )
-
-
-async def _fence(
-    caller: Caller, broker: int, transactional_id: str, timeout: float
-) -> FencedProducer:
-    request = InitProducerIdRequest(transactional_id, _TRANSACTION_TIMEOUT_MS)
-    reply = await caller.call_owner(
-        request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
-    )
-    error, message = failure(reply.body.error_code)
-    if error is not None:
-        return FencedProducer(transactional_id, None, None, error, message)
-    return FencedProducer(transactional_id, reply.body.producer_id, reply.body.producer_epoch)
-
 
 def _description(state: TransactionState, broker: int) -> TransactionDescription:
     error, message = failure(state.error_code)
@@ -379,24 +255,4 @@ def _description(state: TransactionState, broker: int) -> TransactionDescription
         state.transaction_timeout_ms,
         None if start < 0 else start,
         topic_partitions((each.topic, each.partitions) for each in state.topics),
-    )
-
-
-def _producers(topic: str, partition: PartitionResponse, broker: int) -> PartitionProducers:
-    return PartitionProducers(
-        topic,
-        partition.partition_index,
-        broker,
-        [
-            ActiveProducer(
-                each.producer_id,
-                each.producer_epoch,
-                each.last_sequence,
-                each.last_timestamp,
-                None if each.coordinator_epoch < 0 else each.coordinator_epoch,
-                None if each.current_txn_start_offset < 0 else each.current_txn_start_offset,
-            )
-            for each in sorted(partition.active_producers, key=lambda each: each.producer_id)
-        ],
-        *failure(partition.error_code, partition.error_message),
     )

@@ -9,10 +9,8 @@ import pytest
 
 from kafka_admin_proto.admin.errors import ConnectionFailedError
 from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
-from kafka_admin_proto.admin.operations.transactions import (
-    ActiveProducer,
-    TransactionOperations,
-)
+from kafka_admin_proto.admin.operations.producers import ActiveProducer
+from kafka_admin_proto.admin.operations.transactions import TransactionOperations
 from kafka_admin_proto.messages import describe_producers_response as producers
 from kafka_admin_proto.messages import describe_transactions_response as described
 from kafka_admin_proto.messages import metadata_response as metadata
