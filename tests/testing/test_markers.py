@@ -42,14 +42,14 @@ def test_settings_of_a_test_its_class_and_its_module(run: Any) -> None:
 
             @pytest.mark.kafka(release="3.9", brokers=3)
             def test_one(self, kafka_cluster):
-                assert shape(kafka_cluster) == (3, "3.9", {"orders"})
+                assert shape(kafka_cluster) == (3, (3, 9), {"orders"})
 
             def test_two(self, kafka_cluster, kafka_session_cluster):
-                assert shape(kafka_cluster) == (3, "4.4", {"orders"})
-                assert shape(kafka_session_cluster) == (2, "4.4", set())
+                assert shape(kafka_cluster) == (3, (4, 4), {"orders"})
+                assert shape(kafka_session_cluster) == (2, (4, 4), set())
 
         def test_three(kafka_cluster):
-            assert shape(kafka_cluster) == (3, "4.4", set())
+            assert shape(kafka_cluster) == (3, (4, 4), set())
 
         def test_without():
             pass
