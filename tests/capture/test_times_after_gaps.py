@@ -83,6 +83,23 @@ def test_a_pair_that_was_lost(tmp_path: Path) -> None:
     assert times(frames, start) == [pytest.approx(each) for each in expected]
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_pairs_between_gaps_of_both_sides(tmp_path: Path, seed: int) -> None:
+    """A gap of the responses does not end the wait for the requests, which have one too."""
+    dice = random.Random(seed)
+    packets = at(heartbeats(40), [0.02 * number for number in range(80)], handshake=True)
+    data = [each for each in packets if each.data]
+    lost = set(dice.sample(range(2, 20), 5))
+    kept = [each for each in packets if each not in [data[number] for number in lost]]
+    frames = [each for each in read(tmp_path, pcap(kept)) if each.direction == "response"]
+    latencies = {each.correlation_id: each.latency_us for each in frames}
+    assert latencies == {
+        number: None if 2 * number in lost else 20_000
+        for number in range(40)
+        if 2 * number + 1 not in lost
+    }
+
+
 @pytest.mark.parametrize("lost", [[2], [3], [3, 4], [2, 3], [5, 6, 7]])
 @pytest.mark.parametrize("handshake", [True, False])
 def test_ids_that_repeat(lost: list[int], handshake: bool, tmp_path: Path) -> None:

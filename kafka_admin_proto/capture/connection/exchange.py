@@ -175,13 +175,13 @@ class Exchange:
     def answer_early(self, ts: int, *, hurry: bool = False) -> None:
         """Decode the early responses, in order, as far as their requests are known by now.
 
-        ``hurry``: no request can come any more.
+        ``hurry``: no request can come any more, but those behind a gap that may still be filled.
         """
         early = self.early
         while early:
             data, offset, came = early.waiting[0]
-            late = ts - came > _EARLY_US and not self._client_has_gap()
-            last = hurry or late or early.size > _MAX_EARLY_BYTES
+            late = (hurry or ts - came > _EARLY_US) and not self._client_has_gap()
+            last = late or early.size > _MAX_EARLY_BYTES
             if not self._response(data, offset, came, last=last):
                 return
             early.remove_first()
