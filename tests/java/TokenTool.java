@@ -11,8 +11,8 @@ import org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallback
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler;
 
 /**
- * Kafka's check of tokens with a signature. A line has the JWKS's URL, audiences with commas, the
- * issuer ("" for none), the clock's skew, the claims of subject and scopes, and the token, split by
+ * Kafka's check of tokens with a signature. A line has the JWKS's URL, audiences with commas and the
+ * issuer ("" for none, which is allowed then), the clock's skew, the claims of subject and scopes, and the token, split by
  * tabs; the answer is "=" and the owner's name, or what is wrong.
  */
 public final class TokenTool {
@@ -38,6 +38,8 @@ public final class TokenTool {
         configs.put(SaslConfigs.SASL_OAUTHBEARER_JWKS_ENDPOINT_URL, given[0]);
         configs.put(SaslConfigs.SASL_OAUTHBEARER_EXPECTED_AUDIENCE,
             given[1].isEmpty() ? List.of() : List.of(given[1].split(",")));
+        configs.put(SaslConfigs.SASL_OAUTHBEARER_ALLOW_UNVERIFIED_AUDIENCE, given[1].isEmpty());
+        configs.put(SaslConfigs.SASL_OAUTHBEARER_ALLOW_UNVERIFIED_ISSUER, given[2].isEmpty());
         if (!given[2].isEmpty()) {
             configs.put(SaslConfigs.SASL_OAUTHBEARER_EXPECTED_ISSUER, given[2]);
         }

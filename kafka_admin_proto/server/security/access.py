@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 #: ``connections.max.idle.ms`` counts instead. Kafka only closes connections that are silent.
 _LOGIN_S = 60.0
 _MECHANISMS = "sasl.enabled.mechanisms"
+_UNVERIFIED = "sasl.oauthbearer.allow.unverified."
 #: What stands for the users in the config that a broker describes: the text itself never leaves.
 _LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required;"
 
@@ -245,10 +246,15 @@ def _tokens(
         jwks = Jwks(
             configs.texts[JWKS_URL], configs.value("sasl.oauthbearer.jwks.endpoint.refresh.ms")
         )
+        audiences = configs.value("sasl.oauthbearer.expected.audience") or ()
+        issuer = trim(configs.value("sasl.oauthbearer.expected.issuer") or "") or None
+        _check_verified(configs, "audience", audiences)
+        _check_verified(configs, "issuer", issuer)
         rules = SignedTokens(
             keys=jwks.keys,
-            audiences=configs.value("sasl.oauthbearer.expected.audience") or (),
-            issuer=configs.value("sasl.oauthbearer.expected.issuer"),
+            audiences=audiences,
+            issuer=issuer,
+            any_audience=configs.value(f"{_UNVERIFIED}audience") is True,
             skew_s=configs.value("sasl.oauthbearer.clock.skew.seconds"),
             subject_claim=_claim_name(configs, "sasl.oauthbearer.sub.claim.name"),
             scope_claim=_claim_name(configs, "sasl.oauthbearer.scope.claim.name"),
@@ -257,6 +263,16 @@ def _tokens(
     if given:
         raise _unread(given[0])
     return unsecured_owner_of if has_tokens else None, None
+
+
+def _check_verified(configs: ListenerConfigs, claim: str, expected: object) -> None:
+    """Raise SettingsError where brokers since 4.4 do not start: any audience or issuer would do."""
+    unverified = f"{_UNVERIFIED}{claim}"
+    if not expected and configs.value(unverified) is False:
+        raise SettingsError(
+            f"tokens would be let in whatever their {claim} is, with which brokers since 4.4 do "
+            f"not start: set sasl.oauthbearer.expected.{claim}, or {unverified}=true"
+        )
 
 
 def _claim_name(configs: ListenerConfigs, name: str) -> str:

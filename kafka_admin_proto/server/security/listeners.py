@@ -37,7 +37,8 @@ JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 OF_TOKENS = tuple(
     f"sasl.oauthbearer.{each}"
     for each in ("jwks.endpoint.url", "jwks.endpoint.refresh.ms", "expected.audience",
-                 "expected.issuer", "clock.skew.seconds", "scope.claim.name", "sub.claim.name")
+                 "expected.issuer", "allow.unverified.audience", "allow.unverified.issuer",
+                 "clock.skew.seconds", "scope.claim.name", "sub.claim.name")
 )  # fmt: skip
 #: Configs that listeners read → the security protocols of those that do.
 _READ_BY = {
@@ -183,6 +184,8 @@ class ListenerConfigs:
         self._release = release
 
     def value(self, name: str) -> Any:
-        """The value of a config; its text is valid."""
-        config = definitions(self._release).in_properties[name]
+        """The value of a config, None where the release has no such config; its text is valid."""
+        config = definitions(self._release).in_properties.get(name)
+        if config is None:
+            return None
         return parse(config, self.texts.get(name, config.default))

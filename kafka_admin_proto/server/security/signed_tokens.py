@@ -46,6 +46,8 @@ class SignedTokens:
     keys: Callable[[str | None, float], Collection[Jwk]]
     audiences: Collection[str]
     issuer: str | None
+    #: Where no audience is named: whether the token may be for whomever it is (4.4).
+    any_audience: bool
     skew_s: int
     subject_claim: str
     scope_claim: str
@@ -110,7 +112,8 @@ class SignedTokens:
         if audience is None and self.audiences:
             return None
         # jose4j refuses a token for somebody, whoever that is, where nobody is expected.
-        if audience is not None and not set(_list(audience)) & set(self.audiences):
+        checks = self.audiences or not self.any_audience
+        if checks and audience is not None and not set(_list(audience)) & set(self.audiences):
             return None
         scopes = claims.get(self.scope_claim)
         if isinstance(scopes, str | list):

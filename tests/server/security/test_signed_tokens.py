@@ -26,6 +26,7 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.security.jwks import Jwks
 from kafka_admin_proto.server.security.signed_tokens import SignedTokens
 from tests.helpers.java_tool import JavaTool
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 pytest.importorskip("cryptography")
@@ -41,6 +42,7 @@ URL = f"{FRONT}sasl.oauthbearer.jwks.endpoint.url"
 #: The rules of a listener, in the order of the Java program's line.
 RULES = {"audience": "orders,bills", "issuer": "https://id.example", "skew_s": 30,
          "subject": "sub", "scope": "scope"}  # fmt: skip
+CLAIMS = ("audience", "issuer")
 _CURVES: list[tuple[str, ec.EllipticCurve]] = [("P-256", ec.SECP256R1()), ("P-521", ec.SECP521R1())]
 
 
@@ -185,20 +187,22 @@ def jwks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def tokens_where_no_audience_is_expected(now_s: int) -> Iterator[tuple[str, str | None]]:
+def tokens_for_whomever(now_s: int) -> Iterator[str]:
     good = {"sub": "alice", "iss": "https://id.example", "iat": now_s - 60, "exp": now_s + 600}
-    yield signed(good), "alice"
-    yield signed({**good, "aud": None}), "alice"
-    for audience in ("orders", ["orders"], [], 1):
-        yield signed({**good, "aud": audience}), None
+    yield signed(good)
+    for audience in (None, "orders", ["orders"], [], 1):
+        yield signed({**good, "aud": audience})
 
 
-def rules(file: Path, audience: str = str(RULES["audience"])) -> SignedTokens:
+def rules(
+    file: Path, audience: str = str(RULES["audience"]), *, any_audience: bool = False
+) -> SignedTokens:
     keys = Jwks(file.as_uri(), 3_600_000)
     keys.start(0)
     return SignedTokens(
         keys=keys.keys, audiences=audience.split(",") if audience else [],
-        issuer=str(RULES["issuer"]), skew_s=30, subject_claim="sub", scope_claim="scope",
+        issuer=str(RULES["issuer"]), any_audience=any_audience, skew_s=30,
+        subject_claim="sub", scope_claim="scope",
     )  # fmt: skip
 
 
@@ -219,10 +223,19 @@ def test_whose_a_token_is(jwks: Path) -> None:
     for each, owner in tokens(now_s):
         found = checked.owner_of(each, now_s * 1000 + 999)
         assert (found and found.name) == owner, each
-    checked = rules(jwks, audience="")
-    for each, owner in tokens_where_no_audience_is_expected(now_s):
-        found = checked.owner_of(each, now_s * 1000 + 999)
-        assert (found and found.name) == owner, each
+
+
+def test_tokens_where_no_audience_is_expected(jwks: Path) -> None:
+    """Until 4.3 jose4j refuses those that name one; 4.4 lets it look at none."""
+    now_s = 1_800_000_000
+
+    def owners(*, any_audience: bool) -> list[str | None]:
+        checked = rules(jwks, audience="", any_audience=any_audience)
+        found = [checked.owner_of(each, now_s * 1000) for each in tokens_for_whomever(now_s)]
+        return [each and each.name for each in found]
+
+    assert owners(any_audience=False) == ["alice", "alice", None, None, None, None]
+    assert owners(any_audience=True) == ["alice"] * 6
 
 
 @pytest.mark.exhaustive
@@ -230,11 +243,11 @@ def test_kafka_says_the_same(jwks: Path) -> None:
     now_s = int(time.time())
     drawn = [(RULES, *each) for each in tokens(now_s) if not each[0].endswith("\r")]
     without = {**RULES, "audience": ""}
-    drawn += [(without, *each) for each in tokens_where_no_audience_is_expected(now_s)]
+    drawn += [(without, each, "alice") for each in tokens_for_whomever(now_s)]
     lines = [
         "\t".join([jwks.as_uri(), *map(str, rules.values()), token]) for rules, token, _ in drawn
     ]
-    tool = JavaTool(_TOOL, fetch_runtime("4.3.1"))
+    tool = JavaTool(_TOOL, fetch_runtime(NEWEST))
     try:
         answers = tool.ask(lines)
     finally:
@@ -245,9 +258,12 @@ def test_kafka_says_the_same(jwks: Path) -> None:
     assert found == [owner for *_, owner in drawn], answers
 
 
+ANYBODY = {f"{FRONT}sasl.oauthbearer.allow.unverified.{each}": "true" for each in CLAIMS}
+
+
 def cluster(file: Path, **more: str) -> SyncCluster:
     configs = {"sasl.enabled.mechanisms": "OAUTHBEARER", HANDLER: CLASS, URL: file.as_uri()}
-    return SyncCluster(listeners={"SASL": "SASL_PLAINTEXT"}, configs={**configs, **more})
+    return SyncCluster(listeners={"SASL": "SASL_PLAINTEXT"}, configs={**configs, **ANYBODY, **more})
 
 
 def test_a_client_logs_in_with_a_signature_alone(jwks: Path) -> None:
@@ -276,8 +292,21 @@ def test_the_example_of_the_page(jwks: Path) -> None:
     given = [each for flag, each in pairwise(words) if flag == "--config"]
     configs = dict(each.split("=", 1) for each in given)
     assert {HANDLER, URL} < {*configs}
-    with cluster(jwks, **configs):
+    with SyncCluster(listeners={"SASL": "SASL_PLAINTEXT"}, configs=configs):
         pass
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_whom_a_token_is_for_and_from_is_said_since_4_4(jwks: Path, claim: str) -> None:
+    configs = {"sasl.enabled.mechanisms": "OAUTHBEARER", HANDLER: CLASS, URL: jwks.as_uri()}
+    expected = {f"{FRONT}sasl.oauthbearer.expected.{each}": "x" for each in CLAIMS}
+    expected[f"{FRONT}sasl.oauthbearer.expected.{claim}"] = ""
+    listeners = {"SASL": "SASL_PLAINTEXT"}
+    said = f"set sasl.oauthbearer.expected.{claim}, or sasl.oauthbearer.allow.unverified.{claim}="
+    with pytest.raises(SettingsError, match=said):
+        SyncCluster(listeners=listeners, configs=configs | expected)
+    SyncCluster(listeners=listeners, configs=configs | expected, release="4.3")
+    SyncCluster(listeners=listeners, configs=configs | ANYBODY)
 
 
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
