@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.helpers.java_tool import JavaTool
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import fetch_runtime
 
-RELEASES = {"4.4": "4.4.0", "3.9": "3.9.2"}
-#: Groups' targets are made by other classes in 4.4.
-_PATCHES = {**RELEASES, "4.3": "4.3.1"}
+RELEASES = {"4.4": NEWEST, "3.9": LAST_WITH_ZOOKEEPER}
 _FOLDER = Path(__file__).parents[1] / "java"
 
 
 class ReleaseTool(JavaTool):
-    """A running program, compiled for a release, "4.4", "4.3" or "3.9".
+    """A running program, compiled for a release, "4.4" or "3.9".
 
     Lines that end with a comment of another release are left out.
     """
@@ -25,11 +24,11 @@ class ReleaseTool(JavaTool):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / name
             source.write_text("".join(_lines(_FOLDER / name, release)))
-            super().__init__(source, fetch_runtime(_PATCHES[release]))
+            super().__init__(source, fetch_runtime(RELEASES[release]))
 
 
 def _lines(source: Path, release: str) -> Iterator[str]:
     for line in source.read_text().splitlines(keepends=True):
-        if line.rstrip().endswith(tuple(f"// {each}" for each in _PATCHES if each != release)):
+        if line.rstrip().endswith(tuple(f"// {each}" for each in RELEASES if each != release)):
             continue
         yield line if release >= "4" else line.replace("common.record.internal.", "common.record.")

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.internals.LogContext;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataDelta;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorMetadataImage;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
@@ -27,6 +27,7 @@ import org.apache.kafka.coordinator.group.modern.TargetAssignmentBuilder.Consume
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 import org.apache.kafka.coordinator.group.modern.consumer.ResolvedRegularExpression;
+import org.apache.kafka.coordinator.group.util.UpdatedMembersAndTargetAssignmentView;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
 /**
@@ -162,20 +163,18 @@ public final class GroupTargets {
         String name = group.computePreferredServerAssignor(before, updated).orElse("uniform");
         ConsumerGroupPartitionAssignor assignor =
             name.equals("range") ? new RangeAssignor() : new UniformAssignor();
-        var builder = new ConsumerTargetAssignmentBuilder("group", 1, assignor)
+        var view = new UpdatedMembersAndTargetAssignmentView<>(group.members(),
+            group.staticMembers(), group.targetAssignment(), ConsumerGroupMember::instanceId);
+        view.addOrUpdateMember(updated.memberId(), updated);
+        var result = new ConsumerTargetAssignmentBuilder("group", 1, assignor)
             .withTime(Time.SYSTEM)
-            .withMembers(group.members())
-            .withStaticMembers(group.staticMembers())
+            .withMembers(view.members())
             .withSubscriptionType(type)
-            .withTargetAssignment(group.targetAssignment())
+            .withTargetAssignment(view.targetAssignment())
             .withInvertedTargetAssignment(group.invertedTargetAssignment())
             .withMetadataImage(IMAGE)
             .withResolvedRegularExpressions(group.resolvedRegularExpressions())
-            .addOrUpdateMember(updated.memberId(), updated);
-        if (replaced != null) {
-            builder.removeMember(replaced.memberId());
-        }
-        var result = builder.build();
+            .build();
         if (replaced != null) {
             Assignment copy = group.targetAssignment(replaced.memberId());
             remove(replaced.memberId());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from random import Random
 from typing import cast
 from uuid import UUID
@@ -27,9 +28,12 @@ from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import uuid_order
 from kafka_admin_proto.topic_ids import topic_id_to_text
+from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
-from tests.helpers.release_tool import ReleaseTool
+from tools.kafka_releases import NEWEST
+from tools.oracles.jars import fetch_runtime
 
+_TOOL = Path(__file__).parents[2] / "java" / "GroupTargets.java"
 _SEED = 11
 _ROUNDS = 12
 #: Groups beside Kafka's; more of them by hand.
@@ -190,7 +194,7 @@ def _text(partitions: Mapping[UUID, Sequence[int]]) -> str:
 
 @pytest.mark.exhaustive
 def test_as_kafkas_own_classes() -> None:
-    tool = ReleaseTool("GroupTargets.java", "4.3")
+    tool = JavaTool(_TOOL, fetch_runtime(NEWEST))
     try:
         for seed in range(_SEED, _SEED + _GROUPS):
             group = _Drawn(seed)

@@ -184,17 +184,14 @@ class ConsumerGroup:
         """The members once one is changed or added, without the one that it replaces.
 
         They have the order in which Kafka assigns to them: that of a HashMap to which its table of
-        members is copied, then the changed one is added and the replaced one removed.
+        members is copied without the replaced one, and then the added one. Before 4.4 the replaced
+        one was in that HashMap for a moment, and could let it grow: that is not done here.
         """
-        names = timeline_order(self.members, self._most_members)
         replaced = self.static.get(member.instance_id or "", member.id)
-        if replaced in names and hash_order((member.id, replaced))[0] == replaced != member.id:
-            names.remove(replaced)  # first, and the HashMap does not grow for both
+        names = timeline_order(self.members, self._most_members)
+        kept = (name for name in names if name != replaced or name == member.id)
         changed = {**self.members, member.id: member}
-        found = {name: changed[name] for name in hash_order((*names, member.id))}
-        if replaced != member.id:
-            found.pop(replaced, None)
-        return found
+        return {name: changed[name] for name in hash_order((*kept, member.id))}
 
     def is_owned(self, topic_id: UUID, number: int) -> bool:
         """Whether a member has a partition, or has not given it back yet."""
