@@ -17,7 +17,8 @@
 #   make bench-speed       the compiled engine beside the fused code, into docs/benchmarks-speed.md
 #   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
 #   make release   wheel and sdist into dist/, each installed by itself and tried
-#   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise
+#   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise;
+#                  DEFINITIONS=FOLDER compares a checkout of Kafka's sources
 PYTHON ?= python3
 VENV   ?= .venv
 RUN    := $(VENV)/bin/python
@@ -182,7 +183,7 @@ conformance: $(READY)
 	$(RUN) -m tools.oracles.conformance --write
 
 drift: $(READY)
-	$(RUN) -m tools.definitions.drift $(RELEASE)
+	$(RUN) -m tools.definitions.drift $(if $(DEFINITIONS),"$(DEFINITIONS)",$(RELEASE))
 
 # `python -m tools.release VERSION` goes before it: the number, and the changelog.
 release: $(READY)

@@ -11,13 +11,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import FetchError, fetch_runtime
 from tools.oracles.java import ProgramError, run
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "schemas" / "configs.json"
 #: The releases whose configs are known: those that the server plays, and the newest.
-RELEASES = ("3.9.2", "4.3.1", "4.4.0")
+RELEASES = (LAST_WITH_ZOOKEEPER, BEFORE_NEWEST, NEWEST)
 _SOURCE = Path(__file__).parent / "ConfigDefinitions.java"
 
 #: Kind ("topic", "broker", "group", "client_metrics") → definitions in the order of their checks.

@@ -1,7 +1,9 @@
-"""What a Kafka release on Maven Central has that ``schemas/kafka/`` lacks or has in another form.
+"""What a Kafka release has that ``schemas/kafka/`` lacks or has in another form.
 
-Run as ``make drift RELEASE=4.4.0``. Message by message and version by version it names what a
-review of that release has to look at; exit code 1 if there is anything. Versions that are only
+Run as ``make drift RELEASE=4.4.0``, for a release on Maven Central, or as ``make drift
+DEFINITIONS=FOLDER`` for a checkout of Kafka's sources, or the definitions out of one. It says what
+a person has to decide, a line for each kind of difference, and with ``--output text`` names each
+message and version; exit code 1 if there is anything. Versions that are only
 here are normal: older releases had them, or newer ones have. Layouts that the overlay lists as
 changed between releases, and names that it lists as former ones, are known and only counted.
 """
@@ -12,20 +14,23 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from kafka_admin_proto.errors import SchemaError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.diff import NEVER, Difference, diff
 from kafka_admin_proto.schema.fields import FieldSpec
+from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay
 from kafka_admin_proto.schema.versions import VersionRange
 from tools.definitions.config_definitions import FILE as CONFIGS
 from tools.definitions.config_definitions import config_definitions, differences
-from tools.definitions.import_schemas import definitions
+from tools.definitions.import_schemas import definition_texts, definitions_in
 from tools.oracles.jars import FetchError, ToolMissingError
 
 
@@ -38,13 +43,36 @@ class Drift(msgspec.Struct, frozen=True):
     here: str
     there: str
 
+    @property
+    def where(self) -> str:
+        return f"{self.message} v{self.versions}" if self.versions else self.message
+
     def __str__(self) -> str:
-        where = f"{self.message} v{self.versions}" if self.versions else self.message
+        where = self.where
         if not self.here:
             return f"{where}: {self.what}: only there, {self.there}"
         if not self.there:
             return f"{where}: {self.what}: only here, {self.here}"
         return f"{where}: {self.what}: here {self.here}, there {self.there}"
+
+
+#: Names that a line of decisions has.
+_NAMED = 8
+UNREAD = "definition"
+_FACTS_OF_FIELDS = (" default", " map key", " entity type")
+#: What a difference is about → what a person decides of it, in the order of the lines.
+DECISIONS = {
+    UNREAD: "teach the reader what is new in definitions that it cannot read",
+    "message": "import new messages, and say which of their fields are secrets and what they mean",
+    "version": "import new versions, and let the cluster serve them or not",
+    "(header)": "see which header is right, and whether headerVersions say so",
+    "config": "import other configs, and let the cluster read them or not",
+    "api key": "see whether a message was renamed, and list its former name in the overlay",
+    "unstable": "see whether versions that are still being developed are to be decoded",
+    "deprecated": "see what warns of deprecated versions",
+    "fact": "see whether the facts that change no byte are to be as there",
+    "layout": "say which layout a version has where there are two, and list the other as changed",
+}
 
 
 class Report(msgspec.Struct):
@@ -186,13 +214,39 @@ def _ranges(versions: Iterable[int]) -> str:
 
 def of_release(release: str) -> Report:
     """The report for a release, its definitions read out of its jars."""
+    report = _of_texts(definition_texts(release))
+    _compare_configs(release, report)
+    return report
+
+
+def of_folder(folder: Path) -> Report:
+    """The report for the definitions in a folder. Raises ValueError where there are none."""
+    texts = list(definitions_in(folder))
+    if not texts:
+        raise ValueError(f"{folder} has no folder `message` or `metadata` with definitions in JSON")
+    report = _of_texts(texts)
+    report.known.append("configs are not compared: sources have no classes that could be asked")
+    return report
+
+
+def _of_texts(texts: Iterable[tuple[str, str]]) -> Report:
+    """A definition that cannot be read, for something new in it, is a difference too."""
+    theirs: dict[str, MessageSpec] = {}
+    unread = []
+    for place, text in texts:
+        try:
+            spec = read_message(text, file=place)
+        except SchemaError as error:
+            unread.append(Drift(place, "", UNREAD, "", str(error)))
+        else:
+            theirs[spec.name] = spec
     names = catalog().names()
     report = compare(
         {name: catalog().spec(name) for name in names},
-        definitions(release),
+        theirs,
         {name: catalog().overlay(name) for name in names},
     )
-    _compare_configs(release, report)
+    report.drifts[:0] = unread
     return report
 
 
@@ -211,25 +265,48 @@ def _compare_configs(release: str, report: Report) -> None:
     ]
 
 
+def decisions(report: Report) -> Iterator[str]:
+    """What a person has to decide, a line for each kind of difference that there is."""
+    found: dict[str, dict[str, None]] = {kind: {} for kind in DECISIONS}
+    for each in report.drifts:
+        found[_kind(each)][each.where] = None
+    for kind, names in found.items():
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"{DECISIONS[kind]}: {', '.join([*names][:_NAMED])}{more}"
+
+
+def _kind(drift: Drift) -> str:
+    if drift.message.startswith("config "):
+        return "config"
+    if drift.what in ("type", "listeners") or drift.what.endswith(_FACTS_OF_FIELDS):
+        return "fact"
+    return drift.what if drift.what in DECISIONS else "layout"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("release", help='such as "4.4.0"')
-    parser.add_argument("--output", choices=["text", "json"], default="text")
+    parser.add_argument("release", help='such as "4.4.0", or a folder with definitions')
+    parser.add_argument("--output", choices=["decisions", "text", "json"], default="decisions")
     arguments = parser.parse_args()
+    folder = Path(arguments.release)
     try:
-        report = of_release(arguments.release)
+        report = of_folder(folder) if folder.is_dir() else of_release(arguments.release)
     except (FetchError, ToolMissingError, ValueError) as error:
         print(f"cannot compare with {arguments.release}: {error}", file=sys.stderr)
         return 2
     if arguments.output == "json":
         print(json.dumps(msgspec.to_builtins(report), indent=2))
         return bool(report.drifts)
-    for drift in report.drifts:
-        print(drift)
-    for line in report.known:
-        print(f"known: {line}")
-    for name, versions in report.only_here.items():
-        print(f"only here: {name} v{versions}")
+    if arguments.output == "text":
+        for drift in report.drifts:
+            print(drift)
+        for line in report.known:
+            print(f"known: {line}")
+        for name, versions in report.only_here.items():
+            print(f"only here: {name} v{versions}")
+    for line in decisions(report):
+        print(line)
     print(
         f"{len(report.drifts)} differences from {arguments.release} to look at, "
         f"{len(report.known)} known, {len(report.only_here)} messages with versions only here"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -22,30 +23,43 @@ from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, read_overlay
 from tools.definitions.merge import Merged, merge
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles import jars
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "schemas"
 #: Last release with ZooKeeper (and so with all old versions), and the newest one.
-RELEASES = ("3.9.2", "4.4.0")
+RELEASES = (LAST_WITH_ZOOKEEPER, NEWEST)
 _WITH_KEYS = ("request", "response")
+#: Folders of definitions, in jars and in Kafka's sources (`src/main/resources/common/…`).
+_FOLDERS = ("message", "metadata")
 
 
-def definitions(release: str) -> dict[str, MessageSpec]:
-    """Every message definition of a release, read from its jars, by name."""
-    found: dict[str, MessageSpec] = {}
+def definition_texts(release: str) -> Iterator[tuple[str, str]]:
+    """(place, text) of every message definition of a release, out of its jars."""
     for jar in jars.fetch(release, jars.definition_artifacts(release)):
         with zipfile.ZipFile(jar) as archive:
             for entry in sorted(archive.namelist()):
-                folder = entry.rpartition("/")[0]
-                if not entry.endswith(".json") or not folder.endswith(("message", "metadata")):
-                    continue
-                spec = read_message(archive.read(entry).decode(), file=f"{jar.name}:{entry}")
-                if spec.name in found:
-                    raise SystemExit(
-                        f"{spec.name} is defined twice: {found[spec.name].file}, {entry}"
-                    )
-                found[spec.name] = spec
+                if entry.endswith(".json") and entry.split("/")[-2] in _FOLDERS:
+                    yield f"{jar.name}:{entry}", archive.read(entry).decode()
+
+
+def definitions_in(folder: Path) -> Iterator[tuple[str, str]]:
+    """The same of a checkout of Kafka, or of a part of it; those of Kafka's tests are left out."""
+    for file in sorted(folder.resolve().rglob("*.json")):
+        place = file.relative_to(folder.resolve())
+        if file.parent.name in _FOLDERS and not {"test", "build"} & {*place.parts}:
+            yield str(place), file.read_text("utf-8")
+
+
+def definitions(release: str) -> dict[str, MessageSpec]:
+    """Every message definition of a release, by name."""
+    found: dict[str, MessageSpec] = {}
+    for place, text in definition_texts(release):
+        spec = read_message(text, file=place)
+        if spec.name in found:
+            raise SystemExit(f"{spec.name} is defined twice: {found[spec.name].file}, {place}")
+        found[spec.name] = spec
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,17 @@ from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, apply_overlay
 from tests.helpers.requirements import require_oracle
-from tools.definitions.drift import Report, compare, of_release
+from tools.definitions.drift import (
+    DECISIONS,
+    UNREAD,
+    Report,
+    compare,
+    decisions,
+    of_folder,
+    of_release,
+)
+from tools.definitions.import_schemas import SCHEMAS
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 
 FIELD: dict[str, Any] = {"name": "Text", "type": "string", "versions": "0+"}
 
@@ -121,7 +132,7 @@ def test_a_message_that_is_not_here() -> None:
 @pytest.mark.exhaustive
 def test_the_newest_release_has_nothing_that_is_not_here() -> None:
     require_oracle()
-    report = of_release("4.4.0")
+    report = of_release(NEWEST)
     assert report.drifts == []
     assert not [line for line in report.known if "not compared" in line]
     assert report.only_here["CreateTopicsRequest"] == "0-1"
@@ -131,11 +142,61 @@ def test_the_newest_release_has_nothing_that_is_not_here() -> None:
 def test_the_older_release_differs_in_facts_alone() -> None:
     """Its layouts are here, or listed as changed; of other facts the newest release's count."""
     require_oracle()
-    report = of_release("3.9.2")
+    report = of_release(LAST_WITH_ZOOKEEPER)
     assert {drift.what.rpartition(".")[2] for drift in report.drifts} <= {
         "unstable", "name map key", "partition_index map key", "topic_id map key",
         "subscribed_topic_names entity type",
     }  # fmt: skip
+
+
+PING = {"apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0",
+        "flexibleVersions": "0+", "headerVersions": {"0+": "2"}, "fields": [FIELD]}  # fmt: skip
+RESOURCES = Path("clients/src/main/resources/common/message")
+
+
+def sources(folder: Path, *definitions: dict[str, Any], where: Path = RESOURCES) -> Path:
+    """A checkout of Kafka with these definitions."""
+    (folder / where).mkdir(parents=True, exist_ok=True)
+    for each in definitions:
+        (folder / where / f"{each['name']}.json").write_text(json.dumps(each))
+    return folder
+
+
+def test_the_sources_of_a_release_to_come(tmp_path: Path) -> None:
+    sources(tmp_path, PING, PING | {"name": "NewerRequest", "sizeHint": 7})
+    sources(tmp_path, PING | {"name": "ForTests"}, where=Path("clients/src/test/message"))
+    metadata = Path("metadata/src/main/resources/common/metadata")
+    topic = json.loads((SCHEMAS / "kafka" / "TopicRecord.json").read_text()) | {
+        "validVersions": "0-1"
+    }
+    sources(tmp_path, topic, where=metadata)
+    report = of_folder(tmp_path)
+    unread, *others = map(str, report.drifts)
+    assert unread.startswith(f"{RESOURCES / 'NewerRequest.json'}: definition: only there, ")
+    assert "sizeHint" in unread
+    assert others == [
+        "PingRequest: message: only there, request, versions 0",
+        "TopicRecord v1: version: only there, valid",
+    ]
+    assert list(decisions(report)) == [
+        f"{DECISIONS[UNREAD]}: {RESOURCES / 'NewerRequest.json'}",
+        f"{DECISIONS['message']}: PingRequest",
+        f"{DECISIONS['version']}: TopicRecord v1",
+    ]
+
+
+@pytest.mark.parametrize(("there", "line"), KINDS, ids=[line for _, line in KINDS])
+def test_each_kind_is_to_be_decided(there: MessageSpec, line: str) -> None:
+    lines = list(decisions(found(message(), there)))
+    assert {each.partition(": ")[0] for each in lines} <= {*DECISIONS.values()}
+    assert any(each.endswith(f": {line.partition(': ')[0]}") for each in lines)
+
+
+def test_a_folder_without_definitions(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tools.definitions.drift", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"{tmp_path} has no folder `message` or `metadata` with" in done.stderr
 
 
 def test_a_release_that_is_none() -> None:
