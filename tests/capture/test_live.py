@@ -27,7 +27,7 @@ from kafka_admin_proto.render.embedded import has_embedded
 from tests.capture.credentials import Leaks, new_frames, outputs
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle, skip_or_fail
-from tools.clusters import NEWEST_BROKER
+from tools.kafka_releases import NEWEST
 from tools.oracles import tshark, tshark_times
 from tools.oracles.comparison import as_java
 from tools.oracles.oracle import Decoded, JavaOracle
@@ -209,7 +209,7 @@ def test_times_and_pairs_of_tshark(recorded: Live, tmp_path: Path) -> None:
 
 def test_what_the_clusters_were_made_to_say() -> None:
     kraft = live("kraft")
-    assert kraft.capture.release == NEWEST_BROKER  # else those that are kept are to be made anew
+    assert kraft.capture.release == NEWEST  # else those that are kept are to be made anew
     apis = {each.api for each in kraft.frames}
     assert {"Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "Envelope", "ShareFetch"} <= apis
     assert len(apis) >= 65

@@ -23,6 +23,7 @@ from tests.placement.clusters import (
     replica_counts,
     squares,
 )
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -100,7 +101,7 @@ def check_moves(current: Assignment, ours: Assignment, theirs: Assignment) -> No
 @pytest.mark.exhaustive
 def test_new_topics_are_as_even_as_those_of_a_controller(place: Ask) -> None:
     clusters = draw_clusters(1)
-    for drawn, theirs in zip(clusters, place("PlacementTool.java", "4.3.1", clusters), strict=True):
+    for drawn, theirs in zip(clusters, place("PlacementTool.java", NEWEST, clusters), strict=True):
         ours = place_new(drawn.racks, drawn.partitions, drawn.factor, seed=drawn.seed)
         check_beside(drawn, ours, theirs)
 
@@ -113,8 +114,8 @@ def test_a_changed_replication_factor_is_as_even_as_a_new_topic(place: Ask) -> N
         drawn._replace(factor=random.Random(drawn.seed).randint(1, min(5, len(drawn.racks))))
         for drawn in clusters
     ]
-    before = place("PlacementTool.java", "4.3.1", clusters)
-    after = place("PlacementTool.java", "4.3.1", others)
+    before = place("PlacementTool.java", NEWEST, clusters)
+    after = place("PlacementTool.java", NEWEST, others)
     for drawn, current, theirs in zip(others, before, after, strict=True):
         ours = regenerate(drawn.racks, current, replication_factor=drawn.factor, seed=drawn.seed)
         check_beside(drawn, ours, theirs)
@@ -133,8 +134,8 @@ def test_a_topic_on_other_brokers_is_as_even_and_moves_no_more(place: Ask) -> No
         new = {1000 + number: draw.choice(names) for number in range(draw.randint(0, 4))}
         before.append(drawn)
         after.append(drawn._replace(racks={**left, **new}))
-    current = place("PlacementTool.java", "4.3.1", before)
-    proposed = place("PlacementTool.java", "4.3.1", after)
+    current = place("PlacementTool.java", NEWEST, before)
+    proposed = place("PlacementTool.java", NEWEST, after)
     for drawn, now, theirs in zip(after, current, proposed, strict=True):
         ours = regenerate(drawn.racks, now, seed=drawn.seed)
         check_beside(drawn, ours, theirs)

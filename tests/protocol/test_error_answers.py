@@ -23,6 +23,7 @@ from kafka_admin_proto.testing.strategies import messages
 from kafka_admin_proto.values import Message
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws, sample
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -78,7 +79,7 @@ def test_a_request_that_failed_has_its_code_in_every_row(case: tuple[Message, in
 
 @pytest.mark.exhaustive
 def test_kafkas_requests_fail_in_the_same_places() -> None:
-    jars = fetch("4.3.1", ["kafka-clients", *SLF4J])
+    jars = fetch(NEWEST, ["kafka-clients", *SLF4J])
     tool = JavaTool(Path(__file__).parents[1] / "java" / JAVA, jars)
     compared = set[str]()
 

@@ -16,7 +16,7 @@ from kafka_admin_proto.proxy import SyncProxy
 from tests.helpers.requirements import require_oracle
 from tests.server.clients import test_beside_real as beside_real
 from tests.server.clients.pair import Pair, Side, started_pair
-from tools.clusters import NEWEST_BROKER
+from tools.kafka_releases import NEWEST
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live clients")]
 
@@ -29,7 +29,7 @@ test_requests_of_admin_clients = beside_real.test_requests_of_admin_clients
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     require_oracle()
     with (
-        started_pair(tmp_path_factory.mktemp("clients"), NEWEST_BROKER) as found,
+        started_pair(tmp_path_factory.mktemp("clients"), NEWEST) as found,
         SyncProxy(found.real.bootstrap) as proxy,
     ):
         with SyncAdminClient(proxy.bootstrap_servers) as client:

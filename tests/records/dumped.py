@@ -12,10 +12,10 @@ from typing import Any
 from kafka_admin_proto.records.segments.files_beside import rows_beside
 from kafka_admin_proto.records.segments.rows import segment_rows
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import run
 
-RELEASE = "4.3.1"
 _DUMP = "org.apache.kafka.tools.DumpLogSegments"
 _DUMPED = re.compile(r"\| offset: (\d+) CreateTime: (-?\d+) .*headerKeys: \[\] (\w+):? ({.*})")
 _VALUE = re.compile(r"(\w+): (\S+)")
@@ -26,7 +26,7 @@ _BATCH = re.compile(r"baseOffset: .* partitionLeaderEpoch: (-?\d+) .* position: 
 def dump(files: Iterable[Path], *options: str) -> str:
     """What it prints of these files."""
     require_oracle()
-    return run(fetch_runtime(RELEASE), _DUMP, *options, "--files", ",".join(map(str, files)))
+    return run(fetch_runtime(NEWEST), _DUMP, *options, "--files", ",".join(map(str, files)))
 
 
 @cache

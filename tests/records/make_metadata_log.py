@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 FOLDER = Path(__file__).parent / "data" / "__cluster_metadata-0"
@@ -59,7 +60,7 @@ listeners=CLIENT://127.0.0.1:{client},INTERNAL://127.0.0.1:{internal}
 
 def make(target: Path) -> None:
     """Run the cluster and put its metadata log into ``target``."""
-    jars = os.pathsep.join(map(str, fetch_runtime("4.3.1")))
+    jars = os.pathsep.join(map(str, fetch_runtime(NEWEST)))
     ports = [_free_port() for _ in range(5)]
     with tempfile.TemporaryDirectory() as folder:
         files = []

@@ -30,6 +30,7 @@ from kafka_admin_proto.messages import (
     TopicRecord,
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
+    UnregisterControllerRecord,
     UserScramCredentialRecord,
 )
 from kafka_admin_proto.messages.client_quota_record import EntityData
@@ -186,6 +187,8 @@ def _unregister_broker(random: Random) -> Versioned:
 
 
 def _controller(random: Random) -> Versioned:
+    if random.random() < 0.4:
+        return UnregisterControllerRecord(controller_id=random.choice((1, 2, 3))), 0
     record = RegisterControllerRecord(
         controller_id=random.choice((1, 2)),
         incarnation_id=UUID(int=random.randrange(1 << 128)),
@@ -204,7 +207,7 @@ def _config(random: Random) -> Versioned:
 
 def _feature(random: Random) -> Versioned:
     if random.random() < 0.3:
-        return FeatureLevelRecord(name="metadata.version", feature_level=random.randint(7, 30)), 0
+        return FeatureLevelRecord(name="metadata.version", feature_level=random.randint(7, 33)), 0
     name = random.choice(("group.version", "share.version"))
     return FeatureLevelRecord(name=name, feature_level=random.randint(0, 2)), 0
 
@@ -266,7 +269,7 @@ def _nothing(random: Random) -> Versioned:
 
 _MAKERS = {
     _topic: 3, _remove_topic: 1, _partition: 6, _change_partition: 8, _clear_elr: 1,
-    _register_broker: 2, _change_broker: 3, _fence: 2, _unregister_broker: 1, _controller: 1,
+    _register_broker: 2, _change_broker: 3, _fence: 2, _unregister_broker: 1, _controller: 2,
     _config: 4, _feature: 2, _acl: 3, _quota: 3, _user: 3, _token: 2, _producer_ids: 1,
     _nothing: 1,
 }  # fmt: skip

@@ -7,10 +7,8 @@ import os
 import pytest
 
 from tests.scheduling.group_order import LIVE
-from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER
+from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 
-#: The release that the cluster plays by default.
-NEWEST = "4.4.0"
 #: By hand the others: brokers of 3.9 are slow to hear of changes.
 RELEASES = os.environ.get("KAFKA_ADMIN_PROTO_RELEASES", NEWEST).split(",")
 
@@ -19,7 +17,7 @@ def real_releases(group: str) -> list[object]:
     """The newest release as a parameter, and older ones for ``make explore``, each a live group."""
     older = [
         pytest.param(each, marks=[_group(group, each), pytest.mark.explore])
-        for each in (NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
+        for each in (BEFORE_NEWEST, LAST_WITH_ZOOKEEPER)
     ]
     return [pytest.param(NEWEST, marks=_group(group, NEWEST)), *older]
 

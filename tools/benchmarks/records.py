@@ -38,7 +38,7 @@ from tools.benchmarks.record_load import (
 )
 from tools.benchmarks.request_load import Load, load
 from tools.benchmarks.server import MIB, Figure, Server, ours, pin, real, table
-from tools.clusters import NEWEST_BROKER
+from tools.kafka_releases import NEWEST
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-records.md"
 
@@ -211,7 +211,7 @@ def page(results: Results, options: argparse.Namespace) -> str:
     engine = "without the compiled engine" if compiled is None else "with the compiled engine"
     return f"""# Records and groups beside a real broker
 
-One node of each: `kap serve`, {engine}, and Kafka {NEWEST_BROKER} with the options of the
+One node of each: `kap serve`, {engine}, and Kafka {NEWEST} with the options of the
 JVM, the threads and the logs that it ships with. {machine}.
 Medians; the last column is how many times better `kap serve` is. Made by
 `python -m tools.benchmarks.records {flags} --write`.

@@ -36,7 +36,8 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.values import Message
 from tools.benchmarks.request_load import Load, answer, cpu_s, load, request_frame, resident_bytes
-from tools.clusters import HOST, NEWEST_BROKER, kraft
+from tools.clusters import HOST, kraft
+from tools.kafka_releases import NEWEST
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-server.md"
 
@@ -289,7 +290,7 @@ def page(results: Results, options: argparse.Namespace) -> str:
     ]
     return f"""# A cluster for tests beside a real broker
 
-One node of each: `kap serve`, and Kafka {NEWEST_BROKER} with the options of the JVM, the threads
+One node of each: `kap serve`, and Kafka {NEWEST} with the options of the JVM, the threads
 and the logs that it ships with. {os.cpu_count()} processors, CPython {platform.python_version()}.
 Medians; the last column is how many times better `kap serve` is. Made by
 `python -m tools.benchmarks.server {flags} --write`.
@@ -310,7 +311,7 @@ three partitions with one config. Each was asked for {options.warm_up:g} seconds
 
 
 def table(rows: Sequence[tuple[str, list[str]]]) -> str:
-    names = ("`kap serve`", f"Kafka {NEWEST_BROKER}")[: len(rows[0][1]) - 1]
+    names = ("`kap serve`", f"Kafka {NEWEST}")[: len(rows[0][1]) - 1]
     lines = [f"| | {' | '.join(names)} | |", f"|---|{'--:|' * (len(names) + 1)}"]
     lines += [f"| {title} | {' | '.join(cells)} |" for title, cells in rows]
     return "\n".join(lines) + "\n"

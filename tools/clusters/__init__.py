@@ -1,6 +1,6 @@
 """Real brokers from the published jars, on free ports of 127.0.0.1, for as long as a `with` lasts.
 
-    with kraft(folder, "4.3.1", nodes=3) as cluster:
+    with kraft(folder, nodes=3) as cluster:
         cluster.bootstrap               # "127.0.0.1:21034,127.0.0.1:22711,127.0.0.1:29120"
 
 KRaft nodes are broker and controller at once; `zookeeper` starts what releases before 4.0 also ran
@@ -13,12 +13,10 @@ this one (`setpriv`, of util-linux). Each broker writes `server.log` and, at DEB
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, sasl_properties, tls_properties
 from tools.clusters.processes import HOST, ClusterError, free_ports
-from tools.clusters.started import LAST_WITH_ZOOKEEPER, NEWEST_BROKER, kraft, zookeeper
+from tools.clusters.started import kraft, zookeeper
 
 __all__ = [
     "HOST",
-    "LAST_WITH_ZOOKEEPER",
-    "NEWEST_BROKER",
     "Cluster",
     "ClusterError",
     "Listener",

@@ -18,11 +18,9 @@ from tools.clusters.processes import (
     start_java,
     wait_for_port,
 )
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import make_archive
-
-NEWEST_BROKER = "4.3.1"
-LAST_WITH_ZOOKEEPER = "3.9.2"
 
 #: As in the properties that Kafka ships.
 _SHIPPED_THREADS = {"num.network.threads": "3", "num.io.threads": "8"}
@@ -33,7 +31,7 @@ Around = Callable[[list[int]], contextlib.AbstractContextManager[object]]
 @contextlib.contextmanager
 def kraft(
     folder: Path,
-    release: str = NEWEST_BROKER,
+    release: str = NEWEST,
     *,
     nodes: int = 1,
     properties: Mapping[str, str] | None = None,

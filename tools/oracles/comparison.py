@@ -25,11 +25,12 @@ from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.wire.types.tagged import TaggedFields
 from kafka_admin_proto.wire.varint import MAX_UVARINT
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.damage import damage
 from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal
 
 #: Last release with ZooKeeper (and so with all old versions), and the newest one.
-RELEASES = ("3.9.2", "4.4.0")
+RELEASES = (LAST_WITH_ZOOKEEPER, NEWEST)
 
 
 class OnlyJavaReads(Struct, frozen=True):

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import definition_artifacts, fetch
 from tools.oracles.libraries import JACKSON, SLF4J
 from tools.oracles.line_program import LineProgram
-
-NEWEST = "4.4.0"
 
 _Answer = TypeVar("_Answer")
 

@@ -7,28 +7,22 @@ with KAFKA_ADMIN_PROTO_NO_FETCH=1 then: a test that needs anything else fails wi
 from __future__ import annotations
 
 from kafka_admin_proto.protocol.releases import releases
-from tools.clusters import LAST_WITH_ZOOKEEPER, NEWEST_BROKER
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import definition_artifacts, fetch, fetch_of_each, fetch_runtime
 from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J, SPARK_KAFKA
-from tools.oracles.oracle import NEWEST
 
 #: What programs of the tests need of a release, beside the definitions.
 _OTHERS = {
     NEWEST: ("kafka-server-common",),
-    NEWEST_BROKER: ("kafka-clients", "kafka-metadata", "kafka-server-common"),
     LAST_WITH_ZOOKEEPER: ("kafka-server-common", "kafka_2.13"),
 }
-#: Releases whose definitions are compared with ours.
-_DEFINITIONS = (LAST_WITH_ZOOKEEPER, NEWEST)
 
 
 def bring() -> None:
     """Fetch what is not in the cache yet. Raises FetchError or ToolMissingError."""
     fetch_of_each([each.patch for each in releases()], "kafka-clients")
     for release, others in _OTHERS.items():
-        definitions = definition_artifacts(release) if release in _DEFINITIONS else ()
-        fetch(release, [*definitions, *others, *SLF4J, *JACKSON, *COMPRESSION])
-    for release in (NEWEST, NEWEST_BROKER, LAST_WITH_ZOOKEEPER):
+        fetch(release, [*definition_artifacts(release), *others, *SLF4J, *JACKSON, *COMPRESSION])
         fetch_runtime(release)
     fetch("spark-kafka", SPARK_KAFKA)
 

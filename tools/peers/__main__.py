@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from tools.clusters import NEWEST_BROKER, kraft
+from tools.clusters import kraft
+from tools.kafka_releases import NEWEST
 from tools.peers import franz_go, kafka_python, rskafka
 from tools.peers.suite import Result, Suite
 
@@ -128,7 +129,7 @@ def _real(suite: Suite) -> Iterator[str]:
 def _page() -> str:
     """The counts of each suite that has run, and why each test that failed did."""
     explained = msgspec.json.decode(_EXPLAINED.read_bytes(), type=dict[str, dict[str, str]])
-    lines, rest = [_HEAD.format(release=NEWEST_BROKER)], []
+    lines, rest = [_HEAD.format(release=NEWEST)], []
     for name, suite in _SUITES.items():
         ours, theirs = (_results(each, name) for each in ("kap", "real"))
         if not ours:

@@ -15,8 +15,6 @@ from typing import Any
 from kafka_admin_proto import ApiVersionsRequest, SaslHandshakeRequest
 from kafka_admin_proto.protocol import write_request
 from tools.clusters import (
-    LAST_WITH_ZOOKEEPER,
-    NEWEST_BROKER,
     Cluster,
     ClusterError,
     Listener,
@@ -24,6 +22,7 @@ from tools.clusters import (
     sasl_properties,
     zookeeper,
 )
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.java import compiled, java, java_options
 from tools.traffic.capture_files import Capture
 from tools.traffic.tcpdump import tcpdump
@@ -46,7 +45,7 @@ def kraft_traffic(folder: Path) -> Capture:
         "super.users": "User:ANONYMOUS",
     }
     around = _captured(folder)
-    with kraft(folder, NEWEST_BROKER, nodes=3, properties=properties, around=around) as cluster:
+    with kraft(folder, NEWEST, nodes=3, properties=properties, around=around) as cluster:
 
         def change_leader(said: str) -> bool:
             leads = said.startswith("leader ")
@@ -76,7 +75,7 @@ def sasl_traffic(folder: Path) -> Capture:
         "properties": {"delegation.token.secret.key": "a-key-of-this-test"},
         "scram": [f"SCRAM-SHA-256=[name=alice,password={PASSWORDS['alice']}]"],
     }
-    with kraft(folder, NEWEST_BROKER, around=_captured(folder), **options) as cluster:
+    with kraft(folder, NEWEST, around=_captured(folder), **options) as cluster:
         address = cluster.address("SASL")
         clients = [
             *("PLAIN", "bob", PASSWORDS["bob"]),

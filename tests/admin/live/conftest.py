@@ -19,7 +19,8 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.secured import Secured, start_secured
 from tests.helpers.requirements import require_oracle
 from tests.scheduling.group_order import LIVE
-from tools.clusters import NEWEST_BROKER, Cluster, kraft, zookeeper
+from tools.clusters import Cluster, kraft, zookeeper
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 _HERE = Path(__file__).parent
@@ -65,8 +66,9 @@ def admin(cluster: Cluster) -> Iterator[SyncAdminClient]:
 
 @pytest.fixture(scope="package")
 def kraft_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three nodes of 4.3.1 in three racks, brokers and controllers at once, with an authorizer
-    that lets the anonymous users of the plain listener do all.
+    """Three nodes of the newest release in three racks, brokers and controllers at once.
+
+    Their authorizer lets the anonymous users of the plain listener do all.
     """
     require_oracle()
     name = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -89,7 +91,7 @@ def zookeeper_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clus
 
 @pytest.fixture(scope="package")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """One node of 4.3.1 with a listener for each way of logging in."""
+    """One node of the newest release with a listener for each way of logging in."""
     require_oracle()
     with start_secured(tmp_path_factory.mktemp("secured")) as found:
         yield found
@@ -97,9 +99,9 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 
 @pytest.fixture(scope="package")
 def kafka_tools() -> Iterator[KafkaTools]:
-    """Kafka's commands, of 4.3.1 for clusters of 3.9.2 too."""
+    """Kafka's commands, of the newest release for clusters of 3.9.2 too."""
     require_oracle()
-    tools = KafkaTools(fetch_runtime(NEWEST_BROKER))
+    tools = KafkaTools(fetch_runtime(NEWEST))
     yield tools
     tools.close()
 

@@ -14,9 +14,9 @@ from kafka_admin_proto.admin.settings.jaas import read_jaas
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
-from tools.oracles.oracle import NEWEST
 
 TOOL = Path(__file__).parents[2] / "java" / "JaasTool.java"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -20,6 +20,7 @@ from kafka_admin_proto.protocol.connection.sasl_server import ServerExchange
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -113,7 +114,7 @@ Ask = Callable[..., list[str]]
 def kafka() -> Iterator[Ask]:
     """What Kafka's classes answer to a line of ScramTool, its words decoded."""
     require_oracle()
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
+    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
 
     def ask(verb: str, *values: str | bytes) -> list[str]:
         words = (each.encode() if isinstance(each, str) else each for each in values)

@@ -36,6 +36,7 @@ from kafka_admin_proto.records.batches.model import COMPRESSIONS, CompressionNam
 from tests.helpers.profile import EXHAUSTIVE
 from tests.records.conftest import Ask
 from tests.records.values import batches
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 
 pytestmark = pytest.mark.exhaustive
 
@@ -43,9 +44,8 @@ pytestmark = pytest.mark.exhaustive
 RELEASES = [
     pytest.param(release, marks=[pytest.mark.xdist_group(f"records of {release}"), *more])
     for release, more in (
-        ("3.9.2", [pytest.mark.exhaustive]),
-        ("4.3.1", [pytest.mark.explore]),
-        ("4.4.0", []),
+        (LAST_WITH_ZOOKEEPER, [pytest.mark.exhaustive]),
+        (NEWEST, []),
     )
 ]
 FORMATS = [

@@ -1,4 +1,4 @@
-"""The metadata log beside Kafka 4.3.1's own readers: DumpLogSegments, and MetadataDelta."""
+"""The metadata log beside Kafka's own readers: DumpLogSegments, and MetadataDelta."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from kafka_admin_proto.server.log.snapshots import snapshot_bytes, snapshot_name
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
-from tests.records.dumped import RELEASE, check_with_kafka, dumped
+from tests.records.dumped import check_with_kafka, dumped
 from tests.records.make_metadata_log import FOLDER, make
 from tests.records.random_metadata import Log, random_log
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 #: One process answers all.
@@ -58,7 +59,7 @@ Images = Callable[[Sequence[Request], str], list[dict[str, Any]]]
 def images() -> Iterator[Images]:
     """Kafka's image of each (folder, offset, snapshot), and its faults; modes are the tool's."""
     require_oracle()
-    tool = JavaTool(TOOL, fetch_runtime(RELEASE))
+    tool = JavaTool(TOOL, fetch_runtime(NEWEST))
 
     def ask(requests: Sequence[Request], mode: str) -> list[dict[str, Any]]:
         lines = []

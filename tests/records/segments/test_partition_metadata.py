@@ -17,10 +17,10 @@ from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, Par
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, random_topic_id, topic_id_to_text
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.java import run
 from tools.oracles.libraries import SLF4J
-from tools.oracles.oracle import NEWEST
 
 TOPIC_ID = UUID("46bdb63f-9e8d-4a38-bf7b-ee4eb2a794e4")
 PLAIN = b"version: 0\ntopic_id: Rr22P56NSji_e-5OsqeU5A"

@@ -13,7 +13,7 @@ from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_admin
 from tests.helpers.requirements import require_oracle
-from tools.clusters import NEWEST_BROKER
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import run
 
@@ -77,7 +77,7 @@ def test_librdkafkas_producer(cluster: SyncCluster) -> None:
 def test_javas_producer(cluster: SyncCluster) -> None:
     require_oracle()
     run(
-        fetch_runtime(NEWEST_BROKER), "org.apache.kafka.tools.ConsoleProducer", "--sync",
+        fetch_runtime(NEWEST), "org.apache.kafka.tools.ConsoleProducer", "--sync",
         "--topic", "probed", "--bootstrap-server", cluster.bootstrap_servers, stdin="java\n",
     )  # fmt: skip
     assert b"java" in values(cluster)

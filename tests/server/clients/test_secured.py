@@ -19,11 +19,11 @@ from tests.server.clients.pair import Pair, Side
 from tests.server.differential.real_cluster import both_secured, run_secured
 from tests.server.differential.requests.security import PASSWORDS
 from tests.server.differential.sides import Sides
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("live secured clients")]
 
-_RELEASE = "4.3.1"
 _STEPS = int(os.environ.get("KAFKA_ADMIN_PROTO_SECURED_STEPS", "60"))
 _SCRIPT = Path(__file__).parent / "secured_commands.txt"
 _NOBODY = "-"
@@ -32,7 +32,7 @@ _NOBODY = "-"
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     require_oracle()
-    with both_secured(tmp_path_factory.mktemp("secured"), _RELEASE) as found:
+    with both_secured(tmp_path_factory.mktemp("secured"), NEWEST) as found:
         yield found
 
 
@@ -47,8 +47,8 @@ def test_javas_tools(sides: Sides, tmp_path: Path) -> None:
     for name, password in PASSWORDS.items():
         (tmp_path / name).write_text(_login(name, password))
     first, second = (Side(sides.address(side), sides.address(side)) for side in (0, 1))
-    pair = Pair(_RELEASE, first, second)
-    tools = KafkaTools(fetch_runtime(_RELEASE))
+    pair = Pair(NEWEST, first, second)
+    tools = KafkaTools(fetch_runtime(NEWEST))
     wrong = []
     try:
         lines = [each for each in _SCRIPT.read_text().splitlines() if not each.startswith("#")]

@@ -29,19 +29,17 @@ from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
 from tests.server.differential.wire import Nodes
-from tests.server.releases import NEWEST
 from tools.clusters import (
-    LAST_WITH_ZOOKEEPER,
-    NEWEST_BROKER,
     Listener,
     kraft,
     sasl_properties,
 )
+from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import class_path
 
 #: With policies in 3.9.2, without in the others.
-RELEASES = (NEWEST, NEWEST_BROKER, LAST_WITH_ZOOKEEPER)
+RELEASES = (NEWEST, BEFORE_NEWEST, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
 _PATIENT = {
     "broker.session.timeout.ms": "60000",

@@ -27,8 +27,8 @@ from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.security import SUPER_USERS
 from tests.server.differential.wire import Nodes
-from tests.server.releases import NEWEST
 from tools.clusters import kraft
+from tools.kafka_releases import NEWEST
 
 FILE = Path(__file__).parent / "recorded.json"
 CONFIGS = {

@@ -48,7 +48,7 @@ from tests.server.differential.comparison import Comparison
 from tests.server.differential.outages import OutageSides
 from tests.server.differential.real_cluster import RELEASES, both_with_outages
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Step
-from tests.server.releases import NEWEST
+from tools.kafka_releases import NEWEST
 
 _MIN_IN_SYNC, _UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 #: Records of 1970 would go when a real broker first looks, half a minute after its start.

@@ -16,7 +16,8 @@ from tests.server.differential.real_cluster import (
     run_with_outages,
 )
 from tests.server.differential.scenarios import Scenario, create, lost_records
-from tests.server.releases import NEWEST, real_releases
+from tests.server.releases import real_releases
+from tools.kafka_releases import NEWEST
 
 _STEPS = 12 if EXHAUSTIVE else 6
 

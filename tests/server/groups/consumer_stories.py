@@ -35,7 +35,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import read_assignment
 from kafka_admin_proto.values import Message
 from tests.server.groups.stories import CONFIGS, Side, both
-from tests.server.releases import NEWEST
+from tools.kafka_releases import NEWEST
 
 #: Epochs follow each other at once, ranges are the default, and a group has room for four.
 CONSUMER_CONFIGS = {

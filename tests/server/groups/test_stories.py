@@ -6,7 +6,8 @@ import pytest
 
 from tests.server.groups.consumer_stories import CONSUMER_CONFIGS, consumer_differences
 from tests.server.groups.stories import both, differences
-from tests.server.releases import NEWEST, real_releases
+from tests.server.releases import real_releases
+from tools.kafka_releases import NEWEST
 
 _SEED, _STEPS = 7, 100
 

@@ -8,9 +8,10 @@ from kafka_admin_proto.values import Message
 from tests.server.differential.comparison import Comparison, unlisted
 from tests.server.differential.recorded import CONFIGS, FIRST, answers_of, read
 from tests.server.served import Served
+from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 
 
-@pytest.mark.parametrize("release", ["4.4.0", "4.3.1", "3.9.2"])
+@pytest.mark.parametrize("release", [NEWEST, BEFORE_NEWEST, LAST_WITH_ZOOKEEPER])
 def test_answers_are_those_of_real_clusters(release: str) -> None:
     """One cluster is asked all of it: the requests change nothing but `a`, which is there."""
     served = Served(release.rpartition(".")[0], configs=CONFIGS)

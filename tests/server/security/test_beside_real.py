@@ -1,4 +1,4 @@
-"""A real 4.3.1 cluster with the same listeners, users and certificates: the same answers.
+"""A real cluster with the same listeners, users and certificates: the same answers.
 
 Which alert ends a handshake, and whether a client reads an answer that the connection's end follows
 at once, is left out of what clients report (``clients.py``).

@@ -9,6 +9,7 @@ import pytest
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.requirements import require_oracle
 from tests.server.security.secured import PASSWORDS, Certificates, secured_cluster
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -27,7 +28,7 @@ _SESSION_MS = 1500
 @pytest.mark.exhaustive
 def test_it_authenticates_again(certificates: Certificates) -> None:
     require_oracle()
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
+    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
     try:
         configs = {"listener.name.sasl.connections.max.reauth.ms": str(_SESSION_MS)}
         with secured_cluster(certificates, configs=configs) as cluster:

@@ -15,6 +15,7 @@ from kafka_admin_proto.server.security.subjects import NameRules, name_text
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import SLF4J
 
@@ -109,7 +110,7 @@ Ask = Callable[..., str | None]
 def java() -> Iterator[Ask]:
     """The forms of a name in Java and Kafka, None for a refused name."""
     require_oracle()
-    tool = JavaTool(TOOL, fetch("4.3.1", ["kafka-clients", *SLF4J]))
+    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
 
     def ask(*words: bytes) -> str | None:
         (answer,) = tool.ask([" ".join(base64.b64encode(each).decode() for each in words)])

@@ -1,7 +1,7 @@
-"""A real controller of 4.3.1 whose two fellow voters do not exist: it never wins an election.
+"""A real controller whose two fellow voters do not exist: it never wins an election.
 
-Its timeouts are an hour, so that nothing happens but what it is asked for. Its log is there when it
-starts: three records, the last of epoch 3.
+It is of the newest release. Its timeouts are an hour, so that nothing happens but what it is asked
+for. Its log is there when it starts: three records, the last of epoch 3.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataL
 from kafka_admin_proto.simulation.quorum.state import LogEnd
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
-from tools.clusters import HOST, NEWEST_BROKER, free_ports
+from tools.clusters import HOST, free_ports
 from tools.clusters.processes import log_options, start_java, wait_for_port
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import java_options
 
@@ -40,7 +41,7 @@ class RealController:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._jars = fetch_runtime(NEWEST_BROKER)
+        self._jars = fetch_runtime(NEWEST)
         self._port, *others = free_ports(3)
         voters = [f"{NODE_ID}@{HOST}:{self._port}"]
         voters += [f"{each}@{HOST}:{port}" for each, port in zip(OTHERS, others, strict=True)]
@@ -74,7 +75,7 @@ class RealController:
         for file in log.iterdir():
             file.unlink()
         (log / _LOG).write_bytes(_records())
-        logs = log_options(NEWEST_BROKER, self._folder, requests=False)
+        logs = log_options(NEWEST, self._folder, requests=False)
         command = [*java_options(self._jars), *logs, "kafka.Kafka", "broker.properties"]
         self.process = start_java(command, self._folder)
         wait_for_port(self._port, self.process)

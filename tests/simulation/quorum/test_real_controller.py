@@ -1,4 +1,4 @@
-"""Our voter and a real controller of 4.3.1 answer the same, request for request.
+"""Our voter and a real controller of the newest release answer the same, request for request.
 
 What ends a real node is asked last, each of a node of its own. ``KAFKA_ADMIN_PROTO_VOTES=600`` asks
 so many requests, and all that end a node; CI asks 200 and the first of those.

@@ -26,7 +26,7 @@ from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tests.server.configs.real_configs import configs_of
-from tools.clusters import NEWEST_BROKER, Cluster, kraft
+from tools.clusters import Cluster, kraft
 
 Draft = Literal["kip-4a", "kip-4b"]
 DRAFTS: tuple[Draft, ...] = ("kip-4a", "kip-4b")
@@ -188,7 +188,7 @@ async def differences(
 @contextlib.contextmanager
 def real_cluster(folder: Path) -> Iterator[Cluster]:
     """The cluster that the plans run on."""
-    with kraft(folder, NEWEST_BROKER, nodes=3, properties=_PATIENT) as real:
+    with kraft(folder, nodes=3, properties=_PATIENT) as real:
         yield real
 
 

@@ -33,7 +33,8 @@ from tests.server.differential.comparison import Comparison
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 from tests.server.releases import real_releases
-from tools.clusters import LAST_WITH_ZOOKEEPER, kraft
+from tools.clusters import kraft
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER
 
 pytestmark = pytest.mark.exhaustive
 
