@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, listener_properties
 from tools.clusters.processes import (
@@ -19,7 +22,7 @@ from tools.clusters.processes import (
     wait_for_port,
 )
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
-from tools.oracles.jars import fetch_runtime
+from tools.oracles.jars import cache_folder, fetch_runtime
 from tools.oracles.java import make_archive
 
 #: As in the properties that Kafka ships.
@@ -131,15 +134,45 @@ def _planned(folder: Path, release: str, nodes: int, names: Sequence[str]) -> Cl
 
 
 def _format(cluster: Cluster, scram: Sequence[str] = ()) -> None:
-    """Let StorageTool format the folders of all nodes that have none yet, side by side."""
+    """Format the folders of all nodes that have none yet.
+
+    What StorageTool writes is the release's but for the users and the ids, so that it runs once for
+    each release, and for users once for all nodes.
+    """
+    nodes = [each for each in cluster.nodes.values() if not (each.folder / "data").exists()]
+    if not nodes:
+        return
+    formatted = cache_folder() / "formatted" / cluster.release
+    if scram or not formatted.exists():
+        _run_storage_tool(cluster, nodes[0], scram)
+        made = nodes.pop(0).folder / "data"
+        if scram:
+            formatted = made
+        else:
+            _keep(made, formatted)
+    for node in nodes:
+        shutil.copytree(formatted, node.folder / "data")
+        meta = node.folder / "data" / "meta.properties"
+        own = {"node.id": str(node.id), "directory.id": topic_id_to_text(random_topic_id())}
+        lines = (each.partition("=") for each in meta.read_text().splitlines())
+        meta.write_text("".join(f"{a}{b}{own.get(a, c)}\n" for a, b, c in lines))
+
+
+def _run_storage_tool(cluster: Cluster, node: Node, scram: Sequence[str]) -> None:
     options = [option for user in scram for option in ("--add-scram", user)]
     tool = ["kafka.tools.StorageTool", "format", "-t", "b25lIG9mIGEga2luZA"]
     command = [*cluster.java_options(), *tool, *options, "-c", "broker.properties"]
-    nodes = [each for each in cluster.nodes.values() if not (each.folder / "data").exists()]
-    started = [start_java(command, node.folder) for node in nodes]
-    for node, process in zip(nodes, started, strict=True):
-        if process.wait(START_S) != 0:
-            raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
+    if start_java(command, node.folder).wait(START_S) != 0:
+        raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
+
+
+def _keep(made: Path, formatted: Path) -> None:
+    """Copy a formatted folder into the cache, where it appears when it is complete."""
+    formatted.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=formatted.parent, prefix=".part-") as part:
+        copy = shutil.copytree(made, Path(part) / "data")
+        with contextlib.suppress(OSError):  # another process was quicker
+            copy.rename(formatted)
 
 
 def _rack(node: Node, racks: Sequence[str]) -> dict[str, str]:

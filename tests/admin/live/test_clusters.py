@@ -7,9 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.admin.live.helpers.controllers import (
-    active_controller,
-    live_brokers,
-    move_controller,
     wait_until,
 )
 from tests.admin.live.helpers.kafka_python import brokers_of, kafka_python_admin
@@ -51,13 +48,6 @@ def test_kafkas_commands(
     wrong = kafka_tools.outcome("TopicCommand", "--no-such-option")
     assert wrong.status == 1
     assert "no-such-option" in wrong.stdout + wrong.stderr
-
-
-def test_the_controller_moves(cluster: Cluster) -> None:
-    old, new = move_controller(cluster)
-    assert old != new
-    assert live_brokers(cluster) == {1, 2, 3}
-    assert active_controller(cluster) in cluster.nodes
 
 
 def test_listeners(secured: Secured) -> None:

@@ -16,11 +16,17 @@ from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from tests.admin.leaks import no_sockets_left, run_without_leaks, run_without_tasks_left
-from tests.admin.live.helpers.controllers import active_controller, node_ended
+from tests.admin.live.helpers.controllers import (
+    active_controller,
+    live_brokers,
+    node_ended,
+    wait_until,
+)
 from tests.admin.live.helpers.each_broker import until
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.proxy import Proxy
 from tests.admin.live.helpers.secured import Secured
+from tests.admin.live.test_kap import run as kap
 from tools.clusters import HOST, Cluster
 
 #: Seconds that each operation may take: more than any broker's session lasts.
@@ -94,13 +100,26 @@ def create_by_command(cluster: Cluster, name: str) -> tuple[int, list[bool]]:
 
 
 def test_a_broker_is_restarted(cluster: Cluster, kafka_tools: KafkaTools, unique: Names) -> None:
-    """A broker ends as operators let it end, and comes back; it is not the controller."""
+    """A broker ends as operators let it end, and comes back; it is not the controller.
+
+    Meanwhile ``kap ping`` names it. A KRaft cluster still knows it; with ZooKeeper, the answer is
+    about the others alone.
+    """
     controller = active_controller(cluster)
     other = next(node_id for node_id in cluster.nodes if node_id != controller)
+    assert [each["error"] for each in kap(cluster, "ping")["brokers"]] == [None] * 3
 
     def restart() -> None:
         with node_ended(cluster, other):
-            time.sleep(2)
+            wait_until(lambda: other not in live_brokers(cluster), "the broker is not live")
+            found = kap(cluster, "ping --timeout 20", None)
+        there = {each["broker"]: each["error"] for each in found["brokers"]}
+        if found["brokers"][0]["fenced"] is None:
+            assert there == dict.fromkeys(set(cluster.nodes) - {other})
+        else:
+            assert there.pop(other) == "Fenced"
+            assert set(there.values()) == {None}
+            assert [each["broker"] for each in found["errors"]] == [other]
 
     done = run_without_leaks(while_working(cluster, unique, restart))
     assert len(done) > 1

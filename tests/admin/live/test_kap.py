@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.cli.app import kap
-from tests.admin.live.helpers.controllers import live_brokers, node_ended, wait_until
+from tests.admin.live.helpers.controllers import wait_until
 from tests.admin.live.helpers.each_broker import replicas_everywhere
 from tests.admin.live.helpers.group_members import join_classic
 from tests.admin.live.helpers.kafka_tools import KafkaTools
@@ -144,22 +144,6 @@ def test_any_request(cluster: Cluster, unique: Unique) -> None:
     refused = run(cluster, "request CreateTopics --version 5 --controller", 1, data=asked)
     assert [each["error"] for each in refused["errors"]] == ["TOPIC_ALREADY_EXISTS"]
     run(cluster, f"topics delete {name} --yes")
-
-
-def test_ping_names_the_broker_that_has_ended(cluster: Cluster) -> None:
-    """A KRaft cluster still knows it; with ZooKeeper, the answer is about the others alone."""
-    assert [each["error"] for each in run(cluster, "ping")["brokers"]] == [None] * 3
-    ended = max(cluster.nodes)
-    with node_ended(cluster, ended):
-        wait_until(lambda: ended not in live_brokers(cluster), "the broker is not live")
-        found = run(cluster, "ping --timeout 20", None)
-        there = {each["broker"]: each["error"] for each in found["brokers"]}
-        if found["brokers"][0]["fenced"] is None:
-            assert there == dict.fromkeys(set(cluster.nodes) - {ended})
-        else:
-            assert there.pop(ended) == "Fenced"
-            assert set(there.values()) == {None}
-            assert [each["broker"] for each in found["errors"]] == [ended]
 
 
 def test_a_member_without_a_commit_is_described_as_by_kafkas_command(

@@ -15,6 +15,8 @@ import pytest
 from tools.clusters import HOST, Cluster, ClusterError, Listener, Node, free_ports, sasl_properties
 from tools.clusters.listeners import listener_properties
 from tools.clusters.processes import start_java
+from tools.clusters.started import _format
+from tools.kafka_releases import NEWEST
 
 #: Logs that it has started, and listens a moment later on the port that is its argument.
 _SLOW_LISTENER = """
@@ -34,9 +36,48 @@ raise SystemExit(3)
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     (port,) = free_ports(1)
-    found = Cluster("4.3.1", [], {1: Node(1, tmp_path, {"PLAINTEXT": port})})
+    found = Cluster(NEWEST, [], {1: Node(1, tmp_path, {"PLAINTEXT": port})})
     yield found
     found.kill()
+
+
+#: What StorageTool writes, where it runs.
+_FORMAT = """
+import pathlib
+pathlib.Path("data").mkdir()
+pathlib.Path("data/meta.properties").write_text("#\\nnode.id=1\\ndirectory.id=x\\ncluster.id=y\\n")
+"""
+
+
+@pytest.mark.parametrize(("scram", "runs"), [((), [1]), (("a", "b"), [1, 1])])
+def test_storage_tool_runs_once_for_all_nodes_of_a_release(
+    scram: Sequence[str], runs: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KAFKA_ADMIN_PROTO_CACHE", str(tmp_path / "cache"))
+    ran = []
+
+    def python(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+        assert command.count("--add-scram") == len(scram)
+        ran.append(int(folder.name))
+        return subprocess.Popen([sys.executable, "-c", _FORMAT], cwd=folder)
+
+    monkeypatch.setattr("tools.clusters.started.start_java", python)
+    for name in ("one", "other"):
+        nodes = {number: Node(number, tmp_path / name / str(number), {}) for number in (1, 2, 3)}
+        for node in nodes.values():
+            node.folder.mkdir(parents=True)
+        _format(Cluster(NEWEST, [], nodes), scram)
+        found = [
+            dict(
+                line.split("=")
+                for line in (node.folder / "data" / "meta.properties").read_text().splitlines()[1:]
+            )
+            for node in nodes.values()
+        ]
+        assert [each["node.id"] for each in found] == ["1", "2", "3"]
+        assert len({each["directory.id"] for each in found}) == 3
+        assert {each["cluster.id"] for each in found} == {"y"}
+    assert ran == runs
 
 
 def start_as(cluster: Cluster, program: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,14 +64,6 @@ def node_ended(cluster: Cluster, node_id: int, *, crash: bool = False) -> Iterat
         wait_until(lambda: live_brokers(cluster) == set(cluster.nodes), "all are live", _MOVE_S)
 
 
-def move_controller(cluster: Cluster) -> tuple[int, int]:
-    """Restart the active controller's node; the ids of the old controller and the new one."""
-    old = active_controller(cluster)
-    with node_ended(cluster, old):
-        new = active_controller(cluster)
-    return old, new
-
-
 def wait_until(happened: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
     """AssertionError, with ``what``, if it has not happened in time."""
     deadline = time.monotonic() + seconds
