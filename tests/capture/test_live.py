@@ -27,7 +27,7 @@ from kafka_admin_proto.render.embedded import has_embedded
 from tests.capture.credentials import Leaks, new_frames, outputs
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle, skip_or_fail
-from tools.kafka_releases import NEWEST
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles import tshark, tshark_times
 from tools.oracles.comparison import as_java
 from tools.oracles.oracle import Decoded, JavaOracle
@@ -133,7 +133,7 @@ def test_responses_come_in_the_order_of_their_requests(recorded: Live) -> None:
 def oracles() -> Iterator[list[JavaOracle]]:
     """The newest release first, then the last that has the messages from before 4.0."""
     require_oracle()
-    with JavaOracle("4.4.0") as new, JavaOracle("3.9.2") as old:
+    with JavaOracle() as new, JavaOracle(LAST_WITH_ZOOKEEPER) as old:
         yield [new, old]
 
 

@@ -344,7 +344,7 @@ class ConsumerStory:
 
 def consumer_differences(seed: int, steps: int, left: str, right: str) -> list[str]:
     """What two clusters (host:port) answer otherwise in a story; the first one is named first."""
-    sides = Side(left), Side(right)
+    sides = Side(left, _GROUPS), Side(right, _GROUPS)
     try:
         for each in sides:
             each.prepare()

@@ -16,7 +16,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +27,7 @@ from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
+from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -47,7 +48,8 @@ from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.protocol.releases import release as release_facts
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
-from tools.clusters import kraft
+from tests.server.configs.real_configs import configs_of
+from tools.clusters import Cluster, kraft
 
 CONFIGS = {
     "group.initial.rebalance.delay.ms": "300",
@@ -110,10 +112,14 @@ class Member:
 
 
 class Side:
-    """A cluster with the members' connections to it, and names for the ids that it gives out."""
+    """A cluster with the members' connections to it, and names for the ids that it gives out.
 
-    def __init__(self, bootstrap: str) -> None:
+    ``groups`` are those of the story: others that the cluster has are not seen.
+    """
+
+    def __init__(self, bootstrap: str, groups: Collection[str] = ()) -> None:
         self._bootstrap = bootstrap
+        self._groups = groups
         self.members: dict[str, Member] = {}
         self._names: dict[str, str] = {}
         self.topic_ids: dict[str, UUID] = {}
@@ -131,11 +137,15 @@ class Side:
         return one.receive(_PATIENCE_S)
 
     def prepare(self) -> None:
-        """Create the topics, and wait for the coordinator."""
+        """Create the topics that another story has not created, and wait for the coordinator."""
         topics = [CreatableTopic(each, 2, 1) for each in _TOPICS]
-        for row in self.ask(m.CreateTopicsRequest(topics, 20_000), 7).topics:
-            self.topic_ids[row.name] = row.topic_id
+        self.ask(m.CreateTopicsRequest(topics, 20_000), 7)
+        asked = m.MetadataRequest([MetadataRequestTopic(name=each) for each in _TOPICS])
         deadline = time.monotonic() + _PATIENCE_S
+        while len(self.topic_ids) < len(_TOPICS):
+            assert time.monotonic() < deadline, "the broker does not hear of the topics"
+            rows = self.ask(asked, 12).topics
+            self.topic_ids |= {each.name: each.topic_id for each in rows if not each.error_code}
         request = m.FindCoordinatorRequest("g0")
         while self.ask(request, 3).error_code and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -153,6 +163,8 @@ class Side:
             if response.error_code == 0:
                 one.generation = response.generation_id
                 one.members = [each.member_id for each in response.members]
+        if isinstance(response, m.ListGroupsResponse):
+            response.groups = [each for each in response.groups if each.group_id in self._groups]
         return repr(self._sorted(response))
 
     def _sorted(self, value: Any) -> Any:
@@ -401,7 +413,7 @@ class Story:
 
 def differences(seed: int, release: str, steps: int, left: str, right: str) -> list[str]:
     """What two clusters (host:port) answer otherwise in a story; the first one is named first."""
-    sides = Side(left), Side(right)
+    sides = Side(left, _MEMBERS), Side(right, _MEMBERS)
     found = []
     try:
         for each in sides:
@@ -420,13 +432,20 @@ def differences(seed: int, release: str, steps: int, left: str, right: str) -> l
 @contextlib.contextmanager
 def both(release: str, configs: Mapping[str, str] = CONFIGS) -> Iterator[tuple[str, str]]:
     """A real broker and ours with the same configs."""
-    minor = release.rpartition(".")[0]
     with (
         tempfile.TemporaryDirectory() as folder,
         kraft(Path(folder) / "real", release, properties=configs) as real,
-        SyncCluster(1, release=minor, configs=configs) as ours,
+        beside(real) as ours,
     ):
-        yield real.bootstrap, ours.bootstrap_servers
+        yield real.bootstrap, ours
+
+
+@contextlib.contextmanager
+def beside(real: Cluster) -> Iterator[str]:
+    """A broker of ours with the configs of a real one."""
+    minor = real.release.rpartition(".")[0]
+    with SyncCluster(1, release=minor, configs=configs_of(real)) as ours:
+        yield ours.bootstrap_servers
 
 
 if __name__ == "__main__":

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.server.groups.consumer_stories import CONSUMER_CONFIGS, consumer_differences
-from tests.server.groups.stories import both, differences
+from tests.server.groups.consumer_stories import consumer_differences
+from tests.server.groups.stories import beside, differences
 from tests.server.releases import real_releases
-from tools.kafka_releases import NEWEST
+from tools.clusters import Cluster
 
 _SEED, _STEPS = 7, 100
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("release", real_releases("members"))
-def test_as_a_real_broker(release: str) -> None:
-    with both(release) as (real, ours):
+@pytest.mark.parametrize("release", real_releases("broker"))
+def test_as_a_real_broker(release: str, one_broker: Callable[[str], Cluster]) -> None:
+    real = one_broker(release)
+    with beside(real) as ours:
         minor = release.rpartition(".")[0]
-        assert differences(_SEED, minor, _STEPS, real, ours) == []
+        assert differences(_SEED, minor, _STEPS, real.bootstrap, ours) == []
 
 
-@pytest.mark.explore
-def test_consumers_of_both_protocols_as_a_real_broker() -> None:
-    with both(NEWEST, CONSUMER_CONFIGS) as (real, ours):
-        assert consumer_differences(_SEED, 3 * _STEPS, real, ours) == []
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("release", real_releases("broker")[:1])
+def test_consumers_of_both_protocols_as_a_real_broker(
+    release: str, one_broker: Callable[[str], Cluster]
+) -> None:
+    real = one_broker(release)
+    with beside(real) as ours:
+        assert consumer_differences(_SEED, 3 * _STEPS, real.bootstrap, ours) == []

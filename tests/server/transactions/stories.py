@@ -38,6 +38,7 @@ TRANSACTIONS = {
 _PATIENCE_S = 30.0
 #: Longer than a story takes.
 _TIMEOUT_MS = 600_000
+_GROUP = "g"
 _NAMES, _TOPICS = ("t0", "t1"), ("orders", "bills")
 _BUSY = (
     codes.CONCURRENT_TRANSACTIONS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR,
@@ -147,7 +148,7 @@ class Story:
                 random.randint(0, 3),
             )
         if kind == "offsets":
-            return lambda side: m.AddOffsetsToTxnRequest(name, *who(side), "g0"), self._version(
+            return lambda side: m.AddOffsetsToTxnRequest(name, *who(side), _GROUP), self._version(
                 25, 0
             )
         if kind == "commit_offsets":
@@ -157,7 +158,7 @@ class Story:
             def committed(side: TransactionSide) -> Message:
                 topic_id = side.topic_ids[topic] if version >= _WITH_TOPIC_IDS else ZERO_TOPIC_ID
                 asked = [TxnOffsetCommitRequestTopic(topic, topic_id, [part])]
-                return m.TxnOffsetCommitRequest(name, "g0", *who(side), topics=asked)
+                return m.TxnOffsetCommitRequest(name, _GROUP, *who(side), topics=asked)
 
             return committed, version
         if kind == "end":
@@ -173,7 +174,7 @@ class Story:
             states = random.choice(([], ["Ongoing"], ["Empty", "odd"]))
             return lambda _: m.ListTransactionsRequest(states), self._version(66, 0)
         asked_of = OffsetFetchRequestTopic(topic, [0, 1])
-        return lambda _: m.OffsetFetchRequest("g0", [asked_of], require_stable=True), 7
+        return lambda _: m.OffsetFetchRequest(_GROUP, [asked_of], require_stable=True), 7
 
 
 def _written(name: str, topic: str, number: int, producer: tuple[int, int]) -> Message:

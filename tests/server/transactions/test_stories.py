@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.server.groups.stories import both
+from tests.server.groups.stories import beside
 from tests.server.releases import real_releases
-from tests.server.transactions.stories import TRANSACTIONS, differences
+from tests.server.transactions.stories import differences
+from tools.clusters import Cluster
 
 _SEED, _STEPS = 1, 300
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("release", real_releases("transactions"))
-def test_as_a_real_broker(release: str) -> None:
-    with both(release, TRANSACTIONS) as (real, ours):
+@pytest.mark.parametrize("release", real_releases("broker"))
+def test_as_a_real_broker(release: str, one_broker: Callable[[str], Cluster]) -> None:
+    real = one_broker(release)
+    with beside(real) as ours:
         minor = release.rpartition(".")[0]
-        assert differences(_SEED, minor, _STEPS, real, ours) == []
+        assert differences(_SEED, minor, _STEPS, real.bootstrap, ours) == []

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import definition_artifacts
 from tools.oracles.oracle import Decoded, JavaOracle, JavaRefusal
 
 pytestmark = pytest.mark.exhaustive
 
 #: The newest release, and the last one that has the versions from before Kafka 4.
-RELEASES = ("4.4.0", "3.9.2")
+RELEASES = (NEWEST, LAST_WITH_ZOOKEEPER)
 
 CREATE_TOPICS_V1 = {
     "topics": [
@@ -44,7 +45,7 @@ def oracle(request: pytest.FixtureRequest) -> Iterator[JavaOracle]:
 @pytest.fixture(scope="module")
 def old_oracle() -> Iterator[JavaOracle]:
     require_oracle()
-    with JavaOracle("3.9.2") as running:
+    with JavaOracle(LAST_WITH_ZOOKEEPER) as running:
         yield running
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.server import SyncCluster
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
-from tests.server.configs.real_configs import configs_of
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.wire import Nodes
+from tests.server.groups.stories import beside
 from tests.server.handlers.test_create_topics import topic
 from tests.server.releases import real_releases
-from tools.clusters import kraft
+from tools.clusters import Cluster, kraft
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER
 
 pytestmark = pytest.mark.exhaustive
@@ -59,19 +59,13 @@ _fetches = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=real_releases("fetch"))
+@pytest.fixture(scope="module", params=real_releases("broker"))
 def sides(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, one_broker: Callable[[str], Cluster]
 ) -> Iterator[tuple[str, list[Nodes]]]:
-    require_oracle()
-    folder: Path = tmp_path_factory.mktemp("real")
     release: str = request.param
-    with (
-        kraft(folder, release) as real,
-        SyncCluster(1, release=release.rpartition(".")[0], configs=configs_of(real)) as ours,
-        Nodes(real.bootstrap) as theirs,
-        Nodes(ours.bootstrap_servers) as own,
-    ):
+    real = one_broker(release)
+    with beside(real) as ours, Nodes(real.bootstrap) as theirs, Nodes(ours) as own:
         yield release, [theirs, own]
 
 

@@ -27,6 +27,7 @@ from kafka_admin_proto.server.security.authorizer.rules import (
 )
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
 
 #: (principal, host, operation, resource type, name)
@@ -107,7 +108,7 @@ def test_the_definition(
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[JavaTool]:
     source = Path(__file__).parents[3] / "java" / "AuthorizerTool.java"
-    tool = JavaTool(source, fetch_runtime("4.4.0"))
+    tool = JavaTool(source, fetch_runtime(NEWEST))
     yield tool
     tool.close()
 
