@@ -31,6 +31,18 @@ class Validator(msgspec.Struct, frozen=True):
     isEmptyAllowed: bool | None = None
     isNullAllowed: bool = False
 
+    @property
+    def rule(self) -> str:
+        """What values it accepts, in a few words; empty for any."""
+        if self.validators:
+            return ", ".join(filter(None, (each.rule for each in self.validators)))
+        if self.values:
+            return f"of {', '.join(self.values)}"
+        bounds = (("at least", self.min), ("at most", self.max))
+        return " and ".join(f"{word} {bound}" for word, bound in bounds if bound is not None) or (
+            self.text
+        )
+
 
 class ConfigDefinition(msgspec.Struct, frozen=True):
     """One config.
@@ -58,6 +70,22 @@ class ConfigDefinition(msgspec.Struct, frozen=True):
         """Whether repeated items of its list are dropped: by the ValidList of 4.x."""
         check = self.validator
         return check is not None and check.kind == "ValidList" and check.isEmptyAllowed is not None
+
+    @property
+    def documentation(self) -> str | None:
+        """Its type, values, default and use, from the definition; None where Kafka has none.
+
+        Kafka's own sentences about a config are not repeated here.
+        """
+        if self.type == "UNKNOWN":
+            return None
+        rule = self.validator.rule if self.validator is not None else ""
+        words = [f"A value of type {self.type}" + (f", {rule}" if rule else "")]
+        if self.default is not None:
+            words.append(f"{self.default} by default" if self.default else "empty by default")
+        if self.update is not None:
+            words.append(f"changed {self.update} while brokers run")
+        return "; ".join(words) + "."
 
 
 class Feature(msgspec.Struct, frozen=True):

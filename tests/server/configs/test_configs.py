@@ -28,9 +28,12 @@ def set_config(served: Served, kind: int, resource: str, name: str, value: str) 
     return found.error_code, found.error_message or ""
 
 
-def described(served: Served, kind: int, name: str, keys: list[str] | None = None) -> list[Any]:
+def described(
+    served: Served, kind: int, name: str, keys: list[str] | None = None, *, documented: bool = False
+) -> list[Any]:
     """The configs of one resource."""
-    request = DescribeConfigsRequest([DescribeConfigsResource(kind, name, keys)])
+    resources = [DescribeConfigsResource(kind, name, keys)]
+    request = DescribeConfigsRequest(resources, include_documentation=documented)
     (found,) = served.ask(request).results
     rows: list[Any] = found.configs
     return rows
@@ -271,3 +274,28 @@ def test_what_a_group_does_not_set_it_has_from_the_broker(kind: str) -> None:
 def test_an_assignment_interval_that_a_group_does_not_set_is_not_bounded() -> None:
     served = Served(configs={"group.consumer.min.assignment.interval.ms": "2000"})
     assert set_config(served, GROUP, "g", "consumer.session.timeout.ms", "50000") == (0, "")
+
+
+@pytest.mark.parametrize("release", ["4.4", "4.3"])
+def test_each_config_is_documented_where_that_is_asked_for(release: str) -> None:
+    """As of 4.3.1: of its brokers' configs, those have none that Kafka does not define."""
+    unknown, of_listener = "super.man", "listener.name.external.ssl.key.password"
+    served = Served(release, configs={unknown: "x"})
+    create(served, topic("a"))
+    assert set_config(served, BROKER, "1", of_listener, "x") == (0, "")
+    for kind, name in ((TOPIC, "a"), (BROKER, "1"), (CLIENT_METRICS, "m"), (GROUP, "g")):
+        assert {row.documentation for row in described(served, kind, name)} == {None}
+        rows = described(served, kind, name, documented=True)
+        bare = {row.name for row in rows if not row.documentation}
+        assert bare == ({unknown, of_listener} if kind == BROKER else set())
+
+
+def test_documentation_has_the_values_and_the_default() -> None:
+    served = Served("4.4")
+    create(served, topic("a"))
+    rows = {row.name: row for row in described(served, TOPIC, "a", documented=True)}
+    words = {name: rows[name].documentation for name in ("retention.ms", "cleanup.policy")}
+    assert words == {
+        "retention.ms": "A value of type LONG, at least -1; 604800000 by default.",
+        "cleanup.policy": "A value of type LIST, of compact, delete; delete by default.",
+    }

@@ -1,7 +1,7 @@
 """DescribeConfigs: the configs of topics, brokers, groups and clients' metrics subscriptions.
 
 Versions: 1 synonyms and sources, 2 a throttle time, 3 types and documentation (KIP-569),
-4 flexible. Documentation is null: its sentences are Kafka's.
+4 flexible. Documentation is what the definition says: Kafka's sentences are Kafka's.
 """
 
 from __future__ import annotations
@@ -181,10 +181,16 @@ class _Descriptions:
                     else []
                 ),
                 config_type=0 if plain else _TYPES.index(config.type),
-                documentation="" if plain else None,
+                documentation="" if plain else self._documentation(config),
             )
             for config, (value, source, synonyms) in rows.items()
         ]
+
+    def _documentation(self, config: ConfigDefinition) -> str | None:
+        """None if not asked for, and for a config of one listener, as Kafka has it."""
+        if not self._request.include_documentation or _LISTENER_CONFIG.fullmatch(config.name):
+            return None
+        return config.documentation
 
 
 def _read_only(config: ConfigDefinition, kind: int) -> bool:
