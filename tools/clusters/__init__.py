@@ -14,6 +14,7 @@ from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, sasl_properties, tls_properties
 from tools.clusters.processes import HOST, ClusterError, free_ports
 from tools.clusters.started import kraft, zookeeper
+from tools.oracles.java import class_path
 
 __all__ = [
     "HOST",
@@ -21,6 +22,7 @@ __all__ = [
     "ClusterError",
     "Listener",
     "Node",
+    "class_path",
     "free_ports",
     "kraft",
     "sasl_properties",

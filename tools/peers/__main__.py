@@ -18,12 +18,31 @@ import msgspec
 
 from tools.clusters import kraft
 from tools.kafka_releases import NEWEST
-from tools.peers import franz_go, kafka_python, rskafka
+from tools.peers import (
+    aiokafka,
+    confluent_kafka,
+    franz_go,
+    kafka_go,
+    kafka_python,
+    rskafka,
+    sarama,
+)
 from tools.peers.suite import Result, Suite
 
 _ROOT = Path(__file__).parents[2]
 _RESULTS, _PAGE = _ROOT / "build" / "peers", _ROOT / "docs" / "peers.md"
-_SUITES = {each.name: each for each in (kafka_python.SUITE, rskafka.SUITE, franz_go.SUITE)}
+_SUITES = {
+    each.SUITE.name: each.SUITE
+    for each in (
+        kafka_python,
+        aiokafka,
+        confluent_kafka,
+        rskafka,
+        franz_go,
+        kafka_go,
+        sarama,
+    )
+}
 _END_S = 20.0
 #: Why a test does not pass, by suite and test.
 _EXPLAINED = Path(__file__).with_name("explained.json")
@@ -82,7 +101,7 @@ def _run(suite: Suite, cluster: str, jobs: int, *, behind_proxy: bool = False) -
             print(f"{suite.name}: {test}: {result}", file=sys.stderr, flush=True)
             return result
 
-        with ThreadPoolExecutor(jobs) as pool:
+        with ThreadPoolExecutor(1 if suite.one_by_one else jobs) as pool:
             results = dict(zip(names, pool.map(run, names), strict=True))
     _stored(kind, suite.name).write_bytes(msgspec.json.format(msgspec.json.encode(results)))
     return results

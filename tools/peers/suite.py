@@ -16,6 +16,12 @@ from tools.oracles.jars import cache_folder
 
 Result = Literal["passed", "failed", "skipped", "timeout"]
 
+#: Configs of brokers that keep ACLs and allow all that no ACL is about.
+WITH_ACLS = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+    "super.users": "User:ANONYMOUS",
+}
 _INSTALL_S = 3000.0
 _END_S = 3.0
 
@@ -35,7 +41,7 @@ class Suite:
 
     ``prepare`` brings the source into an empty folder and builds it there, ``tests`` lists the
     names of what needs a cluster, ``command`` is one of them for an address of a cluster, and
-    ``result`` reads its exit status and its output.
+    ``result`` reads its exit status and its output. Tests that share topics run ``one_by_one``.
     """
 
     name: str
@@ -47,6 +53,7 @@ class Suite:
     result: Callable[[int, str], Result]
     configs: Mapping[str, str] = field(default_factory=dict)
     limit_s: float = 120.0
+    one_by_one: bool = False
 
     def installed(self) -> Path:
         """The folder with the built suite; the mark in it says that it is complete."""
