@@ -60,6 +60,8 @@ class Caller(msgspec.Struct, frozen=True):
     listener: str = "PLAINTEXT"
     host: str = ""
     request_bytes: int = 0
+    #: What stands for the client's connection, None where it has none.
+    connection: object = None
 
 
 class Answer(msgspec.Struct):

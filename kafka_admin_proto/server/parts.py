@@ -124,6 +124,7 @@ class Parts:
             self._clock,
             Turns(self._clock),
             self._requests,
+            state.shares.lost,
             given.dialect,
             self.faults,
         )
@@ -145,6 +146,7 @@ class Parts:
         state.partitions.keep_clean(self._timers)
         state.coordinators.load()
         state.transactions.load()
+        state.share_states.load()
         state.create_topic_policy, state.alter_config_policy = self._settings.policies.configure(
             state.static[state.controller]
         )
@@ -195,6 +197,8 @@ class Parts:
         if self.state is not None:
             self.state.coordinators.end()
             self.state.transactions.end()
+            self.state.shares.end()
+            self.state.share_states.end()
         self._timers.end()
         self._clock.end()
         if self.views is not None:

@@ -136,7 +136,7 @@ class Settings:
         """The configs of each node's properties file, by id; ``folders`` are the ``log.dirs``."""
         listeners = {each.id: list(each.listeners.values()) for each in nodes}
         by_id = dict(zip(listeners, folders, strict=True))
-        return properties_of_nodes(listeners, by_id, self.racks, self.configs)
+        return properties_of_nodes(listeners, by_id, self.racks, self.configs, self.release)
 
     def registration(self, node: Node, directory: UUID) -> Registration:
         """What a node, whose log is in the directory of that id, is registered with."""

@@ -28,6 +28,8 @@ from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.replication.partitions import Partitions
+from kafka_admin_proto.server.share.brokers import ShareBrokers
+from kafka_admin_proto.server.share.coordinators import ShareCoordinators
 from kafka_admin_proto.server.transactions.coordinators import TransactionCoordinators
 from kafka_admin_proto.values import Message
 
@@ -110,6 +112,8 @@ class State(View):
         self.partitions: Partitions = Partitions(self)
         self.coordinators: GroupCoordinators = GroupCoordinators(self)
         self.transactions: TransactionCoordinators = TransactionCoordinators(self)
+        self.share_states: ShareCoordinators = ShareCoordinators(self)
+        self.shares: ShareBrokers = ShareBrokers(self)
         self._log = log
 
     def append(self, records: Sequence[Message]) -> None:

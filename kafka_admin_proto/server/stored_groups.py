@@ -15,10 +15,13 @@ from kafka_admin_proto.server.groups.consumer.records import epoch_record
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import prepare
+from kafka_admin_proto.server.groups.share.members import ShareMember
+from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.groups.shard import Shard
+    from kafka_admin_proto.server.groups.share.group import ShareGroup
     from kafka_admin_proto.server.state import State
 
 #: (topic, partition).
@@ -42,9 +45,10 @@ class StoredMember(msgspec.Struct, frozen=True):
 class StoredGroup(msgspec.Struct, frozen=True):
     """A group as its coordinator has it.
 
-    ``type`` is "classic", or "consumer" for KIP-848's protocol. ``protocol`` is the assignor, and
-    ``generation`` counts rebalances; of a "consumer" group it is the epoch.
-    ``committed`` are offsets by (topic, partition). ``lag`` is how many records are behind them, of
+    ``type`` is "classic", "consumer" for KIP-848's protocol, or "share". ``protocol`` is the
+    assignor, and ``generation`` counts rebalances; of the other two types it is the epoch.
+    ``committed`` are offsets by (topic, partition), of a "share" group those of the first records
+    that it is not done with. ``lag`` is how many records are behind them, of
     partitions that have an offset or are assigned; without an offset all records count.
     """
 
@@ -67,9 +71,15 @@ def group_of_name(state: State, name: str) -> StoredGroup:
         members = tuple(_classic_member(group, each) for each in group.members.values())
         kind, protocol, generation = "classic", group.protocol or "", group.generation
         group_state: str = group.state
+    elif name in shard.share_groups:
+        shares = shard.share_groups[name]
+        members = tuple(_member(shard, each) for each in shares.members.values())
+        kind, protocol = "share", "simple"
+        generation, group_state = shares.epoch, shares.state
+        committed = _starts(state, shares)
     else:
         consumers = shard.consumer_groups[name]
-        members = tuple(_consumer(shard, each) for each in consumers.members.values())
+        members = tuple(_member(shard, each) for each in consumers.members.values())
         preferred = consumers.preferred_assignor(consumers.members.values())
         kind, protocol = "consumer", preferred or shard.limits.assignors[0]
         generation, group_state = consumers.epoch, consumers.state
@@ -95,7 +105,22 @@ def _classic_member(group: Group, member: Member) -> StoredMember:
     )
 
 
-def _consumer(shard: Shard, member: ConsumerMember) -> StoredMember:
+def _starts(state: State, group: ShareGroup) -> dict[Place, int]:
+    """Where the group begins in each partition that it has begun with."""
+    found = {}
+    for topic_id, each in group.partitions.initialized.items():
+        for number in each.partitions:
+            key = ShareKey(group.name, topic_id, number)
+            try:
+                kept = state.share_states.led(key.text).states.get(key)
+            except ApiFailure:
+                continue
+            if kept is not None and kept.start_offset != UNKNOWN_OFFSET:
+                found[each.name, number] = kept.start_offset
+    return found
+
+
+def _member(shard: Shard, member: ConsumerMember | ShareMember) -> StoredMember:
     found = [
         (topic, number)
         for topic_id, numbers in member.assigned.items()
@@ -103,8 +128,9 @@ def _consumer(shard: Shard, member: ConsumerMember) -> StoredMember:
         for number in numbers
     ]
     host = member.client_host.lstrip("/")
+    instance_id = member.instance_id if isinstance(member, ConsumerMember) else None
     return StoredMember(
-        member.id, member.instance_id, member.client_id, host, member.epoch, tuple(sorted(found))
+        member.id, instance_id, member.client_id, host, member.epoch, tuple(sorted(found))
     )
 
 
@@ -113,7 +139,9 @@ def rebalance(state: State, name: str) -> None:
     shard = _shard(state, name)
     group = shard.groups.get(name)
     consumers = shard.consumer_groups.get(name)
-    if not (shard.groups.get(name) or shard.consumer_groups[name]).members:
+    if name in shard.share_groups:
+        raise ValueError(f"{name} is a share group, whose partitions several members have at once")
+    if not (group or shard.consumer_groups[name]).members:
         raise ValueError(f"the group {name} has no members that could join again")
     if consumers is not None:
         shard.append([epoch_record(name, consumers.epoch + 1, consumers.metadata_hash)])
@@ -129,7 +157,7 @@ def _shard(state: State, name: str) -> Shard:
         raise ValueError(
             f"the group {shown(name)} has no coordinator: {error_name(failure.code)}"
         ) from None
-    known = {*shard.groups, *shard.consumer_groups}
+    known = {*shard.groups, *shard.consumer_groups, *shard.share_groups}
     if name not in known:
         there = ", ".join(sorted(known)) or "none"
         raise ValueError(f"there is no group {shown(name)}; its coordinator has {there}")

@@ -103,6 +103,7 @@ async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
         served.state.clock,
         Turns(served.state.clock),
         AskedRequests(served_apis(ReleaseNumber(4, 3))),
+        served.state.shares.lost,
     )
     node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
     listener = node.listeners["PLAINTEXT"]

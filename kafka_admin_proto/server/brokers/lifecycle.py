@@ -174,6 +174,8 @@ class Lifecycle:
         self._state.byte_rates.pop(node, None)
         self._state.coordinators.left(node)
         self._state.transactions.left(node)
+        self._state.shares.left(node)
+        self._state.share_states.left(node)
         self._controllers.left(node, clean=cleanly)
         self._watch_session(node)
         await self._nodes[node].close()

@@ -185,11 +185,12 @@ class View:
         return parse(config, topic_value(config, own, broker)[0])
 
     def group_value(self, group: str, name: str, node_id: int) -> Any:
-        """A group's config as its type; where the group has none it is its broker's."""
+        """A group's config as its type; where the group has none its broker's, or the default."""
         text = self.configs(GROUP_RESOURCE, group).get(name)
-        if text is None:
+        if text is None and f"group.{name}" in self.definitions.brokers:
             return self.broker_value(f"group.{name}", node_id)
-        return parse(self.definitions.groups[name], text)
+        config = self.definitions.groups[name]
+        return parse(config, config.default if text is None else text)
 
     @property
     def topic_defaults(self) -> TopicDefaults:

@@ -19,6 +19,7 @@ def properties_of_nodes(
     folders: Mapping[int, str],
     racks: Mapping[int, str],
     configs: Mapping[str, str],
+    release: str,
 ) -> dict[int, dict[str, str]]:
     """The properties of each node, by its id; all listeners are bound.
 
@@ -35,7 +36,7 @@ def properties_of_nodes(
             "controller.listener.names": "CONTROLLER",
             **_listener_properties(found),
             "log.dirs": folders[node_id],
-            **_of_small_clusters(len(listeners)),
+            **_of_small_clusters(len(listeners), release),
             **({"broker.rack": racks[node_id]} if node_id in racks else {}),
             **configs,
         }
@@ -43,7 +44,7 @@ def properties_of_nodes(
     }
 
 
-def _of_small_clusters(nodes: int) -> dict[str, str]:
+def _of_small_clusters(nodes: int, release: str) -> dict[str, str]:
     """Kafka's default of three replicas needs three nodes: fewer would have no coordinators.
 
     The properties files that Kafka comes with have one replica for a single node, and let its
@@ -51,12 +52,16 @@ def _of_small_clusters(nodes: int) -> dict[str, str]:
     """
     if nodes >= _REPLICAS:
         return {}
-    return {
+    found = {
         "offsets.topic.replication.factor": str(nodes),
         "transaction.state.log.replication.factor": str(nodes),
         "transaction.state.log.min.isr": str(nodes),
         "group.initial.rebalance.delay.ms": "0",
     }
+    if release >= "4":  # 3.9 has no share coordinators
+        found["share.coordinator.state.topic.replication.factor"] = str(nodes)
+        found["share.coordinator.state.topic.min.isr"] = str(nodes)
+    return found
 
 
 def _listener_properties(listeners: Sequence[Listener]) -> dict[str, str]:

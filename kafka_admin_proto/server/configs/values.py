@@ -93,7 +93,7 @@ def _check(validator: Validator, name: str, value: Any) -> None:
                     f"format: {validator.text}",
                 )
         case "Validator" if name == "share.auto.offset.reset":
-            if value not in ("latest", "earliest") and not _is_by_duration(value or ""):
+            if value not in ("latest", "earliest") and duration_ms(value or "") is None:
                 raise invalid(
                     name,
                     value,
@@ -102,25 +102,26 @@ def _check(validator: Validator, name: str, value: Any) -> None:
                 )
 
 
-def _is_by_duration(value: str) -> bool:
-    """Whether a value is a duration that Java parses, and that is not negative."""
+def duration_ms(value: str) -> int | None:
+    """The milliseconds of "by_duration:…", None for one that Java does not parse or below 0."""
     found = _DURATION.fullmatch(value.removeprefix(_BY_DURATION))
     if found is None or not value.startswith(_BY_DURATION):
-        return False
+        return None
     sign, days, time, hours, minutes, seconds, fraction = found.groups()
     counts = [days, hours, minutes, seconds]
     if not any(counts) or time in ("T", "t"):
-        return False
+        return None
     try:
         numbers = [parse_integer(count or "0", 64) for count in counts]
     except ValueError:
-        return False
+        return None
     parts_s = [number * unit for number, unit in zip(numbers, _UNITS_S, strict=True)]
     nanos = int((fraction or "").ljust(9, "0")) * (-1 if (seconds or "").startswith("-") else 1)
     total = sum(parts_s) * 1_000_000_000 + nanos
     if max(map(abs, parts_s)) >= 1 << 63:
-        return False
-    return total <= 0 if sign == "-" else total >= 0
+        return None
+    total = -total if sign == "-" else total
+    return total // 1_000_000 if total >= 0 else None
 
 
 def _is_metadata_version(value: str, known: str) -> bool:

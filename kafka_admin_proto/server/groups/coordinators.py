@@ -23,6 +23,8 @@ from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.offsets import expire_often, forget_topics
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.shard import Limits, Shard
+from kafka_admin_proto.server.groups.share.heartbeat import expect_heartbeat as expect_share
+from kafka_admin_proto.server.groups.share.initializing import forget_topics as forget_states
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.values import Message
 
@@ -71,12 +73,15 @@ class GroupCoordinators(Coordinators[Shard]):
                 expect_consumer(shard, consumers.name, member.id)
                 if member.state == UNREVOKED and member.classic is None:
                     expect_revocation(shard, consumers.name, member)
+        for shares in shard.share_groups.values():
+            for each in shares.members:
+                expect_share(shard, shares.name, each)
         expire_often(shard)
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
         """Follow the metadata log: offsets of deleted topics are deleted.
 
-        Groups of the consumer protocol compare what they subscribe when a topic changes.
+        Groups in which the coordinator assigns compare what they subscribe when a topic changes.
         """
         if any(isinstance(each, TopicRecord) for each in records):
             self._topics.version = offset
@@ -85,7 +90,11 @@ class GroupCoordinators(Coordinators[Shard]):
             for shard in self._shards.values():
                 for group in shard.consumer_groups.values():
                     group.is_outdated = True
-        if self._shards and any(isinstance(each, RemoveTopicRecord) for each in records):
+                for shares in shard.share_groups.values():
+                    shares.is_outdated = True
+        gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
+        if gone:
             for shard in list(self._shards.values()):
+                forget_states(shard, gone)
                 topics = {topic for each in shard.offsets.values() for topic, _ in each}
                 forget_topics(shard, [each for each in topics if self._state.topic(each) is None])

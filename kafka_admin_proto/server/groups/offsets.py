@@ -46,6 +46,8 @@ def commit(
     if consumers is not None:
         check_commit(consumers, committer, commits, of_transaction=producer is not None)
         return _append(shard, name, commits, then, producer)
+    if name in shard.share_groups:
+        raise ApiFailure(codes.GROUP_ID_NOT_FOUND)
     if group is None:
         if committer.generation >= 0:
             known = committer.version >= _NO_GROUP
@@ -131,10 +133,11 @@ def delete_group(shard: Shard, name: str, then: Then) -> None:
 
 
 def _found(shard: Shard, name: str) -> Group | ConsumerGroup:
-    """The group of a name, of any protocol. Raises ApiFailure."""
+    """The group of a name, of a protocol with offsets. Raises ApiFailure."""
     group = shard.groups.get(name) or shard.consumer_groups.get(name)
     if group is None:
-        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} not found.")
+        what = "is not a consumer group" if name in shard.share_groups else "not found"
+        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
     return group
 
 

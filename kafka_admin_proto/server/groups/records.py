@@ -32,6 +32,20 @@ from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
 from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
+from kafka_admin_proto.messages.share_group_current_member_assignment_key import (
+    ShareGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.share_group_member_metadata_key import ShareGroupMemberMetadataKey
+from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
+from kafka_admin_proto.messages.share_group_state_partition_metadata_key import (
+    ShareGroupStatePartitionMetadataKey,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_member_key import (
+    ShareGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_metadata_key import (
+    ShareGroupTargetAssignmentMetadataKey,
+)
 from kafka_admin_proto.records.segments.known_topics import write_known_record
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
@@ -48,9 +62,18 @@ ConsumerGroupKey = (
     | ConsumerGroupCurrentMemberAssignmentKey
     | ConsumerGroupRegularExpressionKey
 )
+#: The keys of records about share groups.
+ShareGroupKey = (
+    ShareGroupMetadataKey
+    | ShareGroupMemberMetadataKey
+    | ShareGroupTargetAssignmentMetadataKey
+    | ShareGroupTargetAssignmentMemberKey
+    | ShareGroupCurrentMemberAssignmentKey
+    | ShareGroupStatePartitionMetadataKey
+)
 #: A record's key, its value (None for a tombstone) and the value's version.
 CoordinatorRecord = tuple[
-    GroupMetadataKey | OffsetCommitKey | ConsumerGroupKey, Message | None, int
+    GroupMetadataKey | OffsetCommitKey | ConsumerGroupKey | ShareGroupKey, Message | None, int
 ]
 
 _GROUP_VERSION = 3

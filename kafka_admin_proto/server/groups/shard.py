@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
 from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
 from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
+from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.control import read_control_record
 from kafka_admin_proto.records.batches.model import Batch
@@ -27,10 +28,12 @@ from kafka_admin_proto.server.groups.records import (
     CommittedOffset,
     ConsumerGroupKey,
     CoordinatorRecord,
+    ShareGroupKey,
     committed_offset,
     group_of,
     written,
 )
+from kafka_admin_proto.server.groups.share.group import SHARE_GROUP_KEYS, ShareGroup
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 
@@ -43,7 +46,7 @@ _MINUTE_MS = 60_000
 
 
 class GroupLimits(NamedTuple):
-    """Times of one group of the consumer protocol."""
+    """Times of one group in which the coordinator assigns."""
 
     session_ms: int
     heartbeat_ms: int
@@ -117,13 +120,22 @@ class Limits:
     def regex_refresh_ms(self) -> int:
         return self._number("group.consumer.regex.refresh.interval.ms")
 
-    def of_group(self, name: str) -> GroupLimits:
-        """The configs of a group, of the broker where it has none."""
+    def of_group(self, name: str, kind: Literal["consumer", "share"] = "consumer") -> GroupLimits:
+        """The configs of a group of that protocol, of the broker where it has none."""
         return GroupLimits(
-            session_ms=self._of_group(name, "consumer.session.timeout.ms"),
-            heartbeat_ms=self._of_group(name, "consumer.heartbeat.interval.ms"),
-            assignment_interval_ms=self._of_group(name, "consumer.assignment.interval.ms"),
+            session_ms=self._of_group(name, f"{kind}.session.timeout.ms"),
+            heartbeat_ms=self._of_group(name, f"{kind}.heartbeat.interval.ms"),
+            assignment_interval_ms=self._of_group(name, f"{kind}.assignment.interval.ms"),
         )
+
+    @property
+    def max_shares(self) -> int:
+        """The most members of a share group."""
+        return self._number("group.share.max.size")
+
+    @property
+    def initialize_retry_ms(self) -> int:
+        return self._number("group.share.initialize.retry.interval.ms")
 
     @property
     def compression(self) -> int:
@@ -143,8 +155,9 @@ class Shard(CoordinatorShard):
         sent: list[Callable[[WaitKey], None]],
     ) -> None:
         self.groups: dict[str, Group] = {}
-        #: Groups of the consumer protocol; a name is in one of both.
+        #: Groups of the consumer protocol, and share groups; a name is in one of the three.
         self.consumer_groups: dict[str, ConsumerGroup] = {}
+        self.share_groups: dict[str, ShareGroup] = {}
         self.offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
         #: Those of transactions that are under way, by producer id.
         self._pending_offsets: dict[int, dict[str, dict[tuple[str, int], CommittedOffset]]] = {}
@@ -155,9 +168,20 @@ class Shard(CoordinatorShard):
     def consumer_group(self, name: str) -> ConsumerGroup:
         """The group of the consumer protocol of a name. Raises ApiFailure."""
         if name not in self.consumer_groups:
-            what = "is not a consumer group" if name in self.groups else "not found"
+            what = "is not a consumer group" if self.has_group(name) else "not found"
             raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
         return self.consumer_groups[name]
+
+    def share_group(self, name: str) -> ShareGroup:
+        """The share group of a name. Raises ApiFailure."""
+        if name not in self.share_groups:
+            what = "is not a share group" if self.has_group(name) else "not found"
+            raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
+        return self.share_groups[name]
+
+    def has_group(self, name: str) -> bool:
+        """Whether there is a group of that name, of any protocol."""
+        return name in self.groups or name in self.consumer_groups or name in self.share_groups
 
     def append(
         self,
@@ -178,6 +202,8 @@ class Shard(CoordinatorShard):
                 if isinstance(key, OffsetCommitKey):  # groups have changed already
                     producer_id = None if producer is None else producer[0]
                     self._apply_offset(key, value, offset + index, producer_id)
+                elif isinstance(key, SHARE_GROUP_KEYS):
+                    self._apply_share_group(key, value)
                 elif not isinstance(key, GroupMetadataKey):
                     self._apply_consumer_group(key, value)
                 elif value is None or key.group not in self.groups:
@@ -217,6 +243,8 @@ class Shard(CoordinatorShard):
                 self._apply_group(key, value)
             elif isinstance(key, CONSUMER_GROUP_KEYS):
                 self._apply_consumer_group(key, value)
+            elif isinstance(key, SHARE_GROUP_KEYS):
+                self._apply_share_group(key, value)
 
     def _apply_group(self, key: GroupMetadataKey, value: Message | None) -> None:
         if isinstance(value, GroupMetadataValue):
@@ -234,12 +262,19 @@ class Shard(CoordinatorShard):
                 self.consumer_groups[name] = ConsumerGroup(name)
             self.consumer_groups[name].apply(key, value)
 
+    def _apply_share_group(self, key: ShareGroupKey, value: Message | None) -> None:
+        name = key.group_id
+        if value is None and isinstance(key, ShareGroupMetadataKey):
+            self.share_groups.pop(name, None)
+        elif value is not None or name in self.share_groups:
+            self.share_groups.setdefault(name, ShareGroup(name)).apply(key, value, self.now_ms)
+
     def _apply_offset(
         self, key: OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None
     ) -> None:
         name, place = key.group, (key.topic, key.partition)
         if isinstance(value, OffsetCommitValue):
-            if name not in self.groups and name not in self.consumer_groups:
+            if not self.has_group(name):
                 self.groups[name] = Group(name, self.now_ms)
             offsets = self.offsets
             if producer_id is not None:

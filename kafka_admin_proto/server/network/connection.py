@@ -114,6 +114,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._transport = None
         self.service.limiter.remove(self)
         self.service.waits.forget(self)
+        self.service.lost(self)
         self._stop_login_timer()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -286,6 +287,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             host=self.host,
             principal=self._principal,
             request_bytes=len(request.data),
+            connection=self,
         )
         service.requests.add(caller, request, service.clock.now_ms())
         began_ns = time.perf_counter_ns()

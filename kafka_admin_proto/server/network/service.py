@@ -33,6 +33,8 @@ Trace = Callable[[int, RequestReceived, "Message"], None]
 class Service:
     """The objects that all connections of a cluster share; ``faults`` is None without faults.
 
+    ``lost`` is called with a connection that is closed.
+
     The kernel writes the bytes of every client to ``buffer``. They are decoded before the event
     loop reads another socket, so one buffer is enough. (asyncio makes a bytes object of 256 KiB for
     each request of a plain Protocol, and cuts it short.)
@@ -48,6 +50,7 @@ class Service:
     clock: Clock
     turns: Turns
     requests: AskedRequests
+    lost: Callable[[object], None]
     dialect: str = "kafka"
     faults: ClusterFaults | None = None
 

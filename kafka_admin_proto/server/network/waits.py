@@ -45,7 +45,8 @@ class Waits:
         self._next_check: asyncio.Handle | None = None
         views.changed.append(partial(self.wake, None))
         views.state.partitions.changed.append(self.wake)
-        for each in (views.state.coordinators, views.state.transactions):
+        state = views.state
+        for each in (state.coordinators, state.transactions, state.share_states, state.shares):
             each.sent.append(self.wake)
 
     def add(self, connection: Client, answer: Answer, then: Callable[[Answer], None]) -> bool:

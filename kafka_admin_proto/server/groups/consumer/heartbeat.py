@@ -167,6 +167,8 @@ def find_or_make(
     if found is not None:
         return found
     classic = shard.groups.get(name)
+    if name in shard.share_groups:
+        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a consumer group.")
     if classic is None:
         if not joins:
             raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Consumer group {name} not found.")

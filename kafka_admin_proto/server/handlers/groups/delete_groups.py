@@ -5,7 +5,8 @@ Versions: 1 nothing, 2 flexible, 3 error messages, which only a plugin for strea
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
 from kafka_admin_proto.messages.delete_groups_request import DeleteGroupsRequest
 from kafka_admin_proto.messages.delete_groups_response import (
@@ -15,9 +16,11 @@ from kafka_admin_proto.messages.delete_groups_response import (
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.offsets import delete_group
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.share.deletion import delete_share_group
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE
 
@@ -32,8 +35,14 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
         response.results.append(row)
         try:
             check_group(state, caller, DELETE, name)
-            shard = state.controller_state.coordinators.shard(state, caller, name)
-            replies.append(_deleted(shard, row, response))
+            controller_state = state.controller_state
+            shard = controller_state.coordinators.shard(state, caller, name)
+            delete = (
+                partial(delete_share_group, controller_state.share_states)
+                if name in shard.share_groups
+                else delete_group
+            )
+            replies.append(_deleted(shard, row, response, delete))
         except ApiFailure as failure:
             row.error_code = failure.code
 
@@ -45,7 +54,12 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
     return Answer(response, wait=Wait(None, [each.key for each in replies], complete))
 
 
-def _deleted(shard: Shard, row: DeletableGroupResult, response: DeleteGroupsResponse) -> Reply:
+def _deleted(
+    shard: Shard,
+    row: DeletableGroupResult,
+    response: DeleteGroupsResponse,
+    delete: Callable[[Shard, str, Then], None],
+) -> Reply:
     """Delete the group of a row, whose code is set when the reply is sent. Raises ApiFailure."""
 
     def marked(code: int) -> DeleteGroupsResponse:
@@ -53,5 +67,5 @@ def _deleted(shard: Shard, row: DeletableGroupResult, response: DeleteGroupsResp
         return response
 
     reply = shard.reply(marked)
-    delete_group(shard, row.group_id, lambda code: reply.send(marked(code)))
+    delete(shard, row.group_id, lambda code: reply.send(marked(code)))
     return reply

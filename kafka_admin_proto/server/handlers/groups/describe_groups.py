@@ -46,7 +46,7 @@ def handle(state: View, request: DescribeGroupsRequest, caller: Caller) -> Answe
             row = DescribedGroup(group_id=name, group_state="Dead")
             if caller.version >= _NO_GROUP:
                 row.error_code = codes.GROUP_ID_NOT_FOUND
-                what = "is not a classic group" if name in shard.consumer_groups else "not found"
+                what = "is not a classic group" if shard.has_group(name) else "not found"
                 row.error_message = f"Group {name} {what}."
         if request.include_authorized_operations and not row.error_code:
             row.authorized_operations = group_operations(state, caller, name)

@@ -1,7 +1,5 @@
 """FindCoordinator: the broker that coordinates a group or a transactional id.
 
-There are no coordinators of share groups yet.
-
 Versions: 1 types of keys and messages, 2 nothing, 3 flexible, 4 several keys (KIP-699),
 5 nothing, 6 share groups (KIP-932).
 """
@@ -27,13 +25,17 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     TRANSACTIONAL_ID,
 )
 from kafka_admin_proto.server.topics.auto_creation import created_topics
-from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
+from kafka_admin_proto.server.topics.names import (
+    CONSUMER_OFFSETS,
+    SHARE_GROUP_STATE,
+    TRANSACTION_STATE,
+)
 from kafka_admin_proto.topic_ids import topic_id_from_text
 from kafka_admin_proto.values import Message
 
 _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
 #: The topic whose leaders coordinate keys of a kind.
-_TOPICS = {_GROUP: CONSUMER_OFFSETS, _TRANSACTION: TRANSACTION_STATE}
+_TOPICS = {_GROUP: CONSUMER_OFFSETS, _TRANSACTION: TRANSACTION_STATE, _SHARE: SHARE_GROUP_STATE}
 _SEVERAL_KEYS = 4
 _SHARE_GROUPS = 6
 _TEXTS = {

@@ -56,6 +56,8 @@ def handle(state: View, request: JoinGroupRequest, caller: Caller) -> Answer:
             join_consumers(shard, group, joining)
         except ApiFailure as failure:
             joining.refuse(failure.code)
+    elif request.group_id in shard.share_groups:
+        joining.refuse(codes.INCONSISTENT_GROUP_PROTOCOL)
     else:
         if group is not None:
             shard.append(group.tombstones())

@@ -15,7 +15,7 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.security.authorizer.access import allows, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, GROUP
 
-_CLASSIC, _CONSUMER = "classic", "consumer"
+_CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -40,3 +40,5 @@ def _rows(shard: Shard) -> Iterator[ListedGroup]:
         yield ListedGroup(each.name, each.protocol_type or "", each.state, _CLASSIC)
     for group in shard.consumer_groups.values():
         yield ListedGroup(group.name, _CONSUMER, group.state, _CONSUMER)
+    for shares in shard.share_groups.values():
+        yield ListedGroup(shares.name, _SHARE, shares.state, _SHARE)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import (
     add_partitions_to_txn_request,
@@ -43,23 +41,10 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
-from kafka_admin_proto.values import Message
+from tests.server.security.authorizer.case import Case
+from tests.server.security.authorizer.refused_shares import share_cases
 
 _NO_SUCH_ID = UUID(int=9)
-
-
-class Case(msgspec.Struct):
-    """A request, the ACLs that it needs as (operation, resource), and what is refused.
-
-    ``codes`` gives the error codes of a response.
-    """
-
-    request: Message
-    needs: list[tuple[str, str]]
-    error: int
-    codes: Callable[[Any], list[int]]
-    #: What the answer has where everything is allowed; 0 if nothing is wrong with the request.
-    allowed: int = 0
 
 
 def cases(topic_id: UUID) -> Iterator[tuple[str, Case]]:
@@ -130,6 +115,7 @@ def cases(topic_id: UUID) -> Iterator[tuple[str, Case]]:
             [("DESCRIBE", resource)], error, rows("coordinators"), 15,
         )  # fmt: skip
     yield from _of_groups(topic_id)
+    yield from share_cases(topic_id)
     yield from _of_transactions()
     yield from _of_records(topic_id)
     yield "FindCoordinator, share groups", Case(

@@ -21,7 +21,8 @@ from kafka_admin_proto.server.apis import handler_modules
 from kafka_admin_proto.server.security.authorizer import rules
 from kafka_admin_proto.values import Message
 from tests.server.handlers.test_create_topics import topic
-from tests.server.security.authorizer.refused import Case, cases
+from tests.server.security.authorizer.case import Case
+from tests.server.security.authorizer.refused import cases
 from tests.server.served import Served
 
 SECURED = {

@@ -1,0 +1,1 @@
+"""Share groups (KIP-932): the coordinator lets several members have a partition."""

@@ -1,0 +1,136 @@
+"""A share group (``ShareGroup`` in Kafka): only its records change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from kafka_admin_proto.messages.share_group_current_member_assignment_key import (
+    ShareGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
+    ShareGroupCurrentMemberAssignmentValue,
+)
+from kafka_admin_proto.messages.share_group_member_metadata_key import ShareGroupMemberMetadataKey
+from kafka_admin_proto.messages.share_group_member_metadata_value import (
+    ShareGroupMemberMetadataValue,
+)
+from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
+from kafka_admin_proto.messages.share_group_metadata_value import ShareGroupMetadataValue
+from kafka_admin_proto.messages.share_group_state_partition_metadata_key import (
+    ShareGroupStatePartitionMetadataKey,
+)
+from kafka_admin_proto.messages.share_group_state_partition_metadata_value import (
+    ShareGroupStatePartitionMetadataValue,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_member_key import (
+    ShareGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_member_value import (
+    ShareGroupTargetAssignmentMemberValue,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_metadata_key import (
+    ShareGroupTargetAssignmentMetadataKey,
+)
+from kafka_admin_proto.messages.share_group_target_assignment_metadata_value import (
+    ShareGroupTargetAssignmentMetadataValue,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+from kafka_admin_proto.server.groups.share.members import Partitions, ShareMember
+from kafka_admin_proto.server.groups.share.records import (
+    StatePartitions,
+    state_partitions,
+    tombstones,
+)
+from kafka_admin_proto.values import Message
+
+ShareState = Literal["Empty", "Stable"]
+
+#: The keys of all records that are about share groups.
+SHARE_GROUP_KEYS = (
+    ShareGroupMetadataKey,
+    ShareGroupMemberMetadataKey,
+    ShareGroupTargetAssignmentMetadataKey,
+    ShareGroupTargetAssignmentMemberKey,
+    ShareGroupCurrentMemberAssignmentKey,
+    ShareGroupStatePartitionMetadataKey,
+)
+_FIRST_EPOCH = 1
+
+
+class ShareGroup:
+    """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.epoch: int = _FIRST_EPOCH
+        self.metadata_hash: int = 0
+        self.target_epoch: int = _FIRST_EPOCH
+        #: When the target was made; 0 if it is not known.
+        self.target_ms: int = 0
+        self.target: dict[str, Partitions] = {}
+        self.members: dict[str, ShareMember] = {}
+        self.partitions = StatePartitions()
+        #: Whether topics have changed since their hash was compared.
+        self.is_outdated = True
+
+    @property
+    def state(self) -> ShareState:
+        """The state, as its members make it."""
+        return "Stable" if self.members else "Empty"
+
+    def apply(self, key: Message, value: Message | None, now_ms: int) -> None:
+        """Apply a record; the tombstone of the group itself is the shard's."""
+        match key, value:
+            case ShareGroupMetadataKey(), ShareGroupMetadataValue():
+                self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+            case ShareGroupMemberMetadataKey(), ShareGroupMemberMetadataValue():
+                self.members[key.member_id] = self._member(key.member_id).with_metadata(value)
+            case ShareGroupMemberMetadataKey(), None:
+                self.members.pop(key.member_id, None)
+            case ShareGroupCurrentMemberAssignmentKey(), ShareGroupCurrentMemberAssignmentValue():
+                self.members[key.member_id] = self._member(key.member_id).with_assignment(value)
+            case ShareGroupTargetAssignmentMemberKey(), ShareGroupTargetAssignmentMemberValue():
+                rows = value.topic_partitions
+                self.target[key.member_id] = {each.topic_id: each.partitions for each in rows}
+            case ShareGroupTargetAssignmentMemberKey(), None:
+                self.target.pop(key.member_id, None)
+            case ShareGroupTargetAssignmentMetadataKey(), ShareGroupTargetAssignmentMetadataValue():
+                self.target_epoch = value.assignment_epoch
+                self.target_ms = value.assignment_timestamp
+            case ShareGroupStatePartitionMetadataKey(), ShareGroupStatePartitionMetadataValue():
+                self.partitions = state_partitions(value, now_ms)
+
+    def _member(self, member_id: str) -> ShareMember:
+        return self.members.get(member_id) or ShareMember(member_id)
+
+    def member(self, member_id: str) -> ShareMember:
+        """The member of an id. Raises ApiFailure."""
+        if member_id not in self.members:
+            text = f"Member {member_id} is not a member of group {self.name}."
+            raise ApiFailure(codes.UNKNOWN_MEMBER_ID, text)
+        return self.members[member_id]
+
+    @property
+    def has_new_partitions(self) -> bool:
+        """Whether partitions have a state by now that no member shall have yet."""
+        topics = subscribed(self.members.values())
+        targets: dict[object, set[int]] = {}
+        for target in self.target.values():
+            for topic_id, numbers in target.items():
+                targets.setdefault(topic_id, set()).update(numbers)
+        return any(
+            each.name in topics and targets.get(topic_id, set()) != each.partitions
+            for topic_id, each in self.partitions.initialized.items()
+        )
+
+    def tombstones(self) -> list[CoordinatorRecord]:
+        """The records that end the group, which has no members."""
+        return tombstones(self.name)
+
+
+def subscribed(members: Iterable[ShareMember]) -> set[str]:
+    """The topics that any of these members subscribes."""
+    return {topic for each in members for topic in each.topics}

@@ -1,0 +1,182 @@
+"""Partitions of share groups that get a state at the share coordinator before members get them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.share.group import ShareGroup
+from kafka_admin_proto.server.groups.share.records import (
+    Initialized,
+    StatePartitions,
+    state_record,
+)
+from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.groups.records import CoordinatorRecord
+    from kafka_admin_proto.server.share.coordinators import ShareCoordinators
+
+_RETRIED = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+_RETRY_MS, _ATTEMPTS = 1000, 5
+
+#: The offsets from which partitions are read; UNKNOWN_OFFSET where the group's config decides.
+Starts = Mapping[ShareKey, int]
+
+
+def new_partitions(
+    shard: Shard, group: ShareGroup, topics: Iterable[str]
+) -> dict[UUID, Initialized]:
+    """The partitions of topics that have no state, nor ask for one since a short time."""
+    now_ms, known = shard.now_ms, group.partitions
+    recent = {
+        topic_id: each
+        for topic_id, each in known.initializing.items()
+        if now_ms - each.since_ms < shard.limits.initialize_retry_ms
+    }
+    found = {}
+    for name in sorted(topics):
+        topic = shard.topics.find(name)
+        if topic is None:
+            continue
+        there = frozenset[int]().union(
+            *(part[topic.id].partitions for part in (known.initialized, recent) if topic.id in part)
+        )
+        if missing := frozenset(topic.partitions) - there:
+            found[topic.id] = Initialized(name, missing, now_ms)
+    return found
+
+
+def starts_of(group: ShareGroup, new: Mapping[UUID, Initialized]) -> dict[ShareKey, int]:
+    """Where partitions begin: those that a known topic gets later are read from their first one."""
+    known = {*group.partitions.initialized, *group.partitions.initializing}
+    return {
+        ShareKey(group.name, topic_id, number): 0 if topic_id in known else UNKNOWN_OFFSET
+        for topic_id, each in new.items()
+        for number in sorted(each.partitions)
+    }
+
+
+def initializing_record(group: ShareGroup, new: Mapping[UUID, Initialized]) -> CoordinatorRecord:
+    """The record that these partitions get a state."""
+    known = group.partitions
+    partitions = StatePartitions(
+        _union(known.initializing, new),
+        known.initialized,
+        {topic: name for topic, name in known.deleting.items() if topic not in new},
+    )
+    return state_record(group.name, partitions)
+
+
+def initialize(
+    states: ShareCoordinators,
+    shard: Shard,
+    name: str,
+    epoch: int,
+    starts: Starts,
+    then: Then = lambda _: None,
+    attempt: int = 1,
+) -> None:
+    """Ask for a state of partitions; members get them once all have one.
+
+    A share coordinator that is not there is asked some times more; then the next heartbeat asks.
+    ``then`` gets 0 when all is kept, or an error code.
+    """
+    waiting, found = set(starts), set[int]()
+
+    def stored(key: ShareKey, code: int) -> None:
+        waiting.discard(key)
+        found.add(code)
+        if not waiting:
+            _initialized(states, shard, name, epoch, starts, then, attempt, max(found, key=bool))
+
+    for key, start in starts.items():
+        try:
+            states.led(key.text).initialize(key, epoch, start, partial(stored, key))
+        except ApiFailure as failure:
+            stored(key, failure.code)
+
+
+def _initialized(
+    states: ShareCoordinators,
+    shard: Shard,
+    name: str,
+    epoch: int,
+    starts: Starts,
+    then: Then,
+    attempt: int,
+    code: int,
+) -> None:
+    """All partitions have a state, or not all, and then the code says why."""
+    group = shard.share_groups.get(name)
+    if group is None:
+        then(codes.GROUP_ID_NOT_FOUND)
+        return
+    if code in _RETRIED and attempt < _ATTEMPTS:
+        again = partial(initialize, states, shard, name, epoch, starts, then, attempt + 1)
+        shard.later(("initialize", name, frozenset(starts)), _RETRY_MS, again)
+        return
+    known = group.partitions
+    done = topics_of(shard, starts)
+    initialized = known.initialized
+    if code:
+        SERVER.warning("the share group %s gets no state: %s", name, error_name(code))
+    else:
+        initialized = _union(initialized, done)
+    partitions = StatePartitions(_without(known.initializing, done), initialized, known.deleting)
+    shard.append([state_record(name, partitions)], lambda failed: then(code or failed))
+
+
+def topics_of(shard: Shard, keys: Iterable[ShareKey]) -> dict[UUID, Initialized]:
+    """The partitions of keys by topic."""
+    found: dict[UUID, set[int]] = {}
+    for each in keys:
+        found.setdefault(each.topic_id, set()).add(each.partition)
+    return {
+        topic_id: Initialized(
+            shard.topics.name_of(topic_id) or "<UNKNOWN>", frozenset(numbers), shard.now_ms
+        )
+        for topic_id, numbers in found.items()
+    }
+
+
+def forget_topics(shard: Shard, gone: Collection[UUID]) -> None:
+    """Note that topics were deleted, whose states their coordinators delete."""
+    for group in shard.share_groups.values():
+        known = group.partitions
+        kept = known.without(gone)
+        if kept != known:
+            shard.append([state_record(group.name, kept)])
+
+
+def _union(
+    older: Mapping[UUID, Initialized], newer: Mapping[UUID, Initialized]
+) -> dict[UUID, Initialized]:
+    found = dict(older)
+    for topic_id, each in newer.items():
+        numbers = each.partitions.union(
+            older[topic_id].partitions if topic_id in older else frozenset()
+        )
+        found[topic_id] = msgspec.structs.replace(each, partitions=numbers)
+    return found
+
+
+def _without(
+    topics: Mapping[UUID, Initialized], done: Mapping[UUID, Initialized]
+) -> dict[UUID, Initialized]:
+    found = {}
+    for topic_id, each in topics.items():
+        left = each.partitions - (done[topic_id].partitions if topic_id in done else frozenset())
+        if left:
+            found[topic_id] = msgspec.structs.replace(each, partitions=left)
+    return found

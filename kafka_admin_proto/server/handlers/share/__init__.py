@@ -1,0 +1,1 @@
+"""Handlers of the apis about share groups (KIP-932)."""

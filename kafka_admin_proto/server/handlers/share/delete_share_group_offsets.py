@@ -1,0 +1,78 @@
+"""DeleteShareGroupOffsets: a share group without members forgets topics (KIP-932)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_admin_proto.messages.delete_share_group_offsets_request import (
+    DeleteShareGroupOffsetsRequest,
+)
+from kafka_admin_proto.messages.delete_share_group_offsets_response import (
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.coordination.replies import answer_of
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.groups.share.deletion import delete_states, empty_group
+from kafka_admin_proto.server.groups.share.records import state_record
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
+from kafka_admin_proto.server.share.checks import check_share_version
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.brokers.view import View
+
+_UNKNOWN = "This server does not host this topic-partition."
+_NO_OFFSETS = "There is no offset information to delete."
+
+
+@handler(of_broker=True, needs=None, kept=False)
+def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller) -> Answer:
+    """Forget the topics that the group has begun with."""
+    name = request.group_id
+    response = DeleteShareGroupOffsetsResponse()
+    failed = partial(DeleteShareGroupOffsetsResponse, 0)
+    try:
+        check_share_version(state)
+        check_group(state, caller, DELETE, name)
+        if not name:
+            raise ApiFailure(codes.INVALID_GROUP_ID)
+        shard = state.controller_state.coordinators.shard(state, caller, name)
+        group = empty_group(shard, name)
+    except ApiFailure as failure:
+        return Answer(failed(failure.code, failure.message))
+    allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
+    rows = {}
+    for each in request.topics:
+        topic = state.topic(each.topic_name)
+        row = DeleteShareGroupOffsetsResponseTopic(each.topic_name)
+        response.responses.append(row)
+        if each.topic_name not in allowed:
+            row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
+            row.error_message = NOT_AUTHORIZED[row.error_code]
+        elif topic is None or topic.id not in group.partitions.initialized:
+            row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
+            row.error_message = _UNKNOWN if topic is None else _NO_OFFSETS
+        else:
+            row.topic_id = topic.id
+            rows[topic.id] = row
+    reply = shard.reply(failed)
+
+    def deleted(code: int) -> None:
+        for each in rows.values():
+            each.error_code = code
+        if code or not rows:
+            reply.send(response)
+            return
+        known = group.partitions
+        deleting = {topic: text for topic, text in known.deleting.items() if topic not in rows}
+        left = msgspec.structs.replace(known, deleting=deleting)
+        shard.append([state_record(name, left)], lambda _: reply.send(response))
+
+    delete_states(state.controller_state.share_states, shard, group, rows, deleted)
+    return answer_of(reply, response)

@@ -1,0 +1,110 @@
+"""DescribeShareGroupOffsets: where share groups begin, and how much is before them (KIP-932).
+
+Versions: 1 the lag (KIP-1226).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
+from kafka_admin_proto.messages.describe_share_group_offsets_response import (
+    DescribeShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsResponseGroup,
+    DescribeShareGroupOffsetsResponsePartition,
+    DescribeShareGroupOffsetsResponseTopic,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.repeats import Repeats
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
+from kafka_admin_proto.server.share.checks import check_share_version
+from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.brokers.view import View
+
+
+@handler(of_broker=True, needs=None, kept=False)
+def handle(state: View, request: DescribeShareGroupOffsetsRequest, caller: Caller) -> Answer:
+    """Describe each group, all its partitions if none are named."""
+    rows = []
+    repeats = Repeats("partitions of share groups")
+    for group in request.groups:
+        name = group.group_id
+        try:
+            check_share_version(state)
+            check_group(state, caller, DESCRIBE, name)
+            state.controller_state.coordinators.shard(state, caller, name)
+            if group.topics is None:
+                repeats.describe(name)
+            topics = _topics(state, caller, group)
+            repeats.described(name, sum(len(each.partitions) for each in topics))
+        except ApiFailure as failure:
+            code, text = failure.code, failure.message
+            rows.append(DescribeShareGroupOffsetsResponseGroup(name, [], code, text))
+            continue
+        rows.append(DescribeShareGroupOffsetsResponseGroup(name, topics))
+    return Answer(DescribeShareGroupOffsetsResponse(groups=rows))
+
+
+def _topics(
+    state: View, caller: Caller, group: DescribeShareGroupOffsetsRequestGroup
+) -> list[DescribeShareGroupOffsetsResponseTopic]:
+    name = group.group_id
+    if group.topics is None:
+        shard = state.controller_state.coordinators.shard(state, caller, name)
+        found = shard.share_groups.get(name)
+        initialized = {} if found is None else found.partitions.initialized
+        asked = {each.name: sorted(each.partitions) for each in initialized.values()}
+        allowed = allowed_topics(state, caller, DESCRIBE, asked)
+        return [_topic(state, name, each, asked[each]) for each in asked if each in allowed]
+    allowed = allowed_topics(state, caller, DESCRIBE, [each.topic_name for each in group.topics])
+    rows = []
+    for each in group.topics:
+        if each.topic_name in allowed:
+            rows.append(_topic(state, name, each.topic_name, each.partitions))
+            continue
+        code = codes.TOPIC_AUTHORIZATION_FAILED
+        parts = [
+            DescribeShareGroupOffsetsResponsePartition(
+                number, error_code=code, error_message=NOT_AUTHORIZED[code]
+            )
+            for number in each.partitions
+        ]
+        rows.append(DescribeShareGroupOffsetsResponseTopic(each.topic_name, partitions=parts))
+    return rows
+
+
+def _topic(
+    state: View, group: str, name: str, numbers: Iterable[int]
+) -> DescribeShareGroupOffsetsResponseTopic:
+    """The row of a topic; -1 is the start of a partition that nobody has read for."""
+    topic = state.topic(name)
+    row = DescribeShareGroupOffsetsResponseTopic(name)
+    controller_state = state.controller_state
+    if topic is not None:
+        row.topic_id = topic.id
+    for number in numbers:
+        part = DescribeShareGroupOffsetsResponsePartition(number, UNKNOWN_OFFSET)
+        row.partitions.append(part)
+        if topic is None or number not in topic.partitions:
+            continue
+        key = ShareKey(group, topic.id, number)
+        try:
+            found = controller_state.share_states.led(key.text).states.get(key)
+        except ApiFailure:
+            continue
+        if found is None:
+            continue
+        part.start_offset, part.leader_epoch = found.start_offset, found.leader_epoch
+        if found.start_offset != UNKNOWN_OFFSET and found.completed >= 0:
+            log = controller_state.partitions.log(topic, number).log
+            part.lag = log.high_watermark - found.start_offset - found.completed
+    return row

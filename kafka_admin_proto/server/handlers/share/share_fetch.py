@@ -1,0 +1,155 @@
+"""ShareFetch: records for a member of a share group, and its acknowledgements (KIP-932).
+
+Versions: 1 the most records, 2 renewed locks and a mode that keeps to the most records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+from kafka_admin_proto.messages.share_fetch_request import ShareFetchRequest
+from kafka_admin_proto.messages.share_fetch_response import (
+    NodeEndpoint,
+    PartitionData,
+    ShareFetchableTopicResponse,
+    ShareFetchResponse,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging, Result
+from kafka_admin_proto.server.share.checks import check_member, lock_ms
+from kafka_admin_proto.server.share.fetching import ShareReading
+from kafka_admin_proto.server.share.sessions import BEGINS, ENDS, Place, ShareSession
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.brokers.view import View
+
+
+@handler(of_broker=True, needs=None, kept=False, at_once=True)
+def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
+    """Acknowledge, then acquire; wait while there are fewer bytes than the member wants."""
+    shares = state.controller_state.shares
+    broker = shares.of(caller.node_id)
+    asked = {
+        (topic.topic_id, part.partition_index): part.acknowledgement_batches
+        for topic in request.topics
+        for part in topic.partitions
+    }
+    acknowledges = any(asked.values())
+    renews = caller.version >= RENEWS and request.is_renew_ack
+    epoch = request.share_session_epoch
+    session: ShareSession | None = None
+    try:
+        owner = check_member(state, caller, request.group_id, request.member_id)
+        if renews:
+            _check_renewal(request)
+        if epoch == ENDS:
+            broker.sessions.found(owner)
+        elif epoch == BEGINS:
+            if acknowledges:
+                raise ApiFailure(codes.INVALID_REQUEST)
+            session = broker.sessions.begin(owner, asked, caller.connection)
+        else:
+            session = broker.sessions.found(owner)
+            session.go_on(epoch)
+            session.update(asked, _forgotten(request))
+    except ApiFailure as failure:
+        response = ShareFetchResponse(error_code=failure.code, error_message=failure.message)
+        if failure.code == codes.SHARE_SESSION_LIMIT_REACHED and request.max_wait_ms > 0:
+            return Answer(response, wait=Wait(request.max_wait_ms, [], _is_late))
+        return Answer(response)
+    key: WaitKey = (uuid4(), -1)
+    acknowledging = Acknowledging(
+        state, caller, owner, asked if acknowledges else {},
+        renews=renews, then=lambda: shares.wake(key),
+    )  # fmt: skip
+    places = [] if session is None or renews else list(session.partitions)
+    reading = ShareReading(state, caller, request, owner, places)
+
+    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+        if not reading.is_over:
+            reading.read(view, is_late=is_late)
+        if not (reading.is_over and acknowledging.is_over):
+            return False
+        rows = reading.rows
+        if session is not None and epoch != BEGINS:
+            rows = _due_rows(session, rows)
+        answer.response = ShareFetchResponse(
+            acquisition_lock_timeout_ms=lock_ms(view, caller, owner),
+            responses=_topics(rows, acknowledging.results),
+            node_endpoints=reading.hints.endpoints(NodeEndpoint),
+        )
+        if epoch == ENDS:
+            broker.release(owner)
+        return True
+
+    is_late = request.max_wait_ms <= 0
+    answer = Answer(ShareFetchResponse())
+    if complete(answer, state, (), False):
+        return answer
+
+    def late() -> None:
+        nonlocal is_late
+        is_late = True
+        shares.wake(key)
+
+    state.controller_state.clock.later(request.max_wait_ms / 1000, late)
+    answer.wait = Wait(None, [key, *reading.keys], complete)
+    return answer
+
+
+def _is_late(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+    """A member without a session waits as long as it would for records."""
+    return is_over
+
+
+def _check_renewal(request: ShareFetchRequest) -> None:
+    """Raises ApiFailure for a request that renews locks and asks for records as well."""
+    wrong = [
+        f"{name} must be set to 0, "
+        for name, value in (
+            ("maxBytes", request.max_bytes),
+            ("minBytes", request.min_bytes),
+            ("maxRecords", request.max_records),
+            ("maxWaitMs", request.max_wait_ms),
+        )
+        if value
+    ]
+    if wrong:
+        raise ApiFailure(codes.INVALID_REQUEST, f"{''.join(wrong)}if isRenewAck is true.")
+
+
+def _forgotten(request: ShareFetchRequest) -> list[Place]:
+    return [
+        (topic.topic_id, number)
+        for topic in request.forgotten_topics_data
+        for number in topic.partitions
+    ]
+
+
+def _due_rows(
+    session: ShareSession, rows: Mapping[Place, PartitionData]
+) -> dict[Place, PartitionData]:
+    """The rows that a session which goes on has to tell of."""
+    return {
+        place: row
+        for place, row in rows.items()
+        if session.needs_row(place, has_records=bool(row.records), has_error=bool(row.error_code))
+    }
+
+
+def _topics(
+    rows: Mapping[Place, PartitionData], results: Mapping[Place, Result]
+) -> list[ShareFetchableTopicResponse]:
+    """The rows by topic, those that were acknowledged alone at the end."""
+    found: dict[UUID, ShareFetchableTopicResponse] = {}
+    for place in dict.fromkeys([*rows, *results]):
+        row = rows.get(place) or PartitionData(place[1], records=b"")
+        if place in results:
+            row.acknowledge_error_code, row.acknowledge_error_message = results[place]
+        topic = found.setdefault(place[0], ShareFetchableTopicResponse(place[0]))
+        topic.partitions.append(row)
+    return list(found.values())

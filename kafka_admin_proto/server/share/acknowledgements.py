@@ -1,0 +1,106 @@
+"""The acknowledgements of a ShareFetch or ShareAcknowledge, with an answer for each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics
+from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.share.partition import REJECT, RENEW, Acknowledgement
+from kafka_admin_proto.server.share.sessions import Owner, Place
+from kafka_admin_proto.server.share.state import ShareKey
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import Caller
+    from kafka_admin_proto.server.brokers.view import View
+
+#: (error code, its message).
+Result = tuple[int, str | None]
+#: The first version in which locks are renewed.
+RENEWS = 2
+
+
+class AcknowledgementBatch(Protocol):
+    """The row that both requests have."""
+
+    first_offset: int
+    last_offset: int
+    acknowledge_types: list[int]
+
+
+class Acknowledging:
+    """The acknowledgements of a request; ``results`` has the row of each partition when all are."""
+
+    def __init__(
+        self,
+        view: View,
+        caller: Caller,
+        owner: Owner,
+        asked: Mapping[Place, Sequence[AcknowledgementBatch]],
+        *,
+        renews: bool,
+        then: Callable[[], None],
+    ) -> None:
+        self.results: dict[Place, Result] = {}
+        self._then = then
+        broker = view.controller_state.shares.of(caller.node_id)
+        names = {each: topic.name for each in asked if (topic := view.topic_by_id(each[0]))}
+        allowed = allowed_topics(view, caller, READ, set(names.values()))
+        #: The partitions that are not answered yet, and one more while they are looked at.
+        self._waiting: set[Place | None] = {*asked, None}
+        for place, batches in asked.items():
+            topic = view.topic_by_id(place[0])
+            try:
+                _check(batches, knows_renewal=caller.version >= RENEWS, renews=renews)
+                if topic is None:
+                    raise ApiFailure(codes.UNKNOWN_TOPIC_ID)
+                if topic.name not in allowed:
+                    raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
+                found = broker.find(ShareKey(owner[0], *place))
+                if place[1] not in topic.partitions or (found is None and batches):
+                    raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+                rows = [
+                    Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
+                    for each in batches
+                ]
+                if found is None:
+                    self._answered(place, codes.NONE)
+                else:
+                    found.acknowledge(owner[1], rows, partial(self._answered, place))
+            except ApiFailure as failure:
+                self._answered(place, failure.code, failure.message)
+        self._waiting.discard(None)
+        if self.is_over:
+            then()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all are answered."""
+        return not self._waiting
+
+    def _answered(self, place: Place, code: int, message: str | None = None) -> None:
+        self.results[place] = code, message
+        self._waiting.discard(place)
+        if self.is_over:
+            self._then()
+
+
+def _check(batches: Sequence[AcknowledgementBatch], *, knows_renewal: bool, renews: bool) -> None:
+    """Raises ApiFailure for acknowledgements that no member may send."""
+    highest, before = RENEW if knows_renewal else REJECT, -1
+    for each in batches:
+        types = each.acknowledge_types
+        if (
+            each.first_offset > each.last_offset
+            or each.first_offset < before
+            or not types
+            or (len(types) > 1 and each.last_offset - each.first_offset != len(types) - 1)
+            or not all(0 <= kind <= highest for kind in types)
+            or (RENEW in types and not renews)
+        ):
+            raise ApiFailure(codes.INVALID_REQUEST)
+        before = each.last_offset

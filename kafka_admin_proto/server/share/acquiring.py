@@ -1,0 +1,110 @@
+"""How members get records that are free again: fewer at a time the more often they came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kafka_admin_proto.server.share.in_flight import InFlight, Part
+
+#: Records with so few deliveries are never slowed down.
+_FEW_DELIVERIES = 2
+
+
+class Acquiring(NamedTuple):
+    """What a member asks for; ``is_strict``: not more records than ``most``, within a batch too.
+
+    Ranges of new records have ``batch_size`` at least. ``lock_ms`` is when the lock ends.
+    """
+
+    most: int
+    batch_size: int = 500
+    is_strict: bool = False
+    member: str = ""
+    lock_ms: int = 0
+
+
+class Acquired(NamedTuple):
+    """Records that a member has got, and which delivery of theirs this is."""
+
+    first: int
+    last: int
+    deliveries: int
+
+
+def acquire_free(
+    batches: Sequence[InFlight], asked: Acquiring, limit: int, first: int, last: int
+) -> tuple[list[Acquired], int, bool]:
+    """(rows, number of records, whether others must wait) of free records in flight.
+
+    ``limit`` is the most deliveries of a record, ``first`` and ``last`` what was read of the log.
+    """
+    rows: list[Acquired] = []
+    count = 0
+    for batch in batches:
+        left = asked.most - count
+        if left <= 0:
+            break
+        is_slow = _deliveries(batch, first, last) >= _slow_from(limit)
+        if is_slow and count:
+            return rows, count, True
+        size = batch.last - batch.first + 1
+        if (
+            batch.is_within(first, last)
+            and not batch.is_split
+            and not is_slow
+            and not (asked.is_strict and size > left)
+        ):
+            (whole,) = batch.parts
+            if whole.is_free:
+                whole.acquire(asked.member, asked.lock_ms)
+                rows.append(Acquired(whole.first, whole.last, whole.count))
+                count += size
+            continue
+        if not batch.is_split:
+            if not batch.parts[0].is_free:
+                continue
+            batch.split()
+        got = _acquire_some(batch.within(first, last), len(batch.parts), asked, left, limit)
+        rows += got
+        found = sum(each.last - each.first + 1 for each in got)
+        count += found
+        if is_slow and found:
+            return rows, count, True
+    return rows, count, False
+
+
+def _acquire_some(
+    parts: Sequence[Part], size: int, asked: Acquiring, left: int, limit: int
+) -> list[Acquired]:
+    """Acquire records of a split batch: the last delivery of one is of that one alone."""
+    rows: list[Acquired] = []
+    count, most = 0, None
+    for part in parts:
+        if not part.is_free:
+            continue
+        is_last = limit > _FEW_DELIVERIES and part.count == limit - 1
+        if is_last and count:
+            break
+        if part.count >= _slow_from(limit) and most is None:
+            most = max(1, size >> (part.count - _slow_from(limit) + 1))
+        part.acquire(asked.member, asked.lock_ms)
+        count += 1
+        if rows and (rows[-1].last + 1, rows[-1].deliveries) == (part.first, part.count):
+            rows[-1] = rows[-1]._replace(last=part.last)
+        else:
+            rows.append(Acquired(part.first, part.last, part.count))
+        if is_last or (asked.is_strict and count == left) or count == most:
+            break
+    return rows
+
+
+def _deliveries(batch: InFlight, first: int, last: int) -> int:
+    """The most deliveries of a record that is free."""
+    parts = batch.within(first, last) if batch.is_split else batch.parts
+    return max((each.count for each in parts if each.is_free), default=0)
+
+
+def _slow_from(limit: int) -> int:
+    """The deliveries from which on records come fewer at a time."""
+    return max(_FEW_DELIVERIES, -(-limit // 2))

@@ -1,0 +1,225 @@
+"""The share groups' partitions and sessions of each broker (``SharePartitionManager`` in Kafka)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.configs.values import duration_ms
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.partition import ShareLimits, SharePartition
+from kafka_admin_proto.server.share.sessions import Owner, Place, ShareSessions
+from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey, StateBatch
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import WaitKey
+    from kafka_admin_proto.server.partitions.log import PartitionLog
+    from kafka_admin_proto.server.replication.leaders import Hosted
+    from kafka_admin_proto.server.state import State
+
+#: The codes of the share coordinator as members get them; UNKNOWN_SERVER_ERROR is for all others.
+_CODES = {
+    codes.NONE: codes.NONE,
+    codes.NOT_COORDINATOR: codes.COORDINATOR_NOT_AVAILABLE,
+    codes.COORDINATOR_NOT_AVAILABLE: codes.COORDINATOR_NOT_AVAILABLE,
+    codes.GROUP_ID_NOT_FOUND: codes.GROUP_ID_NOT_FOUND,
+    codes.UNKNOWN_TOPIC_OR_PARTITION: codes.UNKNOWN_TOPIC_OR_PARTITION,
+    codes.FENCED_LEADER_EPOCH: codes.NOT_LEADER_OR_FOLLOWER,
+    codes.FENCED_STATE_EPOCH: codes.NOT_LEADER_OR_FOLLOWER,
+}
+#: The failures after which a partition is read anew from the share coordinator.
+_FENCES = (
+    codes.NOT_LEADER_OR_FOLLOWER, codes.GROUP_ID_NOT_FOUND, codes.UNKNOWN_TOPIC_OR_PARTITION,
+)  # fmt: skip
+
+
+class _Led(NamedTuple):
+    """A share group's partition on its leader, and the key of what waits for free records."""
+
+    leader_epoch: int
+    partition: SharePartition
+    key: WaitKey
+
+
+class ShareBroker:
+    """What one broker has; ``sent`` are called with the key of a partition with free records."""
+
+    def __init__(self, state: State, node: int, sent: list[Callable[[WaitKey], None]]) -> None:
+        self._state = state
+        self._node = node
+        self._sent = sent
+        self.sessions = ShareSessions(state.broker_value("group.share.max.share.sessions", node))
+        self._led: dict[ShareKey, _Led] = {}
+
+    def find(self, key: ShareKey) -> SharePartition | None:
+        """A partition that a member has asked for since the broker leads it."""
+        found = self._led.get(key)
+        return None if found is None else found.partition
+
+    def partition(self, group: str, hosted: Hosted) -> tuple[SharePartition, WaitKey]:
+        """A group's partition, as its coordinator has it if it is new. Raises ApiFailure."""
+        key = ShareKey(group, hosted.topic.id, hosted.number)
+        epoch = hosted.partition.leader_epoch
+        found = self._led.get(key)
+        if found is None or found.leader_epoch != epoch:
+            self.drop(key)
+            found = self._led[key] = self._load(key, hosted.replicas.log, epoch)
+        return found.partition, found.key
+
+    def _load(self, key: ShareKey, log: PartitionLog, epoch: int) -> _Led:
+        state = self._state
+        try:
+            kept = state.share_states.led(key.text).read(key, epoch)
+        except ApiFailure as failure:
+            code = _CODES.get(failure.code, codes.UNKNOWN_SERVER_ERROR)
+            raise ApiFailure(code, failure.message) from None
+        start = kept.start_offset
+        if start == UNKNOWN_OFFSET:
+            start = self._first_offset(key.group, log)
+        wait_key: WaitKey = (uuid4(), -1)
+        found = SharePartition(
+            kept,
+            start,
+            state.clock,
+            partial(self._limits, key.group),
+            partial(self._keep, key, (kept.state_epoch, epoch)),
+            partial(self._wake, wait_key),
+        )
+        return _Led(epoch, found, wait_key)
+
+    def _first_offset(self, group: str, log: PartitionLog) -> int:
+        """Where a group begins that nobody has read for. Raises ApiFailure."""
+        state = self._state
+        policy: str = state.group_value(group, "share.auto.offset.reset", self._node)
+        if policy == "latest":
+            return log.high_watermark
+        if policy == "earliest":
+            return log.start_offset
+        since_ms = state.clock.now_ms() - (duration_ms(policy) or 0)
+        found = log.offset_for_time(since_ms, up_to=log.high_watermark)
+        if found is None:
+            raise ApiFailure(codes.OFFSET_NOT_AVAILABLE)
+        return found.offset
+
+    def _limits(self, group: str) -> ShareLimits:
+        value = partial(self._state.group_value, group, node_id=self._node)
+        return ShareLimits(
+            value("share.record.lock.duration.ms"),
+            value("share.delivery.count.limit"),
+            value("share.partition.max.record.locks"),
+            value("share.renew.acknowledge.enable"),
+        )
+
+    def _keep(
+        self,
+        key: ShareKey,
+        epochs: tuple[int, int],
+        start: int,
+        completed: int,
+        changes: Sequence[StateBatch],
+        then: Then,
+    ) -> None:
+        """Let the share coordinator keep a change."""
+
+        def kept(code: int) -> None:
+            code = _CODES.get(code, codes.UNKNOWN_SERVER_ERROR)
+            if code in _FENCES:
+                self.drop(key)
+            then(code)
+
+        try:
+            shard = self._state.share_states.led(key.text)
+            shard.change(key, epochs, start, completed, changes, kept)
+        except ApiFailure as failure:
+            kept(failure.code)
+
+    def _wake(self, key: WaitKey) -> None:
+        for each in self._sent:
+            each(key)
+
+    def release(self, owner: Owner) -> None:
+        """End a member's session, and give back what it has. Raises ApiFailure."""
+        group, member = owner
+        for topic_id, number in self.sessions.end(owner):
+            found = self.find(ShareKey(group, topic_id, number))
+            if found is not None:
+                found.release(member, lambda _: None)
+
+    def lost(self, connection: object) -> None:
+        """A connection is closed: the sessions that it began end.
+
+        What the broker has of a group is forgotten with its last session.
+        """
+        for owner in self.sessions.of_connection(connection):
+            self.release(owner)
+            if not self.sessions.has_group(owner[0]):
+                for key in [each for each in self._led if each.group == owner[0]]:
+                    self.drop(key)
+
+    def follow(self, place: Place) -> None:
+        """A partition has changed: if the broker leads it no more, it forgets what groups have."""
+        keys = [each for each in self._led if (each.topic_id, each.partition) == place]
+        topic = self._state.topic_by_id(place[0]) if keys else None
+        current = None if topic is None else topic.partitions.get(place[1])
+        for key in keys:
+            if current is None or (current.leader, current.leader_epoch) != (
+                self._node, self._led[key].leader_epoch,
+            ):  # fmt: skip
+                self.drop(key)
+
+    def drop(self, key: ShareKey) -> None:
+        """Forget a group's partition, as one that is led by another broker."""
+        found = self._led.pop(key, None)
+        if found is not None:
+            found.partition.close()
+            self._wake(found.key)
+
+    def end(self) -> None:
+        """The broker has ended."""
+        for key in list(self._led):
+            self.drop(key)
+
+
+class ShareBrokers:
+    """The brokers of a cluster, by their ids."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._brokers: dict[int, ShareBroker] = {}
+        self.sent: list[Callable[[WaitKey], None]] = []
+        state.partitions.changed.append(self._changed)
+
+    def of(self, node: int) -> ShareBroker:
+        """What a broker has."""
+        if node not in self._brokers:
+            self._brokers[node] = ShareBroker(self._state, node, self.sent)
+        return self._brokers[node]
+
+    def wake(self, key: WaitKey) -> None:
+        """Look at the answers that wait for a key."""
+        for each in self.sent:
+            each(key)
+
+    def lost(self, connection: object) -> None:
+        """A connection is closed."""
+        for each in self._brokers.values():
+            each.lost(connection)
+
+    def left(self, node: int) -> None:
+        """A broker has ended."""
+        found = self._brokers.pop(node, None)
+        if found is not None:
+            found.end()
+
+    def end(self) -> None:
+        """The cluster has ended."""
+        for each in list(self._brokers):
+            self.left(each)
+
+    def _changed(self, place: Place) -> None:
+        for each in self._brokers.values():
+            each.follow(place)

@@ -1,0 +1,48 @@
+"""What all requests of share groups' members are checked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.rules import READ
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import Caller
+    from kafka_admin_proto.server.brokers.view import View
+    from kafka_admin_proto.server.share.sessions import Owner
+
+_MEMBER_ID_LENGTH = 36
+
+
+def check_share_version(state: View) -> None:
+    """Raises ApiFailure where the cluster has no share groups: by its feature share.version."""
+    if not state.cluster.features.get("share.version", 0):
+        raise ApiFailure(codes.UNSUPPORTED_VERSION)
+
+
+def check_member_id(member_id: str | None) -> None:
+    """Raises ApiFailure for an id that no member has, which are not longer than 36 characters."""
+    if not member_id or len(member_id) > _MEMBER_ID_LENGTH:
+        raise ApiFailure(codes.INVALID_REQUEST, "Invalid member id in the request.")
+
+
+def check_member(state: View, caller: Caller, group: str | None, member_id: str | None) -> Owner:
+    """The group and the member of a request for records. Raises ApiFailure.
+
+    As in Kafka nobody looks whether the group has the member.
+    """
+    check_share_version(state)
+    if group is None:
+        raise ApiFailure(codes.INVALID_REQUEST, "Invalid group id in the request.")
+    check_group(state, caller, READ, group)
+    check_member_id(member_id)
+    return group, member_id or ""
+
+
+def lock_ms(view: View, caller: Caller, owner: Owner) -> int:
+    """For how long a member has what it acquires now."""
+    found: int = view.group_value(owner[0], "share.record.lock.duration.ms", caller.node_id)
+    return found

@@ -1,0 +1,45 @@
+"""The states of share groups' partitions that each broker coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.server.coordination.routing import Coordinators
+from kafka_admin_proto.server.coordination.shard import Leads
+from kafka_admin_proto.server.share.shard import ShareStateShard
+from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
+    from kafka_admin_proto.server.state import State
+
+
+class ShareCoordinators(Coordinators[ShareStateShard]):
+    """The states of a cluster, by partition of ``__share_group_state``."""
+
+    topic_name = SHARE_GROUP_STATE
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        state.followers.append(self._appended)
+
+    def _make(self, leads: Leads, replicas: ReplicatedLog) -> ShareStateShard:
+        state = self._state
+        config = partial(state.broker_value, node_id=leads.node)
+        return ShareStateShard(leads, replicas, state.clock, config, self.sent)
+
+    def _begin(self, shard: ShareStateShard) -> None:
+        """There is nothing that a shard does by itself."""
+
+    def _appended(self, records: Sequence[Message], offset: int) -> None:
+        """Follow the metadata log: states of deleted topics are deleted."""
+        gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
+        if gone:
+            for shard in list(self._shards.values()):
+                shard.delete(
+                    [each for each in shard.states if each.topic_id in gone], lambda _: None
+                )

@@ -1,0 +1,186 @@
+"""Records that a ShareFetch acquires: as soon as there are enough, or its time is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from kafka_admin_proto.messages.share_fetch_response import AcquiredRecords, PartitionData
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange
+from kafka_admin_proto.server.partitions.log import PartitionLog
+from kafka_admin_proto.server.partitions.segments import StoredBatch, bytes_below
+from kafka_admin_proto.server.replication.leaders import LeaderHints, hosted
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics
+from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring
+from kafka_admin_proto.server.share.partition import LogBatch, SharePartition
+from kafka_admin_proto.server.share.sessions import Owner, Place
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.messages.share_fetch_request import ShareFetchRequest
+    from kafka_admin_proto.server.apis import Caller, WaitKey
+    from kafka_admin_proto.server.brokers.view import View
+
+_STRICT = 1
+_COMMITTED = "read_committed"
+_HINTED = (codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH)
+
+
+class _Open(NamedTuple):
+    """A partition of which records can be acquired, and where it is read."""
+
+    place: Place
+    partition: SharePartition
+    log: PartitionLog
+    offset: int
+
+
+class ShareReading:
+    """The partitions of a request; ``rows`` are there when it ``is_over``."""
+
+    def __init__(
+        self,
+        view: View,
+        caller: Caller,
+        request: ShareFetchRequest,
+        owner: Owner,
+        places: Sequence[Place],
+    ) -> None:
+        self._caller = caller
+        self._request = request
+        self._group, self._member = owner
+        node = caller.node_id
+        self._broker = view.controller_state.shares.of(node)
+        most: int = view.broker_value("fetch.max.bytes", node)
+        self._max_bytes = min(request.max_bytes, most)
+        isolation: str = view.group_value(self._group, "share.isolation.level", node)
+        self._is_committed = isolation == _COMMITTED
+        self.rows: dict[Place, PartitionData] = {}
+        self.hints = LeaderHints(view, caller)
+        self.keys: list[WaitKey] = []
+        turn = request.share_session_epoch % len(places) if places else 0
+        self._places = self._allowed(view, [*places[turn:], *places[:turn]])
+        self.is_over: bool = not self._places or request.max_records <= 0 or self._max_bytes <= 0
+
+    def _allowed(self, view: View, places: Iterable[Place]) -> list[Place]:
+        """The partitions that are there and may be read; others get the row of an error."""
+        topics = {place: view.topic_by_id(place[0]) for place in places}
+        names = {each.name for each in topics.values() if each is not None}
+        allowed = allowed_topics(view, self._caller, READ, names)
+        found = []
+        for place, topic in topics.items():
+            if topic is None:
+                self._fail(place, codes.UNKNOWN_TOPIC_ID)
+            elif topic.name not in allowed:
+                self._fail(place, codes.TOPIC_AUTHORIZATION_FAILED)
+            elif place[1] not in topic.partitions:
+                self._fail(place, codes.UNKNOWN_TOPIC_OR_PARTITION)
+            else:
+                found.append(place)
+        return found
+
+    def _fail(self, place: Place, code: int, message: str | None = None) -> None:
+        self.rows[place] = PartitionData(place[1], code, message, records=b"")
+
+    def read(self, view: View, *, is_late: bool) -> None:
+        """Acquire records if there are enough of them; those that there are if it is late."""
+        self.keys = [*self._places]
+        opened = []
+        failed: dict[Place, ApiFailure] = {}
+        for place in self._places:
+            try:
+                topic = view.topic_by_id(place[0])
+                found = hosted(view, self._caller, topic, place[1])
+                partition, key = self._broker.partition(self._group, found)
+            except ApiFailure as failure:
+                failed[place] = failure
+                continue
+            self.keys.append(key)
+            if partition.can_acquire:
+                offset = partition.next_offset
+                opened.append(_Open(place, partition, found.replicas.log, offset))
+        if not (is_late or len(failed) == len(self._places) or self._is_enough(opened)):
+            return
+        self.is_over = True
+        for place, refused in failed.items():
+            self._fail(place, refused.code, refused.message)
+            if refused.code in _HINTED:
+                self.hints.add(self.rows[place], view.topic_by_id(place[0]), place[1])
+        left = self._request.max_records
+        for each in opened:
+            row, count = self._acquired(each, self._max_bytes // len(opened), left)
+            self.rows[each.place] = row
+            left -= count
+
+    def _up_to(self, log: PartitionLog) -> int:
+        return log.last_stable_offset if self._is_committed else log.high_watermark
+
+    def _is_enough(self, opened: Sequence[_Open]) -> bool:
+        """Whether so many bytes can be read as the member wants."""
+        available = 0
+        for each in opened:
+            up_to = self._up_to(each.log)
+            try:
+                batches = each.log.batches(each.offset, 0, up_to=up_to)
+            except OffsetOutOfRange:
+                return True
+            if batches:
+                rest, is_rolled = bytes_below(each.log.segments, batches[0], up_to)
+                if is_rolled:
+                    return True
+                available += min(rest, self._max_bytes // len(opened))
+        return bool(opened) and available >= min(self._request.min_bytes, self._max_bytes)
+
+    def _acquired(self, opened: _Open, max_bytes: int, most: int) -> tuple[PartitionData, int]:
+        """The row of a partition with what the member gets, and the number of records."""
+        place, partition, log, offset = opened
+        row = PartitionData(place[1], records=b"")
+        try:
+            batches = log.batches(offset, max_bytes, up_to=self._up_to(log))
+        except OffsetOutOfRange:
+            partition.log_starts_at(log.start_offset)
+            return row, 0
+        request = self._request
+        is_strict = request.share_acquire_mode == _STRICT
+        found = [LogBatch(each.base_offset, each.last_offset) for each in batches]
+        aborted = _aborted(log, batches) if self._is_committed else []
+        acquired = partition.acquire(
+            self._member, Acquiring(most, request.batch_size, is_strict), offset, found, aborted
+        )
+        row.acquired_records = [AcquiredRecords(*each) for each in acquired]
+        row.records = _records(batches, acquired)
+        return row, sum(each.last - each.first + 1 for each in acquired)
+
+
+def _records(batches: Sequence[StoredBatch], acquired: Sequence[Acquired]) -> bytes:
+    """The batches with the first acquired record and all up to the last one."""
+    if not acquired:
+        return b""
+    first, last = acquired[0].first, acquired[-1].last
+    start = max(
+        (place for place, each in enumerate(batches) if each.base_offset <= first), default=0
+    )
+    return b"".join(each.data for each in batches[start:] if each.base_offset <= last)
+
+
+def _aborted(log: PartitionLog, batches: Sequence[StoredBatch]) -> list[LogBatch]:
+    """The batches of transactions that were aborted."""
+    if not batches:
+        return []
+    ranges = log.aborted_transactions(batches[0].base_offset, batches[-1].last_offset + 1)
+    found = []
+    for each in batches if ranges else ():
+        header = each.header
+        if (
+            header.is_transactional
+            and not header.is_control
+            and any(
+                one.producer_id == header.producer_id
+                and one.first_offset <= each.base_offset <= one.last_offset
+                for one in ranges
+            )
+        ):
+            found.append(LogBatch(each.base_offset, each.last_offset))
+    return found

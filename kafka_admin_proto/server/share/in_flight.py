@@ -1,0 +1,136 @@
+"""The records of a share group's partition that are in flight: acquired, or not done with.
+
+``InFlightBatch`` and ``InFlightState`` in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kafka_admin_proto.server.share.state import (
+    ACKNOWLEDGED,
+    ACQUIRED,
+    ARCHIVED,
+    AVAILABLE,
+    StateBatch,
+)
+
+NO_MEMBER = ""
+_NEVER_MS = 0
+TERMINAL = (ACKNOWLEDGED, ARCHIVED)
+
+
+class Part(msgspec.Struct):
+    """Records of one state: those of a whole batch, or one record of a batch that was split.
+
+    ``lock_ms`` is when the member's lock ends. ``before`` is what the part was while a change of
+    it is not kept yet.
+    """
+
+    first: int
+    last: int
+    state: int
+    count: int
+    member: str = NO_MEMBER
+    lock_ms: int = _NEVER_MS
+    before: tuple[int, str, int] | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a member may acquire the records."""
+        return self.state == AVAILABLE and self.before is None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing comes of the records any more."""
+        return self.state in TERMINAL and self.before is None
+
+    def acquire(self, member: str, lock_ms: int) -> None:
+        """Give the records to a member until its lock ends."""
+        self.state, self.member, self.lock_ms = ACQUIRED, member, lock_ms
+        self.count += 1
+
+    def archive(self) -> None:
+        """Be done with the records, whoever has them."""
+        self.state, self.member = ARCHIVED, NO_MEMBER
+
+    def begin(self, state: int, limit: int) -> StateBatch:
+        """Begin a change to a state, and say what is kept of it.
+
+        Records with as many deliveries as the limit are archived instead of being free again.
+        """
+        self.before = self.state, self.member, self.lock_ms
+        if state == AVAILABLE and self.count >= limit:
+            state = ARCHIVED
+        self.state, self.member = state, NO_MEMBER
+        return StateBatch(self.first, self.last, state, self.count)
+
+    def end(self, *, is_kept: bool) -> None:
+        """End a change, which has not happened unless it was kept."""
+        if self.before is not None and not is_kept:
+            self.state, self.member, self.lock_ms = self.before
+        self.before = None
+
+    def overlap(self, first: int, last: int) -> int:
+        """How many of the records have offsets from one to another."""
+        return max(0, min(self.last, last) - max(self.first, first) + 1)
+
+
+class InFlight:
+    """A batch of records that were acquired together: one part, or one for each record."""
+
+    def __init__(self, first: int, last: int, parts: list[Part], *, is_split: bool = False) -> None:
+        self.first = first
+        self.last = last
+        self.parts = parts
+        self.is_split = is_split
+
+    @classmethod
+    def whole(cls, part: Part) -> InFlight:
+        """A batch of one part."""
+        return cls(part.first, part.last, [part])
+
+    def split(self) -> None:
+        """Track each record by itself from now on."""
+        if not self.is_split:
+            (whole,) = self.parts
+            self.parts = [
+                msgspec.structs.replace(whole, first=offset, last=offset)
+                for offset in range(self.first, self.last + 1)
+            ]
+            self.is_split = True
+
+    def within(self, first: int, last: int) -> Sequence[Part]:
+        """The parts of a split batch with offsets from one to another."""
+        return self.parts[max(0, first - self.first) : max(0, last + 1 - self.first)]
+
+    def is_within(self, first: int, last: int) -> bool:
+        """Whether all records have offsets from one to another."""
+        return first <= self.first and self.last <= last
+
+    def crosses(self, offset: int) -> bool:
+        """Whether the batch begins before an offset and goes on from there."""
+        return self.first < offset <= self.last
+
+
+def parts_of(batches: Sequence[InFlight]) -> Iterator[Part]:
+    """All parts, in the order of their offsets."""
+    for each in batches:
+        yield from each.parts
+
+
+def loaded(batches: Sequence[StateBatch], start: int) -> list[InFlight]:
+    """The batches of a kept state; records between them were acquired and are free again."""
+    found = []
+    for each in batches:
+        if each.first_offset > start:
+            found.append(InFlight.whole(Part(start, each.first_offset - 1, AVAILABLE, 0)))
+        found.append(
+            InFlight.whole(
+                Part(each.first_offset, each.last_offset, each.state, each.delivery_count)
+            )
+        )
+        start = each.last_offset + 1
+    return found

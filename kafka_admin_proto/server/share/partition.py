@@ -1,0 +1,427 @@
+"""A partition as one share group has it, on the partition's leader (``SharePartition`` in Kafka).
+
+Members acquire records for some time and acknowledge them; what changes by that is kept by the
+share coordinator before it counts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.clock import Clock, Timer
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, acquire_free
+from kafka_admin_proto.server.share.in_flight import (
+    TERMINAL,
+    InFlight,
+    Part,
+    loaded,
+    parts_of,
+)
+from kafka_admin_proto.server.share.state import (
+    ACKNOWLEDGED,
+    ACQUIRED,
+    ARCHIVED,
+    AVAILABLE,
+    ShareState,
+    StateBatch,
+)
+
+_FIRST = attrgetter("first")
+#: The types of acknowledgements: a gap is an offset of no record.
+GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+_STATES = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
+
+
+class ShareLimits(NamedTuple):
+    """The configs of a share group."""
+
+    lock_ms: int
+    deliveries: int
+    records: int
+    renews: bool
+
+
+class LogBatch(NamedTuple):
+    """The offsets of a batch of the log that was read."""
+
+    base_offset: int
+    last_offset: int
+
+
+class Acknowledgement(NamedTuple):
+    """What a member says of records: one type for all, or one for each."""
+
+    first: int
+    last: int
+    types: Sequence[int]
+
+
+#: Keeps (start offset, records done with, changed records); ``then`` gets 0, or an error code.
+Keep = Callable[[int, int, Sequence[StateBatch], Then], None]
+
+
+class SharePartition:
+    """The records in flight, from ``start`` to ``end``; the next one is ``end`` if there are none.
+
+    ``limits`` gives the group's configs, ``keep`` keeps changes, and ``changed`` is called when
+    records may be acquired that could not before.
+    """
+
+    def __init__(
+        self,
+        kept: ShareState,
+        start: int,
+        clock: Clock,
+        limits: Callable[[], ShareLimits],
+        keep: Keep,
+        changed: Callable[[], None],
+    ) -> None:
+        self.state_epoch = kept.state_epoch
+        self.start = start
+        self.batches: list[InFlight] = loaded(kept.batches, start)
+        self.end: int = self.batches[-1].last if self.batches else start
+        self._clock = clock
+        self._limits = limits
+        self._keep = keep
+        self._changed = changed
+        self._lock_timer: Timer | None = None
+        self._advance()
+
+    # Acquiring.
+
+    @property
+    def next_offset(self) -> int:
+        """The offset from which records are read for the next member."""
+        if not self.batches or self.start > self.batches[-1].last:
+            return self.end
+        return next((each.first for each in parts_of(self.batches) if each.is_free), self.end + 1)
+
+    @property
+    def can_acquire(self) -> bool:
+        """Whether there is room for more records, or some are free again."""
+        return self.next_offset != self.end + 1 or self._in_flight < self._limits().records
+
+    @property
+    def _in_flight(self) -> int:
+        return self.end - self.start + 1 if self.batches else 0
+
+    def acquire(
+        self,
+        member: str,
+        asked: Acquiring,
+        fetch_offset: int,
+        found: Sequence[LogBatch],
+        aborted: Sequence[LogBatch] = (),
+    ) -> list[Acquired]:
+        """Give a member records of batches that were read from ``next_offset`` on.
+
+        Those of ``aborted`` batches are archived instead.
+        """
+        if asked.most <= 0 or not found or found[-1].last_offset < self.start:
+            return []
+        limits = self._limits()
+        last = found[-1].last_offset
+        most = min(asked.most, limits.records - self._in_flight)
+        if most <= 0:  # full: only records between those in flight can be acquired
+            last = min(last, self.end)
+            most = min(asked.most, self.end - fetch_offset + 1)
+        if most <= 0:
+            return []
+        asked = asked._replace(
+            most=most, member=member, lock_ms=self._clock.now_ms() + limits.lock_ms
+        )
+        base = found[0].base_offset
+        if fetch_offset < base:
+            self._archive(fetch_offset, base - 1, AVAILABLE)
+        place = bisect_right(self.batches, base, key=_FIRST) - 1
+        if place < 0:
+            base = max(base, self.start)
+        elif self.batches[place].last >= base:
+            base = self.batches[place].first
+        overlap = [
+            each for each in self.batches if min(found[0].base_offset, base) <= each.first <= last
+        ]
+        if overlap:
+            rows, count, is_over = acquire_free(
+                overlap, asked, limits.deliveries, found[0].base_offset, last
+            )
+            if not is_over and count < most and overlap[-1].last < last:
+                asked = asked._replace(most=most - count)
+                rows += self._acquire_new(asked, found, overlap[-1].last + 1, last)
+        else:
+            rows = self._acquire_new(asked, found, base, last)
+        self._arm()
+        for each in aborted:
+            self._archive(each.base_offset, each.last_offset, ACQUIRED)
+        return _without(rows, aborted) if aborted else rows
+
+    def _acquire_new(
+        self, asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
+    ) -> list[Acquired]:
+        """Acquire records that are not in flight yet."""
+        if not self.batches and self.end > first:
+            first = self.end
+        if asked.most < last - first + 1:
+            last = _last_of_batch(found, first + asked.most - 1)
+        ranges = [(first, last)]
+        if not asked.is_strict and last - first + 1 > asked.batch_size:
+            ranges = _by_size(found, first, last, asked.batch_size)
+        new = [
+            InFlight.whole(Part(low, high, ACQUIRED, 1, asked.member, asked.lock_ms))
+            for low, high in ranges
+        ]
+        rows = [Acquired(low, high, 1) for low, high in ranges]
+        if asked.is_strict and last - first + 1 > asked.most:
+            new[0].split()
+            for part in new[0].parts[asked.most :]:
+                part.state, part.count, part.member = AVAILABLE, 0, ""
+            rows = [Acquired(first, first + asked.most - 1, 1)]
+        place = bisect_right(self.batches, first, key=_FIRST)
+        self.batches[place:place] = new
+        if self.batches[0].first == first:
+            self.start = first
+        self.end = max(self.end, last)
+        return rows
+
+    # Acknowledging.
+
+    def acknowledge(
+        self, member: str, acknowledgements: Iterable[Acknowledgement], then: Then
+    ) -> None:
+        """Change records as their member says; ``then`` gets 0 when that is kept, or a code.
+
+        Raises ApiFailure, and changes nothing then.
+        """
+        parts: list[Part] = []
+        changes: list[StateBatch] = []
+        try:
+            for each in acknowledgements:
+                if each.last >= self.start:
+                    self._acknowledge(member, each, parts, changes)
+        except ApiFailure:
+            for part in parts:
+                part.end(is_kept=False)
+            raise
+        self._arm()
+        self._write(parts, changes, then)
+
+    def _acknowledge(
+        self,
+        member: str,
+        asked: Acknowledgement,
+        parts: list[Part],
+        changes: list[StateBatch],
+    ) -> None:
+        """Begin the changes of one acknowledgement. Raises ApiFailure."""
+        limits = self._limits()
+        for batch in self._acknowledged(asked):
+            if batch.last < self.start:
+                continue
+            is_partial = (
+                not batch.is_within(asked.first, asked.last)
+                or len(asked.types) > 1
+                or batch.crosses(self.start)
+            )
+            if not batch.is_split:
+                _check_owner(batch.parts[0], member, "batch")
+                if is_partial:
+                    batch.split()
+            first = max(asked.first, self.start)
+            for part in batch.within(first, asked.last) if batch.is_split else batch.parts:
+                _check_owner(part, member, "offset" if batch.is_split else "batch")
+                kind = asked.types[0]
+                if len(asked.types) > 1:
+                    kind = asked.types[part.first - asked.first]
+                if kind == RENEW:
+                    if not limits.renews:
+                        raise _invalid("Renewing acquisition locks is not enabled for the group.")
+                    part.lock_ms = self._clock.now_ms() + limits.lock_ms
+                    continue
+                parts.append(part)
+                changes.append(part.begin(_STATES[kind], limits.deliveries))
+
+    def _acknowledged(self, asked: Acknowledgement) -> list[InFlight]:
+        """The batches that an acknowledgement is about. Raises ApiFailure."""
+        place = bisect_right(self.batches, asked.first, key=_FIRST) - 1
+        if place < 0 and asked.first < self.start <= asked.last:
+            place = bisect_right(self.batches, self.start, key=_FIRST) - 1
+        if place < 0:
+            text = "The request batch offsets are not found in the cache."
+            raise _invalid(f"Batch record not found. {text}")
+        found = [each for each in self.batches[place:] if each.first <= asked.last]
+        for end, name in ((asked.first, "first"), (asked.last, "last")):
+            if found[-1].last < end:
+                raise ApiFailure(
+                    codes.INVALID_REQUEST,
+                    f"Batch record not found. The {name} offset in request is past acquired "
+                    "records.",
+                )
+        return found
+
+    def release(self, member: str, then: Then) -> None:
+        """Give back all that a member has: its session has ended."""
+        self._free(lambda part: part.member == member, then)
+
+    def _expire(self) -> None:
+        """Give back what members have had for too long."""
+        self._lock_timer = None
+        now_ms = self._clock.now_ms()
+        self._free(lambda part: part.lock_ms <= now_ms, lambda _: None)
+
+    def _free(self, is_freed: Callable[[Part], bool], then: Then) -> None:
+        """Let others acquire what a member has of these parts."""
+        limit = self._limits().deliveries
+        parts: list[Part] = []
+        changes: list[StateBatch] = []
+        for batch in self.batches:
+            if batch.crosses(self.start) and any(map(is_freed, batch.parts)):
+                batch.split()
+            for part in batch.parts:
+                if part.state == ACQUIRED and part.before is None and is_freed(part):
+                    state = ARCHIVED if part.last < self.start else AVAILABLE
+                    parts.append(part)
+                    changes.append(part.begin(state, limit))
+        self._arm()
+        self._write(parts, changes, then)
+
+    def _write(self, parts: Sequence[Part], changes: Sequence[StateBatch], then: Then) -> None:
+        """Keep changes, which have not happened if that fails."""
+        if not changes:
+            then(0)
+            return
+
+        def kept(code: int) -> None:
+            for each in parts:
+                each.end(is_kept=not code)
+            self._advance()
+            self._arm()
+            then(code)
+            self._changed()
+
+        self._keep(self.start, self._completed, changes, kept)
+
+    @property
+    def _completed(self) -> int:
+        """How many records from the start on are done with."""
+        return sum(
+            each.overlap(self.start, self.end)
+            for each in parts_of(self.batches)
+            if each.state in TERMINAL
+        )
+
+    def _advance(self) -> None:
+        """Move the start behind the records that are done with."""
+        first = next((each for each in parts_of(self.batches) if not each.is_done), None)
+        if first is None:
+            if self.batches:
+                self.start = self.end = self.batches[-1].last + 1
+                self.batches.clear()
+            return
+        self.start = max(self.start, first.first)
+        while self.batches[0].last < first.first:
+            del self.batches[0]
+
+    # The log, and time.
+
+    def log_starts_at(self, offset: int) -> None:
+        """The log begins later than this partition: what was there before is gone."""
+        if offset <= self.start:
+            return
+        if self.batches:
+            self._archive(self.start, offset - 1, AVAILABLE)
+        else:
+            self.end = offset
+        self.start = offset
+        self.end = max(self.end, offset)
+
+    def _archive(self, first: int, last: int, state: int) -> None:
+        """Archive records of a state that the log has not, or that were aborted."""
+        for batch in self.batches:
+            if batch.first > last or batch.last < first:
+                continue
+            if not batch.is_split and not batch.is_within(first, last):
+                if batch.parts[0].state != state:
+                    continue
+                batch.split()
+            for part in batch.within(first, last) if batch.is_split else batch.parts:
+                if part.state == state and part.before is None:
+                    part.archive()
+
+    def _arm(self) -> None:
+        """Wait for the lock that ends first."""
+        if self._lock_timer is not None:
+            self._lock_timer.cancel()
+            self._lock_timer = None
+        locks = [
+            each.lock_ms
+            for each in parts_of(self.batches)
+            if each.state == ACQUIRED and each.before is None
+        ]
+        if locks:
+            delay_ms = max(0, min(locks) - self._clock.now_ms())
+            self._lock_timer = self._clock.later(delay_ms / 1000, self._expire)
+
+    def close(self) -> None:
+        """The broker leads the partition no more."""
+        if self._lock_timer is not None:
+            self._lock_timer.cancel()
+            self._lock_timer = None
+
+
+def _check_owner(part: Part, member: str, what: str) -> None:
+    """Raises ApiFailure unless a member has the records."""
+    if what == "batch" and not part.member:
+        raise _invalid("The batch cannot be acknowledged. The batch is not in the acquired state.")
+    if part.state != ACQUIRED:
+        raise _invalid("The offset cannot be acknowledged. The offset is not acquired.")
+    if part.before is not None:
+        raise _invalid(
+            "The record state is invalid. The acknowledgement of delivery could not be completed."
+        )
+    if part.member != member:
+        raise _invalid(f"Member is not the owner of {'batch record' if what == 'batch' else what}")
+
+
+def _invalid(text: str) -> ApiFailure:
+    return ApiFailure(codes.INVALID_RECORD_STATE, text)
+
+
+def _last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
+    """The last offset of the batch of the log that has an offset, which is itself in none."""
+    for each in found:
+        if each.base_offset <= offset <= each.last_offset:
+            return each.last_offset
+    return offset
+
+
+def _by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
+    """Offsets in ranges of so many records at least, which begin where batches of the log do."""
+    ranges = []
+    for each in found:
+        if each.base_offset <= last and each.base_offset - first >= size:
+            ranges.append((first, each.base_offset - 1))
+            first = each.base_offset
+    return [*ranges, (first, last)]
+
+
+def _without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acquired]:
+    """Rows without the offsets of aborted batches."""
+    found = list(rows)
+    for base, last in aborted:
+        left = []
+        for each in found:
+            if each.last < base or each.first > last:
+                left.append(each)
+                continue
+            if each.first < base:
+                left.append(each._replace(last=base - 1))
+            if each.last > last:
+                left.append(each._replace(first=last + 1))
+        found = left
+    return found

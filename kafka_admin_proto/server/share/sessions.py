@@ -1,0 +1,87 @@
+"""The share sessions of a broker: the partitions that a member asks for with each ShareFetch.
+
+``ShareSessionCache`` in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+
+#: A partition by the id of its topic.
+Place = tuple[UUID, int]
+#: A group and a member of it.
+Owner = tuple[str, str]
+#: The epochs with which a session begins and ends.
+BEGINS, ENDS = 0, -1
+_LAST_EPOCH = (1 << 31) - 1
+
+
+class ShareSession:
+    """The partitions of a session, each with whether the next response has a row for it anyway."""
+
+    def __init__(self, partitions: Iterable[Place], connection: object) -> None:
+        self.epoch: int = 1
+        self.partitions: dict[Place, bool] = dict.fromkeys(partitions, False)
+        self.connection = connection
+
+    def go_on(self, epoch: int) -> None:
+        """Count a request of the session. Raises ApiFailure for one that is not the next."""
+        if epoch != self.epoch:
+            raise ApiFailure(codes.INVALID_SHARE_SESSION_EPOCH)
+        self.epoch = 1 if epoch == _LAST_EPOCH else epoch + 1
+
+    def update(self, wanted: Iterable[Place], forgotten: Iterable[Place]) -> None:
+        """Add partitions, and forget others."""
+        for each in wanted:
+            self.partitions.setdefault(each, True)
+        for each in forgotten:
+            self.partitions.pop(each, None)
+
+    def needs_row(self, place: Place, *, has_records: bool, has_error: bool) -> bool:
+        """Whether the response of a session that goes on has a row for a partition."""
+        is_due = self.partitions.get(place, False)
+        if place in self.partitions:
+            if has_records:  # partitions that had records come last the next time
+                del self.partitions[place]
+            self.partitions[place] = has_error
+        return has_records or has_error or is_due
+
+
+class ShareSessions:
+    """The sessions of a broker by group and member, ``most`` at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._sessions: dict[Owner, ShareSession] = {}
+
+    def found(self, owner: Owner) -> ShareSession:
+        """The session of a member. Raises ApiFailure."""
+        if owner not in self._sessions:
+            raise ApiFailure(codes.SHARE_SESSION_NOT_FOUND)
+        return self._sessions[owner]
+
+    def begin(self, owner: Owner, partitions: Iterable[Place], connection: object) -> ShareSession:
+        """A new session in the place of the member's last one. Raises ApiFailure if full."""
+        self._sessions.pop(owner, None)
+        if len(self._sessions) >= self._most:
+            raise ApiFailure(codes.SHARE_SESSION_LIMIT_REACHED)
+        found = self._sessions[owner] = ShareSession(partitions, connection)
+        return found
+
+    def end(self, owner: Owner) -> list[Place]:
+        """End a session; its partitions. Raises ApiFailure."""
+        found = self.found(owner)
+        del self._sessions[owner]
+        return list(found.partitions)
+
+    def of_connection(self, connection: object) -> list[Owner]:
+        """The members whose sessions a connection began."""
+        return [each for each, one in self._sessions.items() if one.connection is connection]
+
+    def has_group(self, group: str) -> bool:
+        """Whether a member of a group has a session."""
+        return any(each == group for each, _ in self._sessions)

@@ -1,0 +1,231 @@
+"""The states that one partition of ``__share_group_state`` keeps, on its leader.
+
+``ShareCoordinatorShard`` in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_admin_proto.messages import share_snapshot_value, share_update_value
+from kafka_admin_proto.messages.share_snapshot_key import ShareSnapshotKey
+from kafka_admin_proto.messages.share_snapshot_value import ShareSnapshotValue
+from kafka_admin_proto.messages.share_update_key import ShareUpdateKey
+from kafka_admin_proto.messages.share_update_value import ShareUpdateValue
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.segments.known_topics import (
+    SHARE_GROUP_STATE,
+    read_known_record,
+    write_known_record,
+)
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.state import ShareKey, ShareState, StateBatch, combined
+from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import WaitKey
+    from kafka_admin_proto.server.clock import Clock
+    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
+
+_NO_EPOCH = -1
+
+
+class ShareStateShard(CoordinatorShard):
+    """States by their keys; ``config`` gives a config of the broker."""
+
+    def __init__(
+        self,
+        leads: Leads,
+        replicas: ReplicatedLog,
+        clock: Clock,
+        config: Callable[[str], Any],
+        sent: list[Callable[[WaitKey], None]],
+    ) -> None:
+        self.states: dict[ShareKey, ShareState] = {}
+        self._config = config
+        super().__init__(leads, replicas, clock, sent)
+
+    def found(self, key: ShareKey) -> ShareState:
+        """The state of a partition. Raises ApiFailure where it has none."""
+        if key not in self.states:
+            raise ApiFailure(
+                codes.INVALID_REQUEST,
+                "Read operation on uninitialized share partition not allowed.",
+            )
+        return self.states[key]
+
+    def initialize(self, key: ShareKey, state_epoch: int, start_offset: int, then: Then) -> None:
+        """Begin anew with a partition, or begin. Raises ApiFailure for an older epoch."""
+        before = self.states.get(key)
+        if before is not None and before.state_epoch > state_epoch:
+            raise ApiFailure(codes.FENCED_STATE_EPOCH)
+        snapshot_epoch = 0 if before is None else before.snapshot_epoch + 1
+        leader_epoch = 0 if before is None else before.leader_epoch
+        completed = 0 if start_offset >= 0 else -1
+        self._snapshot(
+            key,
+            ShareState(snapshot_epoch, state_epoch, leader_epoch, start_offset, completed),
+            then,
+        )
+
+    def read(self, key: ShareKey, leader_epoch: int) -> ShareState:
+        """The state for the leader of a partition, whose epoch is noted. Raises ApiFailure."""
+        found = self.found(key)
+        if found.leader_epoch > leader_epoch:
+            raise ApiFailure(codes.FENCED_LEADER_EPOCH)
+        if found.leader_epoch < leader_epoch:
+            self._change(
+                key, found, leader_epoch, found.start_offset, found.completed, (), lambda _: None
+            )
+        return self.states[key]
+
+    def change(
+        self,
+        key: ShareKey,
+        epochs: tuple[int, int],
+        start_offset: int,
+        completed: int,
+        batches: Iterable[StateBatch],
+        then: Then,
+    ) -> None:
+        """Note what has changed; ``epochs`` are those of the state and of the leader.
+
+        Raises ApiFailure for older epochs.
+        """
+        found = self.found(key)
+        state_epoch, leader_epoch = epochs
+        if leader_epoch != _NO_EPOCH and found.leader_epoch > leader_epoch:
+            raise ApiFailure(codes.FENCED_LEADER_EPOCH)
+        if state_epoch != _NO_EPOCH and found.state_epoch > state_epoch:
+            raise ApiFailure(codes.FENCED_STATE_EPOCH)
+        if start_offset == found.start_offset:
+            completed = max(completed, found.completed)
+        elif start_offset < found.start_offset:
+            completed = found.completed
+        start = max(start_offset, found.start_offset)
+        self._change(key, found, found.leader_epoch, start, completed, batches, then)
+
+    def delete(self, keys: Iterable[ShareKey], then: Then) -> None:
+        """Forget the states of partitions; those that have none are passed over."""
+        pairs = [
+            write_known_record(ShareSnapshotKey(*each), None)
+            for each in keys
+            if each in self.states
+        ]
+        if pairs:
+            self._write(pairs, then)
+        else:
+            then(0)
+
+    def _change(
+        self,
+        key: ShareKey,
+        before: ShareState,
+        leader_epoch: int,
+        start_offset: int,
+        completed: int,
+        batches: Iterable[StateBatch],
+        then: Then,
+    ) -> None:
+        """Append an update, or a snapshot after so many of them."""
+        limit: int = self._config("share.coordinator.snapshot.update.records.per.snapshot")
+        if before.updates >= limit:
+            state = msgspec.structs.replace(
+                before,
+                snapshot_epoch=before.snapshot_epoch + 1,
+                leader_epoch=leader_epoch,
+                start_offset=start_offset,
+                completed=completed,
+                batches=combined(before.batches, batches, start_offset),
+            )
+            self._snapshot(key, state, then)
+            return
+        rows = [
+            share_update_value.StateBatch(*msgspec.structs.astuple(each))
+            for each in combined((), batches, start_offset)
+        ]
+        value = ShareUpdateValue(before.snapshot_epoch, leader_epoch, start_offset, completed, rows)
+        self._write([write_known_record(ShareUpdateKey(*key), value)], then)
+
+    def _snapshot(self, key: ShareKey, state: ShareState, then: Then) -> None:
+        rows = [
+            share_snapshot_value.StateBatch(*msgspec.structs.astuple(each))
+            for each in state.batches
+        ]
+        now_ms = self.now_ms
+        value = ShareSnapshotValue(
+            state.snapshot_epoch,
+            state.state_epoch,
+            state.leader_epoch,
+            state.start_offset,
+            state.completed,
+            now_ms,
+            now_ms,
+            rows,
+        )
+        self._write([write_known_record(ShareSnapshotKey(*key), value)], then)
+
+    def _write(self, pairs: list[tuple[bytes, bytes | None]], then: Then) -> None:
+        def applied(_: int) -> None:
+            for key, value in pairs:
+                found = read_known_record(SHARE_GROUP_STATE, key, value)
+                self._apply_record(found.key, found.value)
+
+        self.write(
+            pairs, applied, then,
+            timeout_ms=self._config("share.coordinator.write.timeout.ms"),
+            compression=self._config("share.coordinator.state.topic.compression.codec"),
+        )  # fmt: skip
+
+    def _apply(self, batch: Batch) -> None:
+        for each in () if batch.is_control else batch.records:
+            found = read_known_record(SHARE_GROUP_STATE, each.key, each.value)
+            self._apply_record(found.key, found.value)
+
+    def _apply_record(self, key: Message | None, value: Message | None) -> None:
+        match key, value:
+            case ShareSnapshotKey(), ShareSnapshotValue():
+                self.states[ShareKey(key.group_id, key.topic_id, key.partition)] = ShareState(
+                    value.snapshot_epoch,
+                    value.state_epoch,
+                    value.leader_epoch,
+                    value.start_offset,
+                    value.delivery_complete_count,
+                    _batches(value.state_batches),
+                    value.create_timestamp,
+                )
+            case ShareSnapshotKey(), None:
+                self.states.pop(ShareKey(key.group_id, key.topic_id, key.partition), None)
+            case ShareUpdateKey(), ShareUpdateValue():
+                place = ShareKey(key.group_id, key.topic_id, key.partition)
+                before = self.states.get(place)
+                if before is not None:
+                    self.states[place] = _updated(before, value)
+
+
+def _updated(before: ShareState, value: ShareUpdateValue) -> ShareState:
+    """A state with an update."""
+    start = before.start_offset if value.start_offset == -1 else value.start_offset
+    leader_epoch = before.leader_epoch if value.leader_epoch == -1 else value.leader_epoch
+    return msgspec.structs.replace(
+        before,
+        leader_epoch=leader_epoch,
+        start_offset=start,
+        completed=value.delivery_complete_count,
+        batches=combined(before.batches, _batches(value.state_batches), start),
+        updates=before.updates + 1,
+    )
+
+
+def _batches(
+    rows: Iterable[share_snapshot_value.StateBatch | share_update_value.StateBatch],
+) -> tuple[StateBatch, ...]:
+    return tuple(
+        StateBatch(each.first_offset, each.last_offset, each.delivery_state, each.delivery_count)
+        for each in rows
+    )

@@ -1,0 +1,280 @@
+"""Records of share groups on a clock that is moved: acquired, acknowledged, and given back."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsTopic,
+)
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
+from tests.server.groups.coordinated import Coordinated
+from tests.server.share.sharing import Fetcher, Sharer, acks, kept_states, produce, shared_cluster
+
+_ACCEPT, _RELEASE, _REJECT, _RENEW = 1, 2, 3, 4
+_LOCK_S = 30.0
+
+
+def _ready(release: str = "4.4", **configs: str) -> Coordinated:
+    """A cluster whose group reads from the first record on."""
+    cluster = shared_cluster(release)
+    _configure(cluster, **{"share_auto_offset_reset": "earliest", **configs})
+    Sharer(cluster, "one").join()
+    return cluster
+
+
+def _transactional(producer_id: int) -> bytes:
+    """A batch of two records of a transaction."""
+    batch = Batch.of([Record(index, 0, None, b"x") for index in range(2)])
+    batch.is_transactional, batch.producer_id = True, producer_id
+    batch.producer_epoch = batch.base_sequence = 0
+    return write_batch(batch)
+
+
+def _configure(cluster: Coordinated, **configs: str) -> None:
+    rows = [AlterableConfig(key.replace("_", "."), 0, text) for key, text in configs.items()]
+    asked = m.IncrementalAlterConfigsRequest([AlterConfigsResource(32, "g", rows)])
+    (found,) = cluster.served.ask(asked).responses
+    assert found.error_code == 0, found
+
+
+@pytest.mark.parametrize("release", ["4.3", "4.4"])
+def test_records_are_acquired_and_accepted(release: str) -> None:
+    cluster = _ready(release)
+    produce(cluster, 3)
+    one = Fetcher(cluster, "one")
+    assert one.get() == [(0, 2, 1)]
+    assert one.get() == []
+    assert one.get(acks(0, 2, _ACCEPT)) == []
+    state = kept_states(cluster)[0]
+    assert (state.start_offset, state.completed) == (0, 3)
+    produce(cluster, 2)
+    assert one.get() == [(3, 4, 1)]
+    assert one.acknowledge(acks(3, 4, _ACCEPT)) == 0
+
+
+def test_members_have_different_records() -> None:
+    cluster = _ready()
+    one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
+    produce(cluster, 2)
+    assert one.get() == [(0, 1, 1)]
+    assert two.get() == []
+    produce(cluster, 1)
+    assert two.get() == [(2, 2, 1)]
+    refused = two.acknowledge(acks(0, 1, _ACCEPT))
+    assert refused == codes.INVALID_RECORD_STATE
+    assert two.get(acks(2, 2, _RELEASE)) == [(2, 2, 2)]
+
+
+def test_released_records_come_again_until_they_are_archived() -> None:
+    """The last delivery of a record is of that one alone; with a limit of 2 it is not."""
+    cluster = _ready(share_delivery_count_limit="2")
+    produce(cluster, 2)
+    one = Fetcher(cluster, "one")
+    assert one.get() == [(0, 1, 1)]
+    assert one.get(acks(0, 1, _RELEASE)) == [(0, 1, 2)]
+    assert one.get(acks(0, 1, _RELEASE)) == []
+    assert kept_states(cluster)[0].completed == 2
+
+
+def test_records_that_come_often_come_one_by_one() -> None:
+    cluster = _ready()
+    produce(cluster, 8)
+    one = Fetcher(cluster, "one")
+    assert one.get() == [(0, 7, 1)]
+    assert one.get(acks(0, 7, _RELEASE)) == [(0, 7, 2)]
+    assert one.get(acks(0, 7, _RELEASE)) == [(0, 7, 3)]
+    assert one.get(acks(0, 7, _RELEASE)) == [(0, 3, 4)]
+    assert one.get(acks(0, 3, _RELEASE)) == [(0, 0, 5)]
+    assert one.get(acks(0, 0, _RELEASE)) == [(1, 1, 5)]
+
+
+def test_each_record_has_a_type_of_its_own() -> None:
+    cluster = _ready()
+    produce(cluster, 5)
+    one = Fetcher(cluster, "one")
+    one.get()
+    assert one.get(acks(0, 4, _ACCEPT, _RELEASE, _REJECT, 0, _RELEASE)) == [(1, 1, 2), (4, 4, 2)]
+    batches = [
+        (each.first_offset, each.last_offset, each.state, each.delivery_count)
+        for each in kept_states(cluster)[0].batches
+    ]
+    assert batches == [(0, 0, 2, 1), (1, 1, 0, 1), (2, 3, 4, 1), (4, 4, 0, 1)]
+
+
+def test_locks_end_and_are_renewed() -> None:
+    cluster = _ready()
+    produce(cluster, 2)
+    one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
+    one.get()
+    waits = two.send(max_wait_ms=60_000)
+    assert waits.waits
+    cluster.clock.pass_time(_LOCK_S - 1)
+    renewal = {"max_wait_ms": 0, "min_bytes": 0, "max_records": 0, "max_bytes": 0}
+    renewed = one.send(acks(0, 0, _RENEW), is_renew_ack=True, **renewal).response
+    assert renewed.responses[0].partitions[0].acknowledge_error_code == 0
+    cluster.clock.pass_time(1)
+    (row,) = waits.response.responses[0].partitions
+    assert [(each.first_offset, each.last_offset) for each in row.acquired_records] == [(1, 1)]
+    assert one.acknowledge(acks(1, 1, _ACCEPT)) == codes.INVALID_RECORD_STATE
+    cluster.clock.pass_time(_LOCK_S)
+    assert two.get() == [(0, 0, 2), (1, 1, 3)]
+
+
+def test_renewal_can_be_forbidden() -> None:
+    cluster = _ready(share_renew_acknowledge_enable="false")
+    produce(cluster, 1)
+    one = Fetcher(cluster, "one")
+    one.get()
+    assert one.acknowledge(acks(0, 0, _RENEW), is_renew_ack=True) == codes.INVALID_RECORD_STATE
+    assert one.acknowledge(acks(0, 0, _RENEW)) == codes.INVALID_REQUEST
+
+
+def test_batches_of_the_log_are_acquired_whole_or_not() -> None:
+    """At least a batch of the log; in the mode of the second version not more than asked for."""
+    cluster = _ready()
+    for _ in range(3):
+        produce(cluster, 4)
+    one = Fetcher(cluster, "one")
+    assert one.get(max_records=2) == [(0, 3, 1)]
+    assert one.get(max_records=6, batch_size=2) == [(4, 7, 1), (8, 11, 1)]
+    produce(cluster, 4)
+    strict = {"share_acquire_mode": 1, "max_records": 3}
+    assert one.get(**strict) == [(12, 14, 1)]
+    assert one.get(**strict) == [(15, 15, 1)]
+
+
+def test_the_most_records_in_flight() -> None:
+    cluster = _ready(share_partition_max_record_locks="100")
+    for _ in range(12):
+        produce(cluster, 10)
+    one = Fetcher(cluster, "one")
+    assert one.get(max_records=200) == [(0, 99, 1)]
+    assert one.get() == []
+    assert one.get(acks(10, 19, _RELEASE)) == [(10, 19, 2)]
+    assert one.get(acks(0, 9, _ACCEPT)) == [(100, 109, 1)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "found"),
+    [("latest", []), ("earliest", [(0, 1, 1)]), ("by_duration:PT1M", [(1, 1, 1)])],
+)
+def test_where_a_group_begins(policy: str, found: list[tuple[int, int, int]]) -> None:
+    cluster = shared_cluster()
+    _configure(cluster, share_auto_offset_reset=policy)
+    Sharer(cluster, "one").join()
+    produce(cluster, 1)
+    cluster.clock.pass_time(60)
+    cluster.clock.move(0.001)
+    produce(cluster, 1)
+    assert Fetcher(cluster, "one").get() == found
+
+
+def test_sessions_and_their_epochs() -> None:
+    cluster = _ready()
+    produce(cluster, 1)
+    one = Fetcher(cluster, "one")
+    for epoch, code in (
+        (3, codes.SHARE_SESSION_NOT_FOUND),
+        (-1, codes.SHARE_SESSION_NOT_FOUND),
+    ):
+        assert one.send(share_session_epoch=epoch).response.error_code == code
+    refused = one.send(acks(0, 0, _ACCEPT), share_session_epoch=0).response
+    assert refused.error_code == codes.INVALID_REQUEST
+    one.epoch = 0
+    assert one.get() == [(0, 0, 1)]
+    again = one.send(share_session_epoch=7).response
+    assert again.error_code == codes.INVALID_SHARE_SESSION_EPOCH
+    one.epoch = 1
+    assert one.send(member_id="x" * 37).response.error_code == codes.INVALID_REQUEST
+    assert one.send(group_id=None).response.error_code == codes.INVALID_REQUEST
+    two = Fetcher(cluster, "two")
+    assert two.get() == []
+    assert one.row(share_session_epoch=-1) is None
+    assert two.get() == [(0, 0, 2)], "the end of a session gives records back"
+
+
+def test_a_broker_has_so_many_sessions() -> None:
+    """A member without a session waits as long as it would for records."""
+    cluster = shared_cluster(
+        configs={"group.share.max.share.sessions": "1", "group.share.max.size": "1"}
+    )
+    Sharer(cluster, "one").join()
+    Fetcher(cluster, "one").get()
+    full = Fetcher(cluster, "two").send(max_wait_ms=0).response
+    assert full.error_code == codes.SHARE_SESSION_LIMIT_REACHED
+    assert Fetcher(cluster, "two").send(max_wait_ms=500).waits
+
+
+def test_a_closed_connection_gives_records_back() -> None:
+    cluster = _ready()
+    produce(cluster, 1)
+    one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
+    assert one.get() == [(0, 0, 1)]
+    cluster.state.shares.lost(None)
+    assert two.get() == [(0, 0, 2)]
+
+
+def test_a_new_leader_reads_the_kept_state() -> None:
+    """What members had is free again; what was accepted stays so."""
+    cluster = _ready()
+    produce(cluster, 4)
+    one = Fetcher(cluster, "one")
+    one.get()
+    assert one.acknowledge(acks(1, 1, _ACCEPT)) == 0
+    assert one.acknowledge(acks(3, 3, _RELEASE)) == 0
+    cluster.state.shares.left(cluster.node)
+    cluster.state.share_states.left(cluster.node)
+    assert Fetcher(cluster, "one").get() == [(0, 0, 1), (2, 2, 1), (3, 3, 2)]
+
+
+def test_records_that_are_deleted_meanwhile() -> None:
+    cluster = _ready()
+    produce(cluster, 2)
+    one = Fetcher(cluster, "one")
+    one.get()
+    assert one.acknowledge(acks(0, 1, _RELEASE)) == 0
+    produce(cluster, 1)
+    produce(cluster, 1)
+    topic = DeleteRecordsTopic("orders", [DeleteRecordsPartition(0, 3)])
+    cluster.send(m.DeleteRecordsRequest([topic], 1000))
+    assert one.get() == []
+    assert one.get() == [(3, 3, 1)]
+
+
+def test_acknowledgements_that_nobody_may_send() -> None:
+    cluster = _ready()
+    produce(cluster, 3)
+    one = Fetcher(cluster, "one")
+    one.get()
+    for batches in (
+        [acks(2, 1, 1)], [acks(0, 1)], [acks(0, 1, 1, 1, 1)], [acks(0, 0, 5)], [acks(0, 0, -1)],
+        [acks(1, 1, 1), acks(0, 0, 1)], [acks(0, 9, 1)],
+    ):  # fmt: skip
+        assert one.acknowledge(*batches) == codes.INVALID_REQUEST, batches
+    assert one.acknowledge(acks(0, 0, 1), acks(0, 0, 1)) == codes.INVALID_RECORD_STATE
+    assert one.get(acks(0, 2, _RELEASE)) == [(0, 2, 2)], "a refusal changes nothing"
+
+
+def test_aborted_records_reach_nobody() -> None:
+    cluster = _ready(share_isolation_level="read_committed")
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    replicas = cluster.state.partitions.log(topic, 0)
+    for number, commit in ((1, False), (2, True)):
+        replicas.append(_transactional(number), leader_epoch=0, now_ms=cluster.clock.now_ms())
+        one = Fetcher(cluster, "one")
+        assert one.get() == [], "the transaction is open"
+        replicas.append_marker(
+            number, 0, commit=commit, coordinator_epoch=0, leader_epoch=0,
+            now_ms=cluster.clock.now_ms(),
+        )  # fmt: skip
+    assert Fetcher(cluster, "one").get() == [(2, 5, 1)]

@@ -1,0 +1,248 @@
+"""Share groups on a clock that is moved: members, their partitions, and the records of both."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
+from kafka_admin_proto.server import stored_records
+from kafka_admin_proto.server.groups.share.assignor import assign_shares
+from tests.server.groups.consumers import Consumer
+from tests.server.groups.coordinated import Coordinated
+from tests.server.share.sharing import Sharer, kept_states, shared_cluster
+
+_SESSION_S = 45.0
+
+
+@pytest.fixture
+def cluster() -> Coordinated:
+    return shared_cluster()
+
+
+def test_a_member_gets_partitions_once_they_have_a_state(cluster: Coordinated) -> None:
+    one = Sharer(cluster, "one")
+    first = one.beat()
+    assert (first.member_epoch, first.heartbeat_interval_ms, one.partitions) == (2, 5000, [])
+    cluster.clock.pass_time(0.001)
+    assert (one.beat().member_epoch, one.partitions) == (3, [0, 1])
+    assert one.beat().assignment is None
+    starts = {number: each.start_offset for number, each in kept_states(cluster).items()}
+    assert starts == {0: -1, 1: -1}
+
+
+def test_members_share_partitions_and_each_other_s(cluster: Coordinated) -> None:
+    members = [Sharer(cluster, str(each)) for each in range(3)]
+    for each in members:
+        each.join()
+    for each in members:
+        each.beat()
+    found = sorted(number for each in members for number in each.partitions)
+    assert found == [0, 0, 1, 1]
+
+
+def test_members_leave_and_sessions_end(cluster: Coordinated) -> None:
+    one, two = Sharer(cluster, "one"), Sharer(cluster, "two")
+    one.join()
+    two.join()
+    one.beat()
+    assert (len(one.partitions), len(two.partitions)) == (1, 1)
+    assert two.beat(member_epoch=-1).member_epoch == -1
+    one.beat()
+    assert one.partitions == [0, 1]
+    cluster.clock.pass_time(_SESSION_S)
+    assert one.beat().error_code == codes.UNKNOWN_MEMBER_ID
+    (row,) = cluster.ask(m.ShareGroupDescribeRequest(["g"])).groups
+    assert (row.group_state, row.members) == ("Empty", [])
+
+
+def test_refused_heartbeats(cluster: Coordinated) -> None:
+    one = Sharer(cluster, "one")
+    one.join()
+    for given_fields, code in (
+        ({"member_epoch": 9}, codes.FENCED_MEMBER_EPOCH),
+        ({"member_epoch": 1}, codes.FENCED_MEMBER_EPOCH),
+        ({"member_epoch": -2}, codes.INVALID_REQUEST),
+        ({"member_id": ""}, codes.INVALID_REQUEST),
+        ({"member_id": "x" * 37}, codes.INVALID_REQUEST),
+        ({"member_id": "two"}, codes.UNKNOWN_MEMBER_ID),
+        ({"member_id": "two", "member_epoch": 0}, codes.INVALID_REQUEST),
+        ({"group_id": "none"}, codes.GROUP_ID_NOT_FOUND),
+        ({"group_id": " "}, codes.INVALID_REQUEST),
+        ({"rack_id": ""}, codes.INVALID_REQUEST),
+    ):
+        assert one.beat(**given_fields).error_code == code, given_fields
+    assert one.beat(member_epoch=2).error_code == 0, "the answer with the next one may be lost"
+
+
+def test_a_group_has_room_for_so_many() -> None:
+    cluster = shared_cluster(configs={"group.share.max.size": "1"})
+    assert Sharer(cluster, "one").beat().error_code == 0
+    assert Sharer(cluster, "two").beat().error_code == codes.GROUP_MAX_SIZE_REACHED
+
+
+def test_a_name_is_of_one_type(cluster: Coordinated) -> None:
+    """Members of other protocols, and offsets, are refused where a share group is."""
+    Sharer(cluster, "one").join()
+    assert Consumer(cluster, "two").beat().error_code == codes.GROUP_ID_NOT_FOUND
+    joining = cluster.join(version=3).response
+    assert joining.error_code == codes.INCONSISTENT_GROUP_PROTOCOL
+    (topic,) = cluster.commit(1).response.topics
+    assert topic.partitions[0].error_code == codes.GROUP_ID_NOT_FOUND
+    (row,) = cluster.ask(m.DescribeGroupsRequest(["g"])).groups
+    assert row.error_message == "Group g is not a classic group."
+    (row,) = cluster.ask(m.ConsumerGroupDescribeRequest(["g"])).groups
+    assert row.error_message == "Group g is not a consumer group."
+    consumers = Coordinated()
+    Consumer(consumers, "one").beat()
+    refused = Sharer(consumers, "two").beat()
+    assert refused.error_message == "Group g is not a share group."
+
+
+def test_a_group_is_listed_described_and_deleted(cluster: Coordinated) -> None:
+    one = Sharer(cluster, "one")
+    one.join()
+    (row,) = cluster.ask(m.ListGroupsRequest(types_filter=["Share"])).groups
+    assert (row.group_id, row.group_type, row.group_state) == ("g", "share", "Stable")
+    (row,) = cluster.ask(m.ShareGroupDescribeRequest(["g"])).groups
+    assert (row.assignor_name, row.group_epoch, row.assignment_epoch) == ("simple", 3, 3)
+    (member,) = row.members
+    assert [each.partitions for each in member.assignment.topic_partitions] == [[0, 1]]
+    asked = m.DeleteGroupsRequest(["g"])
+    assert cluster.ask(asked).results[0].error_code == codes.NON_EMPTY_GROUP
+    one.beat(member_epoch=-1)
+    assert cluster.ask(asked).results[0].error_code == 0
+    assert cluster.ask(asked).results[0].error_code == codes.GROUP_ID_NOT_FOUND
+    assert kept_states(cluster) == {}
+
+
+def test_new_partitions_and_deleted_topics(cluster: Coordinated) -> None:
+    """A group reads what a topic gets later from its first record on."""
+    one = Sharer(cluster, "one")
+    one.join()
+    topic = CreatePartitionsTopic("orders", 3, None)
+    cluster.served.ask(m.CreatePartitionsRequest([topic], 1000))
+    one.join()
+    assert one.partitions == [0, 1, 2]
+    group = cluster.state.coordinators.led("g").share_groups["g"]
+    (initialized,) = group.partitions.initialized.values()
+    assert initialized.partitions == {0, 1, 2}
+    starts = {number: each.start_offset for number, each in kept_states(cluster).items()}
+    assert starts == {0: -1, 1: -1, 2: 0}
+    cluster.served.ask(m.DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000), 5)
+    one.beat()
+    assert (one.partitions, dict(group.partitions.initialized)) == ([], {})
+
+
+def test_a_moved_coordinator_knows_the_group() -> None:
+    """All is in the records of the log, which the next leader of the partition reads."""
+    cluster = shared_cluster()
+    one = Sharer(cluster, "one")
+    one.join()
+    before = cluster.state.coordinators.led("g").share_groups["g"]
+    cluster.state.coordinators.left(cluster.node)
+    after = cluster.state.coordinators.led("g").share_groups["g"]
+    assert after is not before
+    assert (after.members, after.target, after.epoch) == (
+        before.members, before.target, before.epoch,
+    )  # fmt: skip
+    assert set(after.partitions.initialized) == set(before.partitions.initialized)
+    assert one.beat().error_code == 0
+    cluster.clock.pass_time(_SESSION_S)
+    assert one.beat().error_code == codes.UNKNOWN_MEMBER_ID
+
+
+def test_the_records_are_kafkas(cluster: Coordinated) -> None:
+    Sharer(cluster, "one").join()
+    records = stored_records.records_of(cluster.state, CONSUMER_OFFSETS)
+    found = [read_known_record(CONSUMER_OFFSETS, each.key, each.value) for each in records]
+    assert not any(each.problem for each in found)
+    assert [type(each.key).__name__.removeprefix("ShareGroup") for each in found] == [
+        "MemberMetadataKey",
+        "MetadataKey",
+        "TargetAssignmentMemberKey",
+        "TargetAssignmentMetadataKey",
+        "CurrentMemberAssignmentKey",
+        "StatePartitionMetadataKey",
+        "StatePartitionMetadataKey",
+        "MetadataKey",
+        "TargetAssignmentMemberKey",
+        "TargetAssignmentMetadataKey",
+        "CurrentMemberAssignmentKey",
+    ]
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_the_feature_share_version(level: int) -> None:
+    cluster = shared_cluster()
+    cluster.state.cluster.features["share.version"] = level
+    code = 0 if level else codes.UNSUPPORTED_VERSION
+    assert Sharer(cluster, "one").beat().error_code == code
+    (row,) = cluster.ask(m.ShareGroupDescribeRequest(["g"])).groups
+    assert row.error_code == code
+
+
+def test_an_absent_state_topic_is_created() -> None:
+    cluster = Coordinated(configs={"share.coordinator.state.topic.replication.factor": "1"})
+    request = m.ShareGroupHeartbeatRequest("g", "one", 0, subscribed_topic_names=["orders"])
+    cluster.served.ask(request, node=cluster.node)
+    cluster.clock.pass_time(0.001)
+    request.member_epoch = 2
+    request.subscribed_topic_names = None
+    cluster.clock.pass_time(5)
+    assert cluster.served.ask(request, node=cluster.node).assignment.topic_partitions
+
+
+def test_a_group_without_share_coordinators_tries_again() -> None:
+    """Nobody makes the topic: the group gives up, and the next heartbeat asks anew."""
+    cluster = Coordinated()
+    one = Sharer(cluster, "one")
+    one.beat()
+    group = cluster.state.coordinators.led("g").share_groups["g"]
+    assert group.partitions.initializing
+    cluster.clock.pass_time(5)
+    assert not group.partitions.initializing
+    one.beat()
+    assert group.partitions.initializing
+
+
+_TOPICS = [UUID(int=each) for each in range(1, 4)]
+
+
+@given(
+    topics=st.dictionaries(
+        st.sampled_from("abcdefgh"), st.sets(st.sampled_from(_TOPICS)), min_size=1
+    ),
+    counts=st.lists(st.integers(0, 6), min_size=3, max_size=3),
+    data=st.data(),
+)
+def test_every_partition_has_members_in_balance(
+    topics: dict[str, set[UUID]], counts: list[int], data: st.DataObject
+) -> None:
+    """Members have only topics that they subscribe; of one topic one has as many as another."""
+    partitions = {each: range(count) for each, count in zip(_TOPICS, counts, strict=True)}
+    places = [(topic, number) for topic in _TOPICS for number in partitions[topic]]
+    before: dict[str, dict[UUID, list[int]]] = {}
+    for name in topics:
+        chosen = data.draw(st.sets(st.sampled_from(places))) if places else set()
+        for topic, number in sorted(chosen):
+            before.setdefault(name, {}).setdefault(topic, []).append(number)
+    found = assign_shares(topics, before, partitions)
+    assert found.keys() == topics.keys()
+    for name, each in found.items():
+        assert each.keys() <= topics[name]
+    for topic in _TOPICS:
+        names = [name for name in topics if topic in topics[name]]
+        for number in partitions[topic] if names else ():
+            assert any(number in found[name].get(topic, ()) for name in names)
+    again = assign_shares(topics, found, partitions)
+    assert again == found, "what is in balance stays"
+    if len({frozenset(each) for each in topics.values()}) == 1:
+        sizes = [sum(map(len, each.values())) for each in found.values()]
+        assert max(sizes) - min(sizes) <= 1
