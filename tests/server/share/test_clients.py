@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +21,18 @@ _AT_ONCE = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster() -> Iterator[SyncCluster]:
     with SyncCluster(topics={"orders": 1}, configs=_AT_ONCE) as found:
-        with SyncAdminClient(found.bootstrap_servers) as admin:
-            group = ConfigResource("group", "billing")
-            earliest = {"share.auto.offset.reset": "earliest"}
-            admin.alter_configs([ConfigChange(resource=group, set=earliest)])
+        _read_from_the_start(found)
         yield found
+
+
+def _read_from_the_start(cluster: SyncCluster) -> None:
+    with SyncAdminClient(cluster.bootstrap_servers) as admin:
+        group = ConfigResource("group", "billing")
+        earliest = {"share.auto.offset.reset": "earliest"}
+        admin.alter_configs([ConfigChange(resource=group, set=earliest)])
 
 
 @contextlib.contextmanager
@@ -75,9 +80,41 @@ def test_records_are_shared_released_and_rejected(cluster: SyncCluster) -> None:
             one.commit_sync()
             found = cluster.group("billing")
             assert (found.type, found.state) == ("share", "Stable")
+            _check_admin(cluster)
             one.close()
             (last,) = _poll(two)
             assert last.value() == b"b"
             two.acknowledge(last, Type.ACCEPT)
             two.commit_sync()
     assert cluster.group("billing").state == "Empty"
+
+
+def _check_admin(cluster: SyncCluster) -> None:
+    """This package's client knows the group."""
+    with SyncAdminClient(cluster.bootstrap_servers) as admin:
+        (listed,) = admin.list_groups(types=["share"]).groups
+        assert (listed.group_id, listed.type, listed.state) == ("billing", "share", "Stable")
+        (group,) = admin.describe_groups(["billing"])
+        assert (group.type, group.protocol, group.state) == ("share", "simple", "Stable")
+        assert [each.subscribed_topics for each in group.members if each.assignment]
+
+
+def test_the_state_survives_the_end_of_the_cluster(tmp_path: Path) -> None:
+    from confluent_kafka import AcknowledgeType as Type
+
+    with SyncCluster(topics={"orders": 1}, configs=_AT_ONCE, data=tmp_path) as cluster:
+        _read_from_the_start(cluster)
+        cluster.produce("orders", ["a", "b", "c"])
+        with _consumer(cluster) as consumer:
+            kinds = (Type.ACCEPT, Type.RELEASE, Type.ACCEPT)
+            for each, kind in zip(_poll(consumer), kinds, strict=True):
+                consumer.acknowledge(each, kind)
+            consumer.commit_sync()
+    with SyncCluster(configs=_AT_ONCE, data=tmp_path) as cluster:
+        assert cluster.group("billing").committed == {("orders", 0): 0}
+        with _consumer(cluster) as consumer:
+            (left,) = _poll(consumer)
+            assert left.value() == b"b"
+            consumer.acknowledge(left, Type.ACCEPT)
+            consumer.commit_sync()
+        assert cluster.group("billing").committed == {("orders", 0): 1}
