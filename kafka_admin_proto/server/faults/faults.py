@@ -11,6 +11,7 @@ from kafka_admin_proto.faults.fault import Condition, Effect, Fault
 from kafka_admin_proto.faults.faults import Faults
 from kafka_admin_proto.faults.words import FaultError
 from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.server.apis import OF_CONNECTIONS, Caller
 from kafka_admin_proto.server.faults.effects import play
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.answers import Answers
     from kafka_admin_proto.server.brokers.view import View
     from kafka_admin_proto.server.network.client import Client
+
+_SHARE_SESSIONS = (api_keys.SHARE_FETCH, api_keys.SHARE_ACKNOWLEDGE)
 
 
 class ClusterFaults(Faults):
@@ -68,6 +71,11 @@ def _check(apis: Sequence[Api], brokers: int, condition: Condition, effect: Effe
     if condition.api_key in OF_CONNECTIONS:
         (name,) = (each.name for each in apis if each.api_key == condition.api_key)
         raise FaultError(f"a connection answers {name} by itself, where faults do not come in")
+    if condition.target is not None and condition.api_key in _SHARE_SESSIONS:
+        raise FaultError(
+            f"a share session names a partition in its first request alone, so that "
+            f"{api_name(condition.api_key)} has no faults of topics; leave topic and partition out"
+        )
 
 
 def _fits(condition: Condition, caller: Caller, request: Request, view: View) -> bool:

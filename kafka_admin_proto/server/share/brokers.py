@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.configs.values import duration_ms
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.partition import ShareLimits, SharePartition
@@ -99,6 +98,8 @@ class ShareBroker:
             return log.high_watermark
         if policy == "earliest":
             return log.start_offset
+        from kafka_admin_proto.server.configs.values import duration_ms  # slow to import
+
         since_ms = state.clock.now_ms() - (duration_ms(policy) or 0)
         found = log.offset_for_time(since_ms, up_to=log.high_watermark)
         if found is None:

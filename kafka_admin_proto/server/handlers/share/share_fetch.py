@@ -26,6 +26,7 @@ from kafka_admin_proto.server.share.sessions import BEGINS, ENDS, Place, ShareSe
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
+    from kafka_admin_proto.server.clock import Timer
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
@@ -74,6 +75,8 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
             reading.read(view, is_late=is_late)
         if not (reading.is_over and acknowledging.is_over):
             return False
+        if timer is not None:
+            timer.cancel()
         rows = reading.rows
         if session is not None and epoch != BEGINS:
             rows = _due_rows(session, rows)
@@ -87,6 +90,7 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         return True
 
     is_late = request.max_wait_ms <= 0
+    timer: Timer | None = None
     answer = Answer(ShareFetchResponse())
     if complete(answer, state, (), False):
         return answer
@@ -96,7 +100,7 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         is_late = True
         shares.wake(key)
 
-    state.controller_state.clock.later(request.max_wait_ms / 1000, late)
+    timer = state.controller_state.clock.later(request.max_wait_ms / 1000, late)
     answer.wait = Wait(None, [key, *reading.keys], complete)
     return answer
 
