@@ -9,6 +9,7 @@ from kafka_admin_proto.protocol.addresses import Address
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.network.node import Listener
+    from kafka_admin_proto.server.releases import ReleaseNumber
 
 #: Kafka's replication factor of the topics of its coordinators.
 _REPLICAS = 3
@@ -19,7 +20,7 @@ def properties_of_nodes(
     folders: Mapping[int, str],
     racks: Mapping[int, str],
     configs: Mapping[str, str],
-    release: str,
+    release: ReleaseNumber,
 ) -> dict[int, dict[str, str]]:
     """The properties of each node, by its id; all listeners are bound.
 
@@ -44,7 +45,7 @@ def properties_of_nodes(
     }
 
 
-def _of_small_clusters(nodes: int, release: str) -> dict[str, str]:
+def _of_small_clusters(nodes: int, release: ReleaseNumber) -> dict[str, str]:
     """Kafka's default of three replicas needs three nodes: fewer would have no coordinators.
 
     The properties files that Kafka comes with have one replica for a single node, and let its
@@ -58,7 +59,7 @@ def _of_small_clusters(nodes: int, release: str) -> dict[str, str]:
         "transaction.state.log.min.isr": str(nodes),
         "group.initial.rebalance.delay.ms": "0",
     }
-    if release >= "4":  # 3.9 has no share coordinators
+    if release >= (4,):  # 3.9 has no share coordinators
         found["share.coordinator.state.topic.replication.factor"] = str(nodes)
         found["share.coordinator.state.topic.min.isr"] = str(nodes)
     return found

@@ -16,8 +16,8 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.requirements import require_oracle
 from tools.clusters import kraft
+from tools.kafka_releases import NEWEST
 from tools.oracles.jars import fetch_runtime
-from tools.oracles.oracle import NEWEST
 
 _HERE = Path(__file__).parent
 _PROGRAM = _HERE.parents[1] / "java" / "ShareConsumers.java"
