@@ -78,6 +78,7 @@ WITHIN_FUNCTIONS = {
         "jwks": "listeners of signed tokens alone have it",
         "signed_tokens": _OPTIONAL,
     },
+    "server/share/brokers.py": {"values": "groups that begin at a time alone need it"},
     "server/topics/auto_creation.py": {"topics": _START},
     "server/respond.py": {"gates": _AUTHORIZER},
     "server/security/authorizer/host_ranges.py": {"ipaddress": "ranges of IPv6 alone need it"},

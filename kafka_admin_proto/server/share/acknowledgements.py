@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: (error code, its message).
 Result = tuple[int, str | None]
+_NOT_HOSTED = "This server does not host this topic-partition."
 #: The first version in which locks are renewed.
 RENEWS = 2
 
@@ -61,8 +62,10 @@ class Acknowledging:
                 if topic.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
                 found = broker.find(ShareKey(owner[0], *place))
-                if place[1] not in topic.partitions or (found is None and batches):
+                if place[1] not in topic.partitions:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+                if found is None and batches:
+                    raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, _NOT_HOSTED)
                 rows = [
                     Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
                     for each in batches

@@ -81,21 +81,21 @@ class ShareReading:
                 found.append(place)
         return found
 
-    def _fail(self, place: Place, code: int, message: str | None = None) -> None:
-        self.rows[place] = PartitionData(place[1], code, message, records=b"")
+    def _fail(self, place: Place, code: int) -> None:
+        self.rows[place] = PartitionData(place[1], code, records=b"")
 
     def read(self, view: View, *, is_late: bool) -> None:
         """Acquire records if there are enough of them; those that there are if it is late."""
         self.keys = [*self._places]
         opened = []
-        failed: dict[Place, ApiFailure] = {}
+        failed: dict[Place, int] = {}
         for place in self._places:
             try:
                 topic = view.topic_by_id(place[0])
                 found = hosted(view, self._caller, topic, place[1])
                 partition, key = self._broker.partition(self._group, found)
             except ApiFailure as failure:
-                failed[place] = failure
+                failed[place] = failure.code
                 continue
             self.keys.append(key)
             if partition.can_acquire:
@@ -104,9 +104,9 @@ class ShareReading:
         if not (is_late or len(failed) == len(self._places) or self._is_enough(opened)):
             return
         self.is_over = True
-        for place, refused in failed.items():
-            self._fail(place, refused.code, refused.message)
-            if refused.code in _HINTED:
+        for place, code in failed.items():
+            self._fail(place, code)
+            if code in _HINTED:
                 self.hints.add(self.rows[place], view.topic_by_id(place[0]), place[1])
         left = self._request.max_records
         for each in opened:

@@ -66,14 +66,19 @@ def _kept() -> list[str]:
     return [each.rstrip() for each in (_HERE / "java_story.txt").read_text().splitlines()]
 
 
-def test_java_sees_what_it_sees_on_a_real_node() -> None:
+_OLDER = pytest.param("4.3", marks=pytest.mark.explore)
+
+
+@pytest.mark.parametrize("release", [NEWEST.rpartition(".")[0], _OLDER])
+def test_java_sees_what_it_sees_on_a_real_node(release: str) -> None:
     require_oracle()
-    with SyncCluster(configs=_CONFIGS) as cluster:
+    with SyncCluster(configs=_CONFIGS, release=release) as cluster:
         assert [each.rstrip() for each in _printed(cluster.bootstrap_servers)] == _kept()
 
 
 @pytest.mark.explore
-def test_the_kept_story_is_that_of_a_real_node(tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", [NEWEST, NEWEST])
+def test_the_kept_story_is_that_of_a_real_node(tmp_path: Path, release: str) -> None:
     require_oracle()
-    with kraft(tmp_path, NEWEST, properties=_CONFIGS) as cluster:
+    with kraft(tmp_path, release, properties=_CONFIGS) as cluster:
         assert [each.rstrip() for each in _printed(cluster.bootstrap)] == _kept()

@@ -42,9 +42,7 @@ def handle(state: View, request: ShareAcknowledgeRequest, caller: Caller) -> Ans
         if epoch != ENDS:
             session.go_on(epoch)
     except ApiFailure as failure:
-        return Answer(
-            ShareAcknowledgeResponse(error_code=failure.code, error_message=failure.message)
-        )
+        return Answer(ShareAcknowledgeResponse(error_code=failure.code))
     asked = {
         (topic.topic_id, part.partition_index): part.acknowledgement_batches
         for topic in request.topics

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
 def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
-    """Acknowledge, then acquire; wait while there are fewer bytes than the member wants."""
+    """Acknowledge, then acquire; wait while there are fewer bytes than the member wants.
+
+    As in Kafka errors of the request and of partitions have no texts.
+    """
     shares = state.controller_state.shares
     broker = shares.of(caller.node_id)
     asked = {
@@ -58,7 +61,7 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
             session.go_on(epoch)
             session.update(asked, _forgotten(request))
     except ApiFailure as failure:
-        response = ShareFetchResponse(error_code=failure.code, error_message=failure.message)
+        response = ShareFetchResponse(error_code=failure.code)
         if failure.code == codes.SHARE_SESSION_LIMIT_REACHED and request.max_wait_ms > 0:
             return Answer(response, wait=Wait(request.max_wait_ms, [], _is_late))
         return Answer(response)
@@ -112,18 +115,8 @@ def _is_late(answer: Answer, view: View, changed: Collection[WaitKey], is_over: 
 
 def _check_renewal(request: ShareFetchRequest) -> None:
     """Raises ApiFailure for a request that renews locks and asks for records as well."""
-    wrong = [
-        f"{name} must be set to 0, "
-        for name, value in (
-            ("maxBytes", request.max_bytes),
-            ("minBytes", request.min_bytes),
-            ("maxRecords", request.max_records),
-            ("maxWaitMs", request.max_wait_ms),
-        )
-        if value
-    ]
-    if wrong:
-        raise ApiFailure(codes.INVALID_REQUEST, f"{''.join(wrong)}if isRenewAck is true.")
+    if request.max_bytes or request.min_bytes or request.max_records or request.max_wait_ms:
+        raise ApiFailure(codes.INVALID_REQUEST)
 
 
 def _forgotten(request: ShareFetchRequest) -> list[Place]:
