@@ -236,6 +236,22 @@ def test_a_new_leader_reads_the_kept_state() -> None:
     assert Fetcher(cluster, "one").get() == [(0, 0, 1), (2, 2, 1), (3, 3, 2)]
 
 
+def test_a_broker_that_does_not_lead_names_the_leader() -> None:
+    cluster = shared_cluster(nodes=2)
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    number, leader = next(
+        (number, each.leader)
+        for number, each in topic.partitions.items()
+        if each.leader != cluster.node
+    )
+    response = Fetcher(cluster, "one", number).send().response
+    (row,) = response.responses[0].partitions
+    assert row.error_code == codes.NOT_LEADER_OR_FOLLOWER
+    assert (row.current_leader.leader_id, row.current_leader.leader_epoch) == (leader, 0)
+    assert [each.node_id for each in response.node_endpoints] == [leader]
+
+
 def test_records_that_are_deleted_meanwhile() -> None:
     cluster = _ready()
     produce(cluster, 2)
