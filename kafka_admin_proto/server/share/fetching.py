@@ -11,6 +11,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from kafka_admin_proto.server.partitions.segments import StoredBatch, bytes_below
+from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.replication.leaders import LeaderHints, hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
@@ -54,6 +55,8 @@ class ShareReading:
         node = caller.node_id
         self._broker = view.controller_state.shares.of(node)
         most: int = view.broker_value("fetch.max.bytes", node)
+        quota = client_bytes(view, caller, "consumer_byte_rate")
+        most = most if quota is None else min(most, quota.most_bytes)
         self._max_bytes = min(request.max_bytes, most)
         isolation: str = view.group_value(self._group, "share.isolation.level", node)
         self._is_committed = isolation == _COMMITTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsTopic,
@@ -250,6 +251,23 @@ def test_a_broker_that_does_not_lead_names_the_leader() -> None:
     assert row.error_code == codes.NOT_LEADER_OR_FOLLOWER
     assert (row.current_leader.leader_id, row.current_leader.leader_epoch) == (leader, 0)
     assert [each.node_id for each in response.node_endpoints] == [leader]
+
+
+def test_a_quota_of_bytes() -> None:
+    """A client over its quota gets no rows, though it has what was acquired for it."""
+    cluster = _ready()
+    quota = EntryData([EntityData("client-id", "client")], [OpData("consumer_byte_rate", 28.0)])
+    cluster.served.ask(m.AlterClientQuotasRequest([quota]))
+    produce(cluster, 3)
+    one = Fetcher(cluster, "one")
+    first = one.send(max_wait_ms=0).response
+    assert (first.throttle_time_ms, len(first.responses)) == (0, 1)
+    produce(cluster, 3)
+    throttled = one.send(max_wait_ms=0).response
+    assert throttled.throttle_time_ms > 0
+    assert throttled.responses == []
+    cluster.clock.pass_time(_LOCK_S)
+    assert one.get() == [(0, 2, 2), (3, 5, 2)]
 
 
 def test_records_that_are_deleted_meanwhile() -> None:

@@ -19,6 +19,7 @@ from kafka_admin_proto.messages.share_fetch_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging, Result
 from kafka_admin_proto.server.share.checks import check_member, lock_ms
 from kafka_admin_proto.server.share.fetching import ShareReading
@@ -27,6 +28,9 @@ from kafka_admin_proto.server.share.sessions import BEGINS, ENDS, Place, ShareSe
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
     from kafka_admin_proto.server.clock import Timer
+
+#: Kafka counts the length in front of a response.
+_SIZE_BYTES = 4
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
@@ -80,14 +84,14 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
             return False
         if timer is not None:
             timer.cancel()
-        rows = reading.rows
+        response = ShareFetchResponse(acquisition_lock_timeout_ms=lock_ms(view, caller, owner))
+        response.throttle_time_ms = _throttle_ms(view, caller, reading)
+        rows = {} if response.throttle_time_ms else reading.rows
         if session is not None and epoch != BEGINS:
             rows = _due_rows(session, rows)
-        answer.response = ShareFetchResponse(
-            acquisition_lock_timeout_ms=lock_ms(view, caller, owner),
-            responses=_topics(rows, acknowledging.results),
-            node_endpoints=reading.hints.endpoints(NodeEndpoint),
-        )
+        response.responses = _topics(rows, acknowledging.results)
+        response.node_endpoints = reading.hints.endpoints(NodeEndpoint)
+        answer.response = response
         if epoch == ENDS:
             broker.release(owner)
         return True
@@ -106,6 +110,22 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
     timer = state.controller_state.clock.later(request.max_wait_ms / 1000, late)
     answer.wait = Wait(None, [key, *reading.keys], complete)
     return answer
+
+
+def _throttle_ms(view: View, caller: Caller, reading: ShareReading) -> int:
+    """For how long the client is over its quota of bytes: then it gets no rows.
+
+    As in Kafka it has what was acquired for it all the same, until the lock ends.
+    """
+    quota = client_bytes(view, caller, "consumer_byte_rate")
+    if quota is None:
+        return 0
+    whole = ShareFetchResponse(responses=_topics(reading.rows, {}))
+    size = _SIZE_BYTES + len(whole.encode(caller.version))
+    throttled_ms = quota.throttle_ms(size)
+    if throttled_ms > 0:
+        quota.uncount(size)
+    return max(0, throttled_ms)
 
 
 def _is_late(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
