@@ -1,4 +1,4 @@
-"""Makes ``data/__cluster_metadata-0``: what a real cluster of two Kafka 4.3.1 nodes wrote.
+"""Makes ``data/__cluster_metadata-0``: what a real cluster of two nodes wrote.
 
     .venv/bin/python -m tests.records.make_metadata_log [FOLDER]
 
