@@ -130,8 +130,8 @@ def test_tokens(both: Both) -> None:
         "\x01",
     ]
 
-    def answers(address: str) -> list[tuple[str, int, bytes, str | None] | str]:
-        found: list[tuple[str, int, bytes, str | None] | str] = []
+    def answers(address: str) -> list[tuple[str, int, bytes, str | None, bool] | str]:
+        found: list[tuple[str, int, bytes, str | None, bool] | str] = []
         for message in messages:
             with peer(address) as client:
                 assert client.handshake("OAUTHBEARER").error_code == 0
@@ -141,13 +141,16 @@ def test_tokens(both: Both) -> None:
                         found.append(message)
                         break
                     words = answer.error_message
-                    found.append((message, answer.error_code, answer.auth_bytes, words))
+                    ends = answer.session_lifetime_ms > 0  # with the token
+                    found.append((message, answer.error_code, answer.auth_bytes, words, ends))
                     if answer.error_code or not answer.auth_bytes:
                         break
         return found
 
     real, ours = both.ask("TOKENS", answers)
     assert ours == real
+    assert isinstance(real, list)
+    assert any(each[-1] is True for each in real)
 
 
 def test_a_token_of_options_lets_in(both: Both) -> None:
