@@ -9,7 +9,7 @@
 #   make docs      the site, into build/site; nothing in it may link to nothing
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
 #   make fuzz-speed    the same for the compiled engine, under sanitizers
-#   make peers     tests of other projects on `kap serve`; it takes Go, Rust, git and about an hour
+#   make peers     tests of other projects on `kap serve`; it takes Go, Rust, C, git and about an hour
 #   make bench     beside other codecs, into docs/benchmarks.md
 #   make conformance   everything against Kafka's own classes, into docs/conformance.md
 #   make bench-captures    captures beside tshark, into docs/benchmarks-captures.md

@@ -24,6 +24,7 @@ from tools.peers import (
     franz_go,
     kafka_go,
     kafka_python,
+    librdkafka,
     rskafka,
     sarama,
 )
@@ -36,6 +37,7 @@ _SUITES = {
     for each in (
         kafka_python,
         aiokafka,
+        librdkafka,
         confluent_kafka,
         rskafka,
         franz_go,

@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+from tools.peers import crates
 from tools.peers.suite import Command, Result, Suite, bounded, run
 
 _CRATE, _VERSION = "rskafka", "0.6.0"
@@ -16,28 +17,15 @@ _TESTS_OF_OTHER_CLIENTS = ("java_helper", "produce_consume", "rdkafka_helper")
 #: These need a proxy, certificates or SASL, or are about the helpers of the tests.
 _NOT_HERE = re.compile(r"test_helpers|socks5|tls|sasl")
 _LIST_S = 60.0
-_EMPTY = f"""\
-[package]
-name = "peers"
-version = "0.1.0"
-edition = "2021"
-[lib]
-path = "lib.rs"
-[dependencies]
-{_CRATE} = {{ version = "={_VERSION}", default-features = false }}
-"""
 
 
 def _prepare(folder: Path) -> None:
-    source, empty, target = folder / "source", folder / "empty", folder / "target"
+    source, target = folder / "source", folder / "target"
     if not source.exists():
-        empty.mkdir(exist_ok=True)
-        (empty / "lib.rs").touch()
-        (empty / "Cargo.toml").write_text(_EMPTY)
-        run(Command(["cargo", "vendor", "--quiet", "vendor"], empty))
-        _write_manifest(empty / "vendor" / _CRATE)
-        (empty / "vendor" / _CRATE).rename(source)
-        shutil.rmtree(empty)
+        vendored = crates.vendor(folder, _CRATE, _VERSION)
+        _write_manifest(vendored)
+        vendored.rename(source)
+        shutil.rmtree(folder / "empty")
     words = [word for each in _FILES for word in ("--test", each)]
     environment = {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-C debuginfo=0"}
     said = run(Command(["cargo", "test", "--no-run", *words], source, environment))
