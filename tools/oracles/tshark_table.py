@@ -1,6 +1,7 @@
 """Writes ``docs/tshark.md``: how tshark reads the captures of real brokers, api by api.
 
-Run as ``python -m tools.oracles.tshark_table``; the captures are made first if need be.
+Run as ``python -m tools.oracles.tshark_table``; the captures are those that are kept, and others
+are made first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from tools.oracles import tshark
 from tools.oracles.tshark_times import KINDS, compared
-from tools.traffic.captures import NAMES, capture
+from tools.traffic.captures import NAMES, kept
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tshark.md"
 
@@ -81,7 +82,7 @@ def page() -> str:
     total: Counter[str] = Counter()
     releases, files = [], []
     for name in NAMES:
-        made = capture(name)
+        made = kept(name)
         if not made.release:
             continue
         releases.append(f"{name}: Kafka {made.release}")
