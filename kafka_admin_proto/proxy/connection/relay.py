@@ -65,6 +65,8 @@ class Relay:
         self._pending: deque[Call] = deque()
         #: SaslHandshake v0 has been answered: what follows are tokens without a header.
         self._bare_tokens = False
+        #: Tokens without a header that the broker has not answered.
+        self._unanswered_tokens = 0
         self._held_bytes = 0
         #: Whether a filter has asked the broker: later requests wait for what becomes of this one.
         self._asking = False
@@ -145,6 +147,7 @@ class Relay:
             self._login.take_token(payload, partial(self._queue, call))
             return
         if self._bare_tokens and not self._is_request(payload):
+            self._unanswered_tokens += 1
             put_frame(self.to_broker, payload)
             return
         self._bare_tokens = False
@@ -330,20 +333,13 @@ class Relay:
     # The broker's side.
 
     def _take_response(self, payload: bytes) -> None:
-        if not self._pending:
-            if self._bare_tokens:
-                put_frame(self.to_client, payload)
-                return
-            raise RemoteProtocolError(
-                f"the broker sent a response of {counted(len(payload), 'bytes')}, and nothing "
-                "was asked"
-            )
+        if not self._is_due(payload):
+            if not self._unanswered_tokens:
+                raise self._not_due(payload)
+            self._unanswered_tokens -= 1
+            put_frame(self.to_client, payload)
+            return
         call = self._pending.popleft()
-        if len(payload) < 4 or _CORRELATION_ID(payload)[0] != call.correlation_id:
-            raise RemoteProtocolError(
-                f"the broker sent a response that is not the one to correlation id "
-                f"{call.correlation_id}, the oldest request without an answer"
-            )
         route = self._rules.route(call.api_key, call.api_version)
         assert route is not None
         if call.asker is not None:
@@ -353,6 +349,24 @@ class Relay:
             payload = self._read_response(call, route, payload)
         self._delivery.deliver(call, payload)
         self._give_answers()
+
+    def _is_due(self, payload: bytes) -> bool:
+        """Whether a response of the broker has the id of the oldest request without an answer."""
+        if not self._pending or len(payload) < 4:
+            return False
+        found: int = _CORRELATION_ID(payload)[0]
+        return found == self._pending[0].correlation_id
+
+    def _not_due(self, payload: bytes) -> RemoteProtocolError:
+        if not self._pending:
+            size = counted(len(payload), "bytes")
+            return RemoteProtocolError(
+                f"the broker sent a response of {size}, and nothing was asked"
+            )
+        return RemoteProtocolError(
+            f"the broker sent a response that is not the one to correlation id "
+            f"{self._pending[0].correlation_id}, the oldest request without an answer"
+        )
 
     def _read_response(self, call: Call, route: Route, payload: bytes) -> bytes:
         """The payload with the addresses of the proxy, as the filters have left it."""

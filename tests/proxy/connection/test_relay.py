@@ -344,6 +344,23 @@ def test_a_token_right_behind_a_bare_handshake_waits_for_its_answer(filters: Any
     assert not passed.is_full
 
 
+def test_a_request_right_behind_a_bare_token_has_its_own_answer() -> None:
+    passed = relay()
+    handshake, token = asked(SaslHandshakeRequest("PLAIN"), 0), frame(b"\0alice\0secret")
+    question = asked(MetadataRequest(), 9, 8)
+    passed.from_client(handshake + token + question)
+    answers = [
+        answered(SaslHandshakeResponse(0, ["PLAIN"]), 0),
+        frame(b""),
+        answered(MetadataResponse(), 9, 8),
+    ]
+    for each in answers:
+        passed.from_broker(each)
+        passed.from_client(b"")
+        assert taken(passed.to_client) == each
+    assert taken(passed.to_broker) == handshake + token + question
+
+
 @given(st.integers(3, 13), st.sampled_from([-1, 0, 1]), st.text("ab", max_size=300))
 def test_a_produce_without_acks_has_no_answer(version: int, acks: int, name: str) -> None:
     passed = relay()
