@@ -126,7 +126,7 @@ def test_a_broker_is_restarted(cluster: Cluster, kafka_tools: KafkaTools, unique
     assert not set(done) & topics_of(cluster, kafka_tools)
 
 
-@pytest.mark.explore
+@pytest.mark.exhaustive
 def test_the_controller_crashes(cluster: Cluster, kafka_tools: KafkaTools, unique: Names) -> None:
     """The controller's node is killed: the next one does the work, within the same calls."""
     old = active_controller(cluster)
