@@ -79,7 +79,6 @@ WITHIN_FUNCTIONS = {
         "signed_tokens": _OPTIONAL,
     },
     "server/share/brokers.py": {"values": "groups that begin at a time alone need it"},
-    "server/share/brokers.py": {"values": "groups that begin by a duration alone have it"},
     "server/topics/auto_creation.py": {"topics": _START},
     "server/respond.py": {"gates": _AUTHORIZER},
     "server/security/authorizer/host_ranges.py": {"ipaddress": "ranges of IPv6 alone need it"},

@@ -22,7 +22,7 @@ from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.listeners import _OF_CLIENTS, _READ_BY
 from kafka_admin_proto.server.security.users import Users, read_users
 
-_RELEASE = ReleaseNumber(4, 3)
+_RELEASE = ReleaseNumber(4, 4)
 
 
 def test_a_file_of_users(tmp_path: Path) -> None:

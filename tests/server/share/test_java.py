@@ -16,7 +16,7 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.requirements import require_oracle
 from tools.clusters import kraft
-from tools.kafka_releases import NEWEST
+from tools.kafka_releases import BEFORE_NEWEST, NEWEST
 from tools.oracles.jars import fetch_runtime
 
 _HERE = Path(__file__).parent
@@ -77,7 +77,7 @@ def test_java_sees_what_it_sees_on_a_real_node(release: str) -> None:
 
 
 @pytest.mark.explore
-@pytest.mark.parametrize("release", [NEWEST, NEWEST])
+@pytest.mark.parametrize("release", [NEWEST, BEFORE_NEWEST])
 def test_the_kept_story_is_that_of_a_real_node(tmp_path: Path, release: str) -> None:
     require_oracle()
     with kraft(tmp_path, release, properties=_CONFIGS) as cluster:
