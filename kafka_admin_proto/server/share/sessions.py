@@ -18,6 +18,9 @@ Owner = tuple[str, str]
 #: The epochs with which a session begins and ends.
 BEGINS, ENDS = 0, -1
 _LAST_EPOCH = (1 << 31) - 1
+#: The most partitions of a session and of all of a broker, which Kafka does not bound: a request of
+#: a session that names none is about all of them.
+MOST_PARTITIONS, MOST_OF_BROKER = 5_000, 200_000
 
 
 class ShareSession:
@@ -67,9 +70,15 @@ class ShareSessions:
     def begin(self, owner: Owner, partitions: Iterable[Place], connection: object) -> ShareSession:
         """A new session in the place of the member's last one. Raises ApiFailure if full."""
         self._sessions.pop(owner, None)
-        if len(self._sessions) >= self._most:
+        found = ShareSession(partitions, connection)
+        others = sum(len(each.partitions) for each in self._sessions.values())
+        if (
+            len(self._sessions) >= self._most
+            or len(found.partitions) > MOST_PARTITIONS
+            or len(found.partitions) + others > MOST_OF_BROKER
+        ):
             raise ApiFailure(codes.SHARE_SESSION_LIMIT_REACHED)
-        found = self._sessions[owner] = ShareSession(partitions, connection)
+        self._sessions[owner] = found
         return found
 
     def end(self, owner: Owner) -> list[Place]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from kafka_admin_proto import messages as m
@@ -14,6 +16,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
@@ -213,6 +216,21 @@ def test_a_broker_has_so_many_sessions() -> None:
     full = Fetcher(cluster, "two").send(max_wait_ms=0).response
     assert full.error_code == codes.SHARE_SESSION_LIMIT_REACHED
     assert Fetcher(cluster, "two").send(max_wait_ms=500).waits
+
+
+def test_a_session_has_so_many_partitions() -> None:
+    """A small request of a session is about all of them."""
+    cluster = _ready()
+    produce(cluster, 1)
+    one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
+    many = [FetchTopic(UUID(int=9), [FetchPartition(each) for each in range(5000)])]
+    more = [FetchTopic(UUID(int=8), [FetchPartition(0)])]
+    full = one.send(topics=many + more, max_wait_ms=0).response
+    assert full.error_code == codes.SHARE_SESSION_LIMIT_REACHED
+    one.epoch = 0
+    assert one.get() == [(0, 0, 1)]
+    assert one.send(topics=many).response.error_code == codes.SHARE_SESSION_NOT_FOUND
+    assert two.get() == [(0, 0, 2)]
 
 
 def test_a_closed_connection_gives_records_back() -> None:

@@ -23,7 +23,13 @@ from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging, Result
 from kafka_admin_proto.server.share.checks import check_member, lock_ms
 from kafka_admin_proto.server.share.fetching import ShareReading
-from kafka_admin_proto.server.share.sessions import BEGINS, ENDS, Place, ShareSession
+from kafka_admin_proto.server.share.sessions import (
+    BEGINS,
+    ENDS,
+    MOST_PARTITIONS,
+    Place,
+    ShareSession,
+)
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -64,6 +70,9 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
             session = broker.sessions.found(owner)
             session.go_on(epoch)
             session.update(asked, _forgotten(request))
+            if len(session.partitions) > MOST_PARTITIONS:
+                broker.release(owner)
+                raise ApiFailure(codes.SHARE_SESSION_NOT_FOUND)
     except ApiFailure as failure:
         response = ShareFetchResponse(error_code=failure.code)
         if failure.code == codes.SHARE_SESSION_LIMIT_REACHED and request.max_wait_ms > 0:
