@@ -1,14 +1,21 @@
-"""How members get records that are free again: fewer at a time the more often they came."""
+"""How members get records: new ones, and free ones, which come fewer the more often they came."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kafka_admin_proto.server.share.in_flight import InFlight, Part
 
 #: Records with so few deliveries are never slowed down.
 _FEW_DELIVERIES = 2
+
+
+class LogBatch(NamedTuple):
+    """The offsets of a batch of the log that was read."""
+
+    base_offset: int
+    last_offset: int
 
 
 class Acquiring(NamedTuple):
@@ -108,3 +115,38 @@ def _deliveries(batch: InFlight, first: int, last: int) -> int:
 def _slow_from(limit: int) -> int:
     """The deliveries from which on records come fewer at a time."""
     return max(_FEW_DELIVERIES, -(-limit // 2))
+
+
+def last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
+    """The last offset of the batch of the log that has an offset, which is itself in none."""
+    for each in found:
+        if each.base_offset <= offset <= each.last_offset:
+            return each.last_offset
+    return offset
+
+
+def by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
+    """Offsets in ranges of so many records at least, which begin where batches of the log do."""
+    ranges = []
+    for each in found:
+        if each.base_offset <= last and each.base_offset - first >= size:
+            ranges.append((first, each.base_offset - 1))
+            first = each.base_offset
+    return [*ranges, (first, last)]
+
+
+def without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acquired]:
+    """Rows without the offsets of aborted batches."""
+    found = list(rows)
+    for base, last in aborted:
+        left = []
+        for each in found:
+            if each.last < base or each.first > last:
+                left.append(each)
+                continue
+            if each.first < base:
+                left.append(each._replace(last=base - 1))
+            if each.last > last:
+                left.append(each._replace(first=last + 1))
+        found = left
+    return found

@@ -15,8 +15,8 @@ from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.replication.leaders import LeaderHints, hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring
-from kafka_admin_proto.server.share.partition import LogBatch, SharePartition
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
+from kafka_admin_proto.server.share.partition import SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place
 
 if TYPE_CHECKING:

@@ -15,7 +15,15 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, acquire_free
+from kafka_admin_proto.server.share.acquiring import (
+    Acquired,
+    Acquiring,
+    LogBatch,
+    acquire_free,
+    by_size,
+    last_of_batch,
+    without,
+)
 from kafka_admin_proto.server.share.in_flight import (
     TERMINAL,
     InFlight,
@@ -45,13 +53,6 @@ class ShareLimits(NamedTuple):
     deliveries: int
     records: int
     renews: bool
-
-
-class LogBatch(NamedTuple):
-    """The offsets of a batch of the log that was read."""
-
-    base_offset: int
-    last_offset: int
 
 
 class Acknowledgement(NamedTuple):
@@ -159,7 +160,7 @@ class SharePartition:
         self._arm()
         for each in aborted:
             self._archive(each.base_offset, each.last_offset, ACQUIRED)
-        return _without(rows, aborted) if aborted else rows
+        return without(rows, aborted) if aborted else rows
 
     def _acquire_new(
         self, asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
@@ -168,10 +169,10 @@ class SharePartition:
         if not self.batches and self.end > first:
             first = self.end
         if asked.most < last - first + 1:
-            last = _last_of_batch(found, first + asked.most - 1)
+            last = last_of_batch(found, first + asked.most - 1)
         ranges = [(first, last)]
         if not asked.is_strict and last - first + 1 > asked.batch_size:
-            ranges = _by_size(found, first, last, asked.batch_size)
+            ranges = by_size(found, first, last, asked.batch_size)
         new = [
             InFlight.whole(Part(low, high, ACQUIRED, 1, asked.member, asked.lock_ms))
             for low, high in ranges
@@ -390,38 +391,3 @@ def _check_owner(part: Part, member: str, what: str) -> None:
 
 def _invalid(text: str) -> ApiFailure:
     return ApiFailure(codes.INVALID_RECORD_STATE, text)
-
-
-def _last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
-    """The last offset of the batch of the log that has an offset, which is itself in none."""
-    for each in found:
-        if each.base_offset <= offset <= each.last_offset:
-            return each.last_offset
-    return offset
-
-
-def _by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
-    """Offsets in ranges of so many records at least, which begin where batches of the log do."""
-    ranges = []
-    for each in found:
-        if each.base_offset <= last and each.base_offset - first >= size:
-            ranges.append((first, each.base_offset - 1))
-            first = each.base_offset
-    return [*ranges, (first, last)]
-
-
-def _without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acquired]:
-    """Rows without the offsets of aborted batches."""
-    found = list(rows)
-    for base, last in aborted:
-        left = []
-        for each in found:
-            if each.last < base or each.first > last:
-                left.append(each)
-                continue
-            if each.first < base:
-                left.append(each._replace(last=base - 1))
-            if each.last > last:
-                left.append(each._replace(first=last + 1))
-        found = left
-    return found

@@ -12,7 +12,7 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
-from kafka_admin_proto.server import stored_records
+from kafka_admin_proto.server import stored_groups, stored_records
 from kafka_admin_proto.server.groups.share.assignor import assign_shares
 from tests.server.groups.consumers import Consumer
 from tests.server.groups.coordinated import Coordinated
@@ -120,6 +120,18 @@ def test_a_group_is_listed_described_and_deleted(cluster: Coordinated) -> None:
     assert cluster.ask(asked).results[0].error_code == 0
     assert cluster.ask(asked).results[0].error_code == codes.GROUP_ID_NOT_FOUND
     assert kept_states(cluster) == {}
+
+
+def test_a_test_looks_at_a_group(cluster: Coordinated) -> None:
+    """Partitions are lagging by all records until somebody has begun with them."""
+    stored_records.produce(cluster.state, "orders", [{"value": "a", "partition": 0}])
+    Sharer(cluster, "one").join()
+    found = stored_groups.group_of_name(cluster.state, "g")
+    assert (found.type, found.protocol, found.state) == ("share", "simple", "Stable")
+    assert [each.partitions for each in found.members] == [(("orders", 0), ("orders", 1))]
+    assert (found.committed, found.lag) == ({}, {("orders", 0): 1, ("orders", 1): 0})
+    with pytest.raises(ValueError, match="g is a share group"):
+        stored_groups.rebalance(cluster.state, "g")
 
 
 def test_new_partitions_and_deleted_topics(cluster: Coordinated) -> None:

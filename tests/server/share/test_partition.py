@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
 from kafka_admin_proto.server.share.partition import (
     Acknowledgement,
-    LogBatch,
     ShareLimits,
     SharePartition,
 )
