@@ -19,6 +19,12 @@ _NOT_HERE = ("LOCAL", "SOCKEM", "KNOWN_ISSUE", "MANUAL")
 #: These need TLS, SASL, or Kafka's own commands.
 _OTHERS = re.compile(r"0052|0077|0097|0109|0115|0119|0126|0135|0142")
 _CONFIGS = {"num.partitions": "4", "default.replication.factor": "3", **WITH_ACLS}
+#: Some wait for nine of their ten seconds where nothing else runs.
+_CONF = """\
+bootstrap.servers={bootstrap}
+test.topic.random=true
+test.timeout.multiplier=3
+"""
 _CONFIGURE = ("--disable-ssl", "--disable-gssapi", "--disable-curl")
 
 
@@ -46,7 +52,7 @@ def _command(folder: Path, bootstrap: str, test: str) -> Command:
     tests = folder / "source" / "tests"
     # Tests run side by side, and against two clusters at once.
     conf = folder / f"{test}-{bootstrap.rpartition(':')[2]}.conf"
-    conf.write_text(f"bootstrap.servers={bootstrap}\ntest.topic.random=true\n")
+    conf.write_text(_CONF.format(bootstrap=bootstrap))
     libraries = f"{tests.parent / 'src'}:{tests.parent / 'src-cpp'}"
     environment = {
         "RDKAFKA_TEST_CONF": str(conf), "TESTS": test, "TEST_KAFKA_VERSION": _RELEASE,
