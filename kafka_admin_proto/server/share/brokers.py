@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4
+from uuid import uuid5
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.shard import Then
@@ -79,7 +79,8 @@ class ShareBroker:
         start = kept.start_offset
         if start == UNKNOWN_OFFSET:
             start = self._first_offset(key.group, log)
-        wait_key: WaitKey = (uuid4(), -1)
+        # Of the group's partition, not of this load: requests wait for it meanwhile.
+        wait_key: WaitKey = (uuid5(key.topic_id, key.group), key.partition)
         found = SharePartition(
             kept,
             start,
@@ -125,10 +126,11 @@ class ShareBroker:
         then: Then,
     ) -> None:
         """Let the share coordinator keep a change."""
+        led = self._led.get(key)
 
         def kept(code: int) -> None:
             code = _CODES.get(code, codes.UNKNOWN_SERVER_ERROR)
-            if code in _FENCES:
+            if code in _FENCES and self._led.get(key) is led:
                 self.drop(key)
             then(code)
 
@@ -143,7 +145,7 @@ class ShareBroker:
             each(key)
 
     def release(self, owner: Owner) -> None:
-        """End a member's session, and give back what it has. Raises ApiFailure."""
+        """End a member's session, and give back what it has."""
         group, member = owner
         for topic_id, number in self.sessions.end(owner):
             found = self.find(ShareKey(group, topic_id, number))
@@ -153,12 +155,18 @@ class ShareBroker:
     def lost(self, connection: object) -> None:
         """A connection is closed: the sessions that it began end.
 
-        What the broker has of a group is forgotten with its last session.
+        What the broker has of a group that has no session then is forgotten, so that it is read
+        anew with offsets that were reset: also where the member had ended its session before.
         """
-        for owner in self.sessions.of_connection(connection):
+        owners, groups = (
+            self.sessions.of_connection(connection),
+            self.sessions.groups_of(connection),
+        )
+        for owner in owners:
             self.release(owner)
-            if not self.sessions.has_group(owner[0]):
-                for key in [each for each in self._led if each.group == owner[0]]:
+        for group in groups:
+            if not self.sessions.has_group(group):
+                for key in [each for each in self._led if each.group == group]:
                     self.drop(key)
 
     def follow(self, place: Place) -> None:

@@ -92,6 +92,7 @@ class SharePartition:
         self._keep = keep
         self._changed = changed
         self._lock_timer: Timer | None = None
+        self._is_closed = False
         self._advance()
 
     # Acquiring.
@@ -270,12 +271,15 @@ class SharePartition:
         self._free(lambda part: part.member == member, then)
 
     def _expire(self) -> None:
-        """Give back what members have had for too long."""
+        """Give back what members have had for too long, at once and whether that is kept or not.
+
+        A lock that ends stays ended, as in Kafka: it would end again without a break otherwise.
+        """
         self._lock_timer = None
         now_ms = self._clock.now_ms()
-        self._free(lambda part: part.lock_ms <= now_ms, lambda _: None)
+        self._free(lambda part: part.lock_ms <= now_ms, lambda _: None, at_once=True)
 
-    def _free(self, is_freed: Callable[[Part], bool], then: Then) -> None:
+    def _free(self, is_freed: Callable[[Part], bool], then: Then, *, at_once: bool = False) -> None:
         """Let others acquire what a member has of these parts."""
         limit = self._limits().deliveries
         parts: list[Part] = []
@@ -289,23 +293,38 @@ class SharePartition:
                     parts.append(part)
                     changes.append(part.begin(state, limit))
         self._arm()
-        self._write(parts, changes, then)
+        self._write(parts, changes, then, at_once=at_once)
 
-    def _write(self, parts: Sequence[Part], changes: Sequence[StateBatch], then: Then) -> None:
-        """Keep changes, which have not happened if that fails."""
+    def _write(
+        self,
+        parts: Sequence[Part],
+        changes: Sequence[StateBatch],
+        then: Then,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Keep changes, which have not happened if that fails, or happen ``at_once``."""
         if not changes:
             then(0)
             return
 
-        def kept(code: int) -> None:
+        def end(*, is_kept: bool) -> None:
             for each in parts:
-                each.end(is_kept=not code)
+                each.end(is_kept=is_kept)
             self._advance()
             self._arm()
+
+        def kept(code: int) -> None:
+            if not at_once:
+                end(is_kept=not code)
             then(code)
             self._changed()
 
-        self._keep(self.start, self._completed, changes, kept)
+        start, completed = self.start, self._completed
+        if at_once:
+            end(is_kept=True)
+            self._changed()
+        self._keep(start, completed, changes, kept)
 
     @property
     def _completed(self) -> int:
@@ -364,12 +383,13 @@ class SharePartition:
             for each in parts_of(self.batches)
             if each.state == ACQUIRED and each.before is None
         ]
-        if locks:
+        if locks and not self._is_closed:
             delay_ms = max(0, min(locks) - self._clock.now_ms())
             self._lock_timer = self._clock.later(delay_ms / 1000, self._expire)
 
     def close(self) -> None:
-        """The broker leads the partition no more."""
+        """The broker leads the partition no more; changes that are being kept may end later."""
+        self._is_closed = True
         if self._lock_timer is not None:
             self._lock_timer.cancel()
             self._lock_timer = None

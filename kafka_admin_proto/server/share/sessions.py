@@ -60,6 +60,8 @@ class ShareSessions:
     def __init__(self, most: int) -> None:
         self._most = most
         self._sessions: dict[Owner, ShareSession] = {}
+        #: The group of the last session that each connection began.
+        self._groups: dict[object, str] = {}
 
     def found(self, owner: Owner) -> ShareSession:
         """The session of a member. Raises ApiFailure."""
@@ -79,17 +81,23 @@ class ShareSessions:
         ):
             raise ApiFailure(codes.SHARE_SESSION_LIMIT_REACHED)
         self._sessions[owner] = found
+        self._groups[connection] = owner[0]
         return found
 
     def end(self, owner: Owner) -> list[Place]:
-        """End a session; its partitions. Raises ApiFailure."""
-        found = self.found(owner)
-        del self._sessions[owner]
-        return list(found.partitions)
+        """End a session; its partitions, none if another request has ended it."""
+        found = self._sessions.pop(owner, None)
+        return [] if found is None else list(found.partitions)
 
     def of_connection(self, connection: object) -> list[Owner]:
         """The members whose sessions a connection began."""
         return [each for each, one in self._sessions.items() if one.connection is connection]
+
+    def groups_of(self, connection: object) -> set[str]:
+        """The groups of sessions that a connection has begun, which is closed."""
+        found = {group for group, _ in self.of_connection(connection)}
+        last = self._groups.pop(connection, None)
+        return found if last is None else {*found, last}
 
     def has_group(self, group: str) -> bool:
         """Whether a member of a group has a session."""

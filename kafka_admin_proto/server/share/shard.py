@@ -58,6 +58,16 @@ class ShareStateShard(CoordinatorShard):
         self._config = config
         super().__init__(leads, replicas, clock, sent)
 
+    def end(self, code: int = codes.NOT_COORDINATOR) -> None:
+        """The broker leads the partition no more: what waits for its log hears that.
+
+        Requests wait for these changes, on other brokers too, and have no time of their own.
+        """
+        pending = list(self._pending)
+        super().end(code)
+        for each in pending:
+            each.then(code)
+
     def found(self, key: ShareKey) -> ShareState:
         """The state of a partition. Raises ApiFailure where it has none."""
         if key not in self.states:

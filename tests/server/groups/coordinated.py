@@ -129,3 +129,10 @@ class Waiting:
         """The response, which has to be there."""
         assert not self.waits
         return self._answer.response
+
+    def is_over_with(self) -> Any:
+        """The response when its time is over."""
+        answer, wait = self._answer, self._answer.wait
+        assert wait is not None
+        assert wait.complete(answer, self._state, (), True)
+        return answer.response

@@ -33,7 +33,6 @@ from kafka_admin_proto.server.share.sessions import (
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.clock import Timer
 
 #: Kafka counts the length in front of a response.
 _SIZE_BYTES = 4
@@ -86,13 +85,15 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
     places = [] if session is None or renews else list(session.partitions)
     reading = ShareReading(state, caller, request, owner, places)
 
+    is_late = request.max_wait_ms <= 0
+
     def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+        nonlocal is_late
+        is_late = is_late or is_over
         if not reading.is_over:
             reading.read(view, is_late=is_late)
         if not (reading.is_over and acknowledging.is_over):
             return False
-        if timer is not None:
-            timer.cancel()
         response = ShareFetchResponse(acquisition_lock_timeout_ms=lock_ms(view, caller, owner))
         response.throttle_time_ms = _throttle_ms(view, caller, reading)
         rows = {} if response.throttle_time_ms else reading.rows
@@ -105,19 +106,12 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
             broker.release(owner)
         return True
 
-    is_late = request.max_wait_ms <= 0
-    timer: Timer | None = None
     answer = Answer(ShareFetchResponse())
     if complete(answer, state, (), False):
         return answer
-
-    def late() -> None:
-        nonlocal is_late
-        is_late = True
-        shares.wake(key)
-
-    timer = state.controller_state.clock.later(request.max_wait_ms / 1000, late)
-    answer.wait = Wait(None, [key, *reading.keys], complete)
+    # Acknowledgements have no time of their own: their share coordinator ends the wait.
+    wait_ms = None if reading.is_over else request.max_wait_ms
+    answer.wait = Wait(wait_ms, [key, *reading.keys], complete)
     return answer
 
 
