@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kafka_admin_proto.server.share.in_flight import InFlight, Part
+from kafka_admin_proto.server.share.in_flight import InFlight
 
 #: Records with so few deliveries are never slowed down.
 _FEW_DELIVERIES = 2
@@ -72,7 +72,7 @@ def acquire_free(
             if not batch.parts[0].is_free:
                 continue
             batch.split()
-        got = _acquire_some(batch.within(first, last), len(batch.parts), asked, left, limit)
+        got = _acquire_some(batch, first, last, asked, left, limit)
         rows += got
         found = sum(each.last - each.first + 1 for each in got)
         count += found
@@ -82,12 +82,12 @@ def acquire_free(
 
 
 def _acquire_some(
-    parts: Sequence[Part], size: int, asked: Acquiring, left: int, limit: int
+    batch: InFlight, first: int, last: int, asked: Acquiring, left: int, limit: int
 ) -> list[Acquired]:
     """Acquire records of a split batch: the last delivery of one is of that one alone."""
     rows: list[Acquired] = []
-    count, most = 0, None
-    for part in parts:
+    count, most, size = 0, None, batch.last - batch.first + 1
+    for part in batch.overlapping(first, last):
         if not part.is_free:
             continue
         is_last = limit > _FEW_DELIVERIES and part.count == limit - 1
@@ -95,8 +95,14 @@ def _acquire_some(
             break
         if part.count >= _slow_from(limit) and most is None:
             most = max(1, size >> (part.count - _slow_from(limit) + 1))
-        part.acquire(asked.member, asked.lock_ms)
-        count += 1
+        room = 1 if is_last else part.overlap(first, last)
+        if asked.is_strict:
+            room = min(room, left - count)
+        if most is not None and most > count:
+            room = min(room, most - count)
+        begin = max(part.first, first)
+        batch.cut(part, begin, begin + room - 1).acquire(asked.member, asked.lock_ms)
+        count += room
         if rows and (rows[-1].last + 1, rows[-1].deliveries) == (part.first, part.count):
             rows[-1] = rows[-1]._replace(last=part.last)
         else:
@@ -108,7 +114,7 @@ def _acquire_some(
 
 def _deliveries(batch: InFlight, first: int, last: int) -> int:
     """The most deliveries of a record that is free."""
-    parts = batch.within(first, last) if batch.is_split else batch.parts
+    parts = batch.overlapping(first, last) if batch.is_split else batch.parts
     return max((each.count for each in parts if each.is_free), default=0)
 
 
@@ -126,10 +132,13 @@ def last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
 
 
 def by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
-    """Offsets in ranges of so many records at least, which begin where batches of the log do."""
+    """Offsets in ranges of so many records at least, which begin where batches of the log do.
+
+    Sizes below 1 count as 1. Kafka begins with a range of no records for them.
+    """
     ranges = []
     for each in found:
-        if each.base_offset <= last and each.base_offset - first >= size:
+        if each.base_offset <= last and each.base_offset - first >= max(1, size):
             ranges.append((first, each.base_offset - 1))
             first = each.base_offset
     return [*ranges, (first, last)]

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -17,13 +19,14 @@ from kafka_admin_proto.server.share.state import (
     StateBatch,
 )
 
+_FIRST, _LAST = attrgetter("first"), attrgetter("last")
 NO_MEMBER = ""
 _NEVER_MS = 0
 TERMINAL = (ACKNOWLEDGED, ARCHIVED)
 
 
 class Part(msgspec.Struct):
-    """Records of one state: those of a whole batch, or one record of a batch that was split.
+    """Records of one state: those of a whole batch, or some of a batch that was split.
 
     ``lock_ms`` is when the member's lock ends. ``before`` is what the part was while a change of
     it is not kept yet.
@@ -79,7 +82,11 @@ class Part(msgspec.Struct):
 
 
 class InFlight:
-    """A batch of records that were acquired together: one part, or one for each record."""
+    """A batch of records that were acquired together: one part, or more if it was split.
+
+    Parts are cut where a change begins or ends. A batch may have more offsets than there are
+    records, as between two batches of a compacted log, so it has not a part for each one.
+    """
 
     def __init__(self, first: int, last: int, parts: list[Part], *, is_split: bool = False) -> None:
         self.first = first
@@ -94,17 +101,27 @@ class InFlight:
 
     def split(self) -> None:
         """Track each record by itself from now on."""
-        if not self.is_split:
-            (whole,) = self.parts
-            self.parts = [
-                msgspec.structs.replace(whole, first=offset, last=offset)
-                for offset in range(self.first, self.last + 1)
-            ]
-            self.is_split = True
+        self.is_split = True
 
-    def within(self, first: int, last: int) -> Sequence[Part]:
-        """The parts of a split batch with offsets from one to another."""
-        return self.parts[max(0, first - self.first) : max(0, last + 1 - self.first)]
+    def overlapping(self, first: int, last: int) -> list[Part]:
+        """The parts that have offsets from one to another, and maybe others."""
+        begin = bisect_left(self.parts, first, key=_LAST)
+        return self.parts[begin : bisect_right(self.parts, last, key=_FIRST)]
+
+    def cut(self, part: Part, first: int, last: int) -> Part:
+        """The part as one of no other offsets; those before and behind are parts of their own.
+
+        It has no change that is being kept, which would end for this one alone.
+        """
+        place = bisect_left(self.parts, part.first, key=_FIRST)
+        if part.first < first:
+            self.parts.insert(place, msgspec.structs.replace(part, last=first - 1))
+            part.first = first
+            place += 1
+        if part.last > last:
+            self.parts.insert(place + 1, msgspec.structs.replace(part, first=last + 1))
+            part.last = last
+        return part
 
     def is_within(self, first: int, last: int) -> bool:
         """Whether all records have offsets from one to another."""

@@ -7,7 +7,8 @@ share coordinator before it counts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -181,7 +182,8 @@ class SharePartition:
         rows = [Acquired(low, high, 1) for low, high in ranges]
         if asked.is_strict and last - first + 1 > asked.most:
             new[0].split()
-            for part in new[0].parts[asked.most :]:
+            new[0].cut(new[0].parts[0], first, first + asked.most - 1)
+            for part in new[0].parts[1:]:
                 part.state, part.count, part.member = AVAILABLE, 0, ""
             rows = [Acquired(first, first + asked.most - 1, 1)]
         place = bisect_right(self.batches, first, key=_FIRST)
@@ -234,19 +236,18 @@ class SharePartition:
                 _check_owner(batch.parts[0], member, "batch")
                 if is_partial:
                     batch.split()
-            first = max(asked.first, self.start)
-            for part in batch.within(first, asked.last) if batch.is_split else batch.parts:
-                _check_owner(part, member, "offset" if batch.is_split else "batch")
-                kind = asked.types[0]
-                if len(asked.types) > 1:
-                    kind = asked.types[part.first - asked.first]
-                if kind == RENEW:
-                    if not limits.renews:
+            first = max(asked.first, self.start, batch.first)
+            for low, high, kind in _runs(asked, first, min(asked.last, batch.last)):
+                for each in batch.overlapping(low, high):
+                    _check_owner(each, member, "offset" if batch.is_split else "batch")
+                    if kind == RENEW and not limits.renews:
                         raise _invalid("Renewing acquisition locks is not enabled for the group.")
-                    part.lock_ms = self._clock.now_ms() + limits.lock_ms
-                    continue
-                parts.append(part)
-                changes.append(part.begin(_STATES[kind], limits.deliveries))
+                    part = batch.cut(each, max(each.first, low), min(each.last, high))
+                    if kind == RENEW:
+                        part.lock_ms = self._clock.now_ms() + limits.lock_ms
+                        continue
+                    parts.append(part)
+                    changes.append(part.begin(_STATES[kind], limits.deliveries))
 
     def _acknowledged(self, asked: Acknowledgement) -> list[InFlight]:
         """The batches that an acknowledgement is about. Raises ApiFailure."""
@@ -256,7 +257,7 @@ class SharePartition:
         if place < 0:
             text = "The request batch offsets are not found in the cache."
             raise _invalid(f"Batch record not found. {text}")
-        found = [each for each in self.batches[place:] if each.first <= asked.last]
+        found = self.batches[place : bisect_right(self.batches, asked.last, key=_FIRST)]
         for end, name in ((asked.first, "first"), (asked.last, "last")):
             if found[-1].last < end:
                 raise ApiFailure(
@@ -282,13 +283,19 @@ class SharePartition:
     def _free(self, is_freed: Callable[[Part], bool], then: Then, *, at_once: bool = False) -> None:
         """Let others acquire what a member has of these parts."""
         limit = self._limits().deliveries
+
+        def may_free(part: Part) -> bool:
+            return part.state == ACQUIRED and part.before is None and is_freed(part)
+
         parts: list[Part] = []
         changes: list[StateBatch] = []
         for batch in self.batches:
-            if batch.crosses(self.start) and any(map(is_freed, batch.parts)):
-                batch.split()
+            if batch.crosses(self.start):
+                for part in filter(may_free, batch.overlapping(self.start, self.start)):
+                    batch.split()
+                    batch.cut(part, self.start, part.last)
             for part in batch.parts:
-                if part.state == ACQUIRED and part.before is None and is_freed(part):
+                if may_free(part):
                     state = ARCHIVED if part.last < self.start else AVAILABLE
                     parts.append(part)
                     changes.append(part.begin(state, limit))
@@ -365,13 +372,11 @@ class SharePartition:
         for batch in self.batches:
             if batch.first > last or batch.last < first:
                 continue
-            if not batch.is_split and not batch.is_within(first, last):
-                if batch.parts[0].state != state:
-                    continue
-                batch.split()
-            for part in batch.within(first, last) if batch.is_split else batch.parts:
+            for part in batch.overlapping(first, last):
                 if part.state == state and part.before is None:
-                    part.archive()
+                    if not batch.is_within(first, last):
+                        batch.split()
+                    batch.cut(part, max(part.first, first), min(part.last, last)).archive()
 
     def _arm(self) -> None:
         """Wait for the lock that ends first."""
@@ -393,6 +398,17 @@ class SharePartition:
         if self._lock_timer is not None:
             self._lock_timer.cancel()
             self._lock_timer = None
+
+
+def _runs(asked: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """The (first offset, last offset, type) of neighbours of one type, of these offsets."""
+    if len(asked.types) == 1:
+        yield first, last, asked.types[0]
+        return
+    for kind, run in groupby(asked.types[first - asked.first : last - asked.first + 1]):
+        size = len(list(run))
+        yield first, first + size - 1, kind
+        first += size
 
 
 def _check_owner(part: Part, member: str, what: str) -> None:

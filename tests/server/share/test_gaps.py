@@ -1,0 +1,95 @@
+"""Offsets of no record: there may be more of them than memory has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import write_share_group_state_request as written
+from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
+from kafka_admin_proto.server.share.partition import Acknowledgement, ShareLimits, SharePartition
+from kafka_admin_proto.server.share.state import ShareKey, ShareState, StateBatch
+from tests.server.share.sharing import Fetcher, Sharer, acks, kept_states, produce, shared_cluster
+from tests.server.still_clock import StillClock
+
+_FAR = 1 << 62
+_ACCEPT, _RELEASE, _REJECT = 1, 2, 3
+_LIMITS = ShareLimits(30_000, 5, 2000, renews=True)
+
+
+class _Partition:
+    """A partition whose changes are kept at once."""
+
+    def __init__(self) -> None:
+        self.changes: list[StateBatch] = []
+        state = ShareState(0, 1, 0, 0, 0)
+        self.share = SharePartition(
+            state, 0, StillClock(), lambda: _LIMITS, self._keep, lambda: None
+        )
+
+    def _keep(self, start: int, completed: int, changes: Sequence[StateBatch], then: Then) -> None:
+        self.changes += changes
+        then(0)
+
+    def acquire(
+        self, first: int, *found: tuple[int, int], strict: int | None = None
+    ) -> list[Acquired]:
+        asked = Acquiring(strict or 500, is_strict=strict is not None)
+        return self.share.acquire("one", asked, first, [LogBatch(*each) for each in found])
+
+    def acknowledge(self, first: int, last: int, *types: int) -> None:
+        self.share.acknowledge("one", [Acknowledgement(first, last, types)], lambda _: None)
+
+
+def test_a_batch_of_the_log_with_more_offsets_than_memory() -> None:
+    """Compaction leaves such batches: what is acknowledged of one is cut out of it."""
+    partition = _Partition()
+    assert partition.acquire(0, (0, _FAR)) == [Acquired(0, _FAR, 1)]
+    partition.acknowledge(5, 7, _ACCEPT, _ACCEPT, _RELEASE)
+    partition.acknowledge(8, _FAR - 1, _REJECT)
+    found = [(each.first_offset, each.last_offset, each.state) for each in partition.changes]
+    assert found == [(5, 6, 2), (7, 7, 0), (8, _FAR - 1, 4)]
+    assert partition.share.next_offset == 7
+    assert partition.acquire(7, (0, _FAR)) == [Acquired(7, 7, 2)]
+    partition.share.release("one", lambda _: None)
+    assert partition.acquire(0, (0, _FAR)) == [
+        Acquired(0, 4, 2), Acquired(7, 7, 3), Acquired(_FAR, _FAR, 2),
+    ]  # fmt: skip
+
+
+def test_a_member_gets_some_of_such_a_batch() -> None:
+    partition = _Partition()
+    assert partition.acquire(0, (0, _FAR), strict=3) == [Acquired(0, 2, 1)]
+    assert partition.share.next_offset == 3
+    assert partition.acquire(3, (0, _FAR), strict=2) == [Acquired(3, 4, 1)]
+
+
+def test_a_kept_state_far_behind_the_start() -> None:
+    """As another broker may write it, or a damaged log have it."""
+    cluster = shared_cluster()
+    Sharer(cluster, "one").join()
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    key = ShareKey("g", topic.id, 0)
+    cluster.state.share_states.led(key.text).initialize(key, 2, 0, lambda _: None)
+    part = written.PartitionData(0, 2, 0, -1, 0, [written.StateBatch(_FAR, _FAR, 0, 1)])
+    request = m.WriteShareGroupStateRequest("g", [written.WriteStateData(topic.id, [part])])
+    assert cluster.ask(request).results[0].partitions[0].error_code == 0
+    produce(cluster, 3)
+    one = Fetcher(cluster, "one")
+    assert one.get() == [(0, 2, 1)]
+    assert one.acknowledge(acks(1, 2, _ACCEPT)) == 0
+    assert one.acknowledge(acks(0, 0, _ACCEPT)) == 0
+    assert kept_states(cluster)[0].completed == 3
+
+
+@pytest.mark.parametrize("size", [0, -1, -(1 << 31)])
+def test_ranges_without_a_size(size: int) -> None:
+    """A range for each batch of the log, and none without records, which would never end."""
+    partition = _Partition()
+    found = [LogBatch(0, 1), LogBatch(2, 3)]
+    rows = partition.share.acquire("one", Acquiring(500, batch_size=size), 0, found)
+    assert rows == [Acquired(0, 1, 1), Acquired(2, 3, 1)]
