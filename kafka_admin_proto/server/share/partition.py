@@ -42,6 +42,7 @@ from kafka_admin_proto.server.share.state import (
 )
 
 _FIRST = attrgetter("first")
+_MOST_COMPLETED = (1 << 31) - 1
 #: The types of acknowledgements: a gap is an offset of no record.
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 _STATES = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
@@ -335,12 +336,13 @@ class SharePartition:
 
     @property
     def _completed(self) -> int:
-        """How many records from the start on are done with."""
-        return sum(
+        """How many records from the start on are done with, as a count of 32 bits has room for."""
+        count = sum(
             each.overlap(self.start, self.end)
             for each in parts_of(self.batches)
             if each.state in TERMINAL
         )
+        return min(count, _MOST_COMPLETED)
 
     def _advance(self) -> None:
         """Move the start behind the records that are done with."""

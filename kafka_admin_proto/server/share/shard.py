@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,7 +25,6 @@ from kafka_admin_proto.records.segments.known_topics import (
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.state import (
-    UNKNOWN_OFFSET,
     ShareKey,
     ShareState,
     StateBatch,
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _NO_EPOCH = -1
-#: More than a partition has in flight: its limit of 10,000, and the rest of a batch of the log.
-_MOST_RECORDS = 1 << 20
 
 
 class ShareStateShard(CoordinatorShard):
@@ -117,7 +114,8 @@ class ShareStateShard(CoordinatorShard):
         """
         found = self.found(key)
         batches = list(batches)
-        _check_span(start_offset, batches)
+        if any(each.last_offset < each.first_offset for each in batches):
+            raise ApiFailure(codes.INVALID_REQUEST, "A batch of a state ends before it begins.")
         state_epoch, leader_epoch = epochs
         if leader_epoch != _NO_EPOCH and found.leader_epoch > leader_epoch:
             raise ApiFailure(codes.FENCED_LEADER_EPOCH)
@@ -226,20 +224,6 @@ class ShareStateShard(CoordinatorShard):
                 before = self.states.get(place)
                 if before is not None:
                     self.states[place] = _updated(before, value)
-
-
-def _check_span(start_offset: int, batches: Sequence[StateBatch]) -> None:
-    """Raises ApiFailure for batches that no leader has: the records of one are looked at singly."""
-    first = min((each.first_offset for each in batches), default=0)
-    if start_offset != UNKNOWN_OFFSET:
-        first = min(first, start_offset)
-    for each in batches:
-        if each.last_offset < each.first_offset or each.last_offset - first >= _MOST_RECORDS:
-            raise ApiFailure(
-                codes.INVALID_REQUEST,
-                f"A state has offsets {each.first_offset} to {each.last_offset} behind {first}; "
-                f"fewer than {_MOST_RECORDS} can be in flight.",
-            )
 
 
 def _updated(before: ShareState, value: ShareUpdateValue) -> ShareState:

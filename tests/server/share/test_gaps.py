@@ -11,7 +11,13 @@ from kafka_admin_proto.messages import write_share_group_state_request as writte
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
 from kafka_admin_proto.server.share.partition import Acknowledgement, ShareLimits, SharePartition
-from kafka_admin_proto.server.share.state import ShareKey, ShareState, StateBatch
+from kafka_admin_proto.server.share.state import (
+    ARCHIVED,
+    AVAILABLE,
+    ShareKey,
+    ShareState,
+    StateBatch,
+)
 from tests.server.share.sharing import Fetcher, Sharer, acks, kept_states, produce, shared_cluster
 from tests.server.still_clock import StillClock
 
@@ -67,7 +73,11 @@ def test_a_member_gets_some_of_such_a_batch() -> None:
     assert partition.acquire(3, (0, _FAR), strict=2) == [Acquired(3, 4, 1)]
 
 
-def test_a_kept_state_far_behind_the_start() -> None:
+@pytest.mark.parametrize(
+    ("start", "batch"),
+    [(-1, (_FAR, _FAR, AVAILABLE, 1)), (0, (1, _FAR, ARCHIVED, 1)), (0, (0, _FAR, AVAILABLE, 0))],
+)
+def test_a_kept_state_of_very_many_offsets(start: int, batch: tuple[int, int, int, int]) -> None:
     """As another broker may write it, or a damaged log have it."""
     cluster = shared_cluster()
     Sharer(cluster, "one").join()
@@ -75,15 +85,15 @@ def test_a_kept_state_far_behind_the_start() -> None:
     assert topic is not None
     key = ShareKey("g", topic.id, 0)
     cluster.state.share_states.led(key.text).initialize(key, 2, 0, lambda _: None)
-    part = written.PartitionData(0, 2, 0, -1, 0, [written.StateBatch(_FAR, _FAR, 0, 1)])
+    part = written.PartitionData(0, 2, 0, start, 0, [written.StateBatch(*batch)])
     request = m.WriteShareGroupStateRequest("g", [written.WriteStateData(topic.id, [part])])
     assert cluster.ask(request).results[0].partitions[0].error_code == 0
-    produce(cluster, 3)
+    produce(cluster, 1)
     one = Fetcher(cluster, "one")
-    assert one.get() == [(0, 2, 1)]
-    assert one.acknowledge(acks(1, 2, _ACCEPT)) == 0
+    assert one.get() == [(0, 0, 1)]
+    assert one.get(acks(0, 0, _RELEASE)) == [(0, 0, 2)]
     assert one.acknowledge(acks(0, 0, _ACCEPT)) == 0
-    assert kept_states(cluster)[0].completed == 3
+    assert kept_states(cluster)[0].completed > 0
 
 
 @pytest.mark.parametrize("size", [0, -1, -(1 << 31)])
