@@ -145,17 +145,20 @@ def by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list
 
 
 def without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acquired]:
-    """Rows without the offsets of aborted batches."""
-    found = list(rows)
-    for base, last in aborted:
-        left = []
-        for each in found:
-            if each.last < base or each.first > last:
-                left.append(each)
-                continue
-            if each.first < base:
-                left.append(each._replace(last=base - 1))
-            if each.last > last:
-                left.append(each._replace(first=last + 1))
-        found = left
+    """Rows without the offsets of aborted batches; both are in the order of their offsets."""
+    found = []
+    place = 0
+    for row in rows:
+        first = row.first
+        while place < len(aborted) and aborted[place].last_offset < first:
+            place += 1
+        for index in range(place, len(aborted)):
+            base, last = aborted[index]
+            if base > row.last:
+                break
+            if first < base:
+                found.append(row._replace(first=first, last=base - 1))
+            first = last + 1
+        if first <= row.last:
+            found.append(row._replace(first=first))
     return found

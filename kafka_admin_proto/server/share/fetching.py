@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_admin_proto.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange
+from kafka_admin_proto.server.partitions.indexes import AbortedRange
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from kafka_admin_proto.server.partitions.segments import StoredBatch, bytes_below
 from kafka_admin_proto.server.quotas.byte_rates import client_bytes
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import Caller, WaitKey
     from kafka_admin_proto.server.brokers.view import View
 
+_LAST = attrgetter("last_offset")
 _STRICT = 1
 _COMMITTED = "read_committed"
 _HINTED = (codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH)
@@ -172,18 +176,16 @@ def _aborted(log: PartitionLog, batches: Sequence[StoredBatch]) -> list[LogBatch
     """The batches of transactions that were aborted."""
     if not batches:
         return []
-    ranges = log.aborted_transactions(batches[0].base_offset, batches[-1].last_offset + 1)
+    ranges: dict[int, list[AbortedRange]] = {}
+    for one in log.aborted_transactions(batches[0].base_offset, batches[-1].last_offset + 1):
+        ranges.setdefault(one.producer_id, []).append(one)
     found = []
     for each in batches if ranges else ():
         header = each.header
-        if (
-            header.is_transactional
-            and not header.is_control
-            and any(
-                one.producer_id == header.producer_id
-                and one.first_offset <= each.base_offset <= one.last_offset
-                for one in ranges
-            )
-        ):
-            found.append(LogBatch(each.base_offset, each.last_offset))
+        if header.is_transactional and not header.is_control:
+            # Those of a producer come one after the other.
+            of_producer = ranges.get(header.producer_id, [])
+            place = bisect_left(of_producer, each.base_offset, key=_LAST)
+            if place < len(of_producer) and of_producer[place].first_offset <= each.base_offset:
+                found.append(LogBatch(each.base_offset, each.last_offset))
     return found

@@ -162,7 +162,8 @@ class SharePartition:
             rows = self._acquire_new(asked, found, base, last)
         self._arm()
         for each in aborted:
-            self._archive(each.base_offset, each.last_offset, ACQUIRED)
+            if each.base_offset <= self.end:
+                self._archive(each.base_offset, each.last_offset, ACQUIRED)
         return without(rows, aborted) if aborted else rows
 
     def _acquire_new(
@@ -371,9 +372,8 @@ class SharePartition:
 
     def _archive(self, first: int, last: int, state: int) -> None:
         """Archive records of a state that the log has not, or that were aborted."""
-        for batch in self.batches:
-            if batch.first > last or batch.last < first:
-                continue
+        begin = max(0, bisect_right(self.batches, first, key=_FIRST) - 1)
+        for batch in self.batches[begin : bisect_right(self.batches, last, key=_FIRST)]:
             for part in batch.overlapping(first, last):
                 if part.state == state and part.before is None:
                     if not batch.is_within(first, last):

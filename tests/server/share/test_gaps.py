@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import write_share_group_state_request as written
 from kafka_admin_proto.server.coordination.shard import Then
-from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
+from kafka_admin_proto.server.share.in_flight import InFlight
 from kafka_admin_proto.server.share.partition import Acknowledgement, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.state import (
     ARCHIVED,
@@ -103,3 +104,33 @@ def test_ranges_without_a_size(size: int) -> None:
     found = [LogBatch(0, 1), LogBatch(2, 3)]
     rows = partition.share.acquire("one", Acquiring(500, batch_size=size), 0, found)
     assert rows == [Acquired(0, 1, 1), Acquired(2, 3, 1)]
+
+
+class _Counted(list[InFlight]):
+    """A list that counts how often somebody looks at all of it."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[InFlight]:
+        self.looks += 1
+        return super().__iter__()
+
+
+def test_very_many_aborted_batches() -> None:
+    """Each is found among those in flight, and nobody looks at all of them for each one."""
+    partition = _Partition()
+    partition.share.batches = batches = _Counted()
+    found = [LogBatch(first, first + 2) for first in range(0, 300, 3)]
+    rows = partition.share.acquire("one", Acquiring(500, batch_size=1), 0, found, found[1::2])
+    assert rows == [Acquired(first, first + 2, 1) for first in range(0, 300, 6)]
+    assert batches.looks < 9
+    partition.acknowledge(0, 2, _ACCEPT)
+    assert partition.share.start == 6
+
+
+def test_aborted_batches_within_ranges() -> None:
+    rows = [Acquired(0, 3, 1), Acquired(4, 7, 2), Acquired(8, 9, 1)]
+    assert without(rows, [LogBatch(1, 1), LogBatch(3, 5)]) == [
+        Acquired(0, 0, 1), Acquired(2, 2, 1), Acquired(6, 7, 2), Acquired(8, 9, 1),
+    ]  # fmt: skip
+    assert without(rows, [LogBatch(0, 9), LogBatch(10, 11)]) == []
