@@ -17,6 +17,7 @@ from kafka_admin_proto.server.share.state import (
     ARCHIVED,
     AVAILABLE,
     StateBatch,
+    combined,
 )
 
 _FIRST, _LAST = attrgetter("first"), attrgetter("last")
@@ -139,9 +140,12 @@ def parts_of(batches: Sequence[InFlight]) -> Iterator[Part]:
 
 
 def loaded(batches: Sequence[StateBatch], start: int) -> list[InFlight]:
-    """The batches of a kept state; records between them were acquired and are free again."""
+    """The batches of a kept state; records between them were acquired and are free again.
+
+    A damaged log may have a snapshot whose batches overlap, or end before they begin.
+    """
     found = []
-    for each in batches:
+    for each in combined((), batches, start):
         if each.first_offset > start:
             found.append(InFlight.whole(Part(start, each.first_offset - 1, AVAILABLE, 0)))
         found.append(

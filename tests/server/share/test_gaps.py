@@ -10,7 +10,7 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import write_share_group_state_request as written
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
-from kafka_admin_proto.server.share.in_flight import InFlight
+from kafka_admin_proto.server.share.in_flight import InFlight, loaded
 from kafka_admin_proto.server.share.partition import Acknowledgement, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.state import (
     ARCHIVED,
@@ -95,6 +95,15 @@ def test_a_kept_state_of_very_many_offsets(start: int, batch: tuple[int, int, in
     assert one.get(acks(0, 0, _RELEASE)) == [(0, 0, 2)]
     assert one.acknowledge(acks(0, 0, _ACCEPT)) == 0
     assert kept_states(cluster)[0].completed > 0
+
+
+def test_a_damaged_state() -> None:
+    """Each offset is in one batch, however those of the snapshot overlap."""
+    batches = [StateBatch(5, 9, AVAILABLE, 1), StateBatch(2, 7, ARCHIVED, 1)]
+    found = loaded([*batches, StateBatch(9, 3, AVAILABLE, 1), StateBatch(-4, 0, ARCHIVED, 1)], 1)
+    assert [(each.first, each.last, each.parts[0].state) for each in found] == [
+        (1, 1, AVAILABLE), (2, 7, ARCHIVED), (8, 9, AVAILABLE),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [0, -1, -(1 << 31)])
