@@ -1,4 +1,4 @@
-"""What share coordinators keep, their records, and where groups are told to begin."""
+"""What share coordinators keep, their records, and the offsets from which groups begin."""
 
 from __future__ import annotations
 

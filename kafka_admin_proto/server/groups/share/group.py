@@ -46,7 +46,7 @@ from kafka_admin_proto.server.groups.share.records import (
 )
 from kafka_admin_proto.values import Message
 
-ShareState = Literal["Empty", "Stable"]
+ShareGroupState = Literal["Empty", "Stable"]
 
 #: The keys of all records that are about share groups.
 SHARE_GROUP_KEYS = (
@@ -77,7 +77,7 @@ class ShareGroup:
         self.is_outdated = True
 
     @property
-    def state(self) -> ShareState:
+    def state(self) -> ShareGroupState:
         """The state, as its members make it."""
         return "Stable" if self.members else "Empty"
 

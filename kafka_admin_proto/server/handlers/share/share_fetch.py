@@ -153,7 +153,7 @@ def _forgotten(request: ShareFetchRequest) -> list[Place]:
 def _due_rows(
     session: ShareSession, rows: Mapping[Place, PartitionData]
 ) -> dict[Place, PartitionData]:
-    """The rows that a session which goes on has to tell of."""
+    """The rows of which a session that goes on has something new."""
     return {
         place: row
         for place, row in rows.items()
