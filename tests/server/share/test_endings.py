@@ -169,3 +169,25 @@ def test_locks_end_without_a_share_coordinator(monkeypatch: pytest.MonkeyPatch) 
     cluster.clock.pass_time(30)
     assert len(writes) == 1
     assert Fetcher(cluster, "two").get() == [(0, 2, 2)]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_offsets_are_reset_twice_at_once(monkeypatch: pytest.MonkeyPatch, is_there: bool) -> None:
+    """Both requests are answered, also after the attempts at an absent share coordinator."""
+    cluster = _shared()
+    cluster.ask(m.ShareGroupHeartbeatRequest("g", "one", -1))
+
+    def refuse(*_: object) -> None:
+        raise ApiFailure(codes.COORDINATOR_NOT_AVAILABLE)
+
+    if not is_there:
+        monkeypatch.setattr(ShareStateShard, "initialize", refuse)
+    found = []
+    for offset in (1, 2):
+        rows = [AlterShareGroupOffsetsRequestPartition(0, offset)]
+        asked = [AlterShareGroupOffsetsRequestTopic("orders", rows)]
+        found.append(cluster.send(m.AlterShareGroupOffsetsRequest("g", asked)))
+    cluster.clock.pass_time(9)
+    (first,), (second,) = (each.response.responses[0].partitions for each in found)
+    code = 0 if is_there else codes.COORDINATOR_NOT_AVAILABLE
+    assert (first.error_code, second.error_code) == (code, code)

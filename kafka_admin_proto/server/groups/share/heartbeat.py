@@ -105,7 +105,7 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators)
     if new:
         records.append(initializing_record(group, new))
         later = partial(initialize, states, shard, name, epoch, starts_of(group, new))
-        shard.later(("initialize", name, frozenset(new)), 0, later)
+        shard.later(object(), 0, later)
     response = ShareGroupHeartbeatResponse(
         member_id=member.id,
         member_epoch=updated.epoch,

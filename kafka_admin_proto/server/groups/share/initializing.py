@@ -124,7 +124,7 @@ def _initialized(
         return
     if code in _RETRIED and attempt < _ATTEMPTS:
         again = partial(initialize, states, shard, name, epoch, starts, then, attempt + 1)
-        shard.later(("initialize", name, frozenset(starts)), _RETRY_MS, again)
+        shard.later(object(), _RETRY_MS, again)  # nothing else takes its place, somebody waits
         return
     known = group.partitions
     done = topics_of(shard, starts)

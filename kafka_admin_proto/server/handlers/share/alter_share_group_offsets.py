@@ -72,7 +72,7 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
         begin = partial(
             initialize, controller_state.share_states, shard, name, group.epoch, starts, stored
         )
-        shard.later(("initialize", name, frozenset(starts)), 0, begin)
+        shard.later(object(), 0, begin)  # a key of its own: no other request replaces it
 
     shard.append([initializing_record(group, topics_of(shard, starts))], marked)
     answer = answer_of(reply, response)
