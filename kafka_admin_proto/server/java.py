@@ -83,6 +83,11 @@ def int_sum(left: int, right: int) -> int:
     return (left + right + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
+def long_sum(left: int, right: int) -> int:
+    """As the sum of two Java longs, which may overflow."""
+    return (left + right + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def list_text(items: Iterable[object]) -> str:
     """As List.toString."""
     return "[" + ", ".join(map(str, items)) + "]"

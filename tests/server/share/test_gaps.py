@@ -8,6 +8,9 @@ import pytest
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import write_share_group_state_request as written
+from kafka_admin_proto.messages.describe_share_group_offsets_request import (
+    DescribeShareGroupOffsetsRequestGroup,
+)
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
 from kafka_admin_proto.server.share.in_flight import InFlight, loaded
@@ -143,3 +146,18 @@ def test_aborted_batches_within_ranges() -> None:
         Acquired(0, 0, 1), Acquired(2, 2, 1), Acquired(6, 7, 2), Acquired(8, 9, 1),
     ]  # fmt: skip
     assert without(rows, [LogBatch(0, 9), LogBatch(10, 11)]) == []
+
+
+def test_a_lag_that_overflows() -> None:
+    """As the sum of Java's longs, which has a place in the response."""
+    cluster = shared_cluster()
+    Sharer(cluster, "one").join()
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    part = written.PartitionData(0, 2, 0, (1 << 63) - 1, 7, [])
+    request = m.WriteShareGroupStateRequest("g", [written.WriteStateData(topic.id, [part])])
+    assert cluster.ask(request).results[0].partitions[0].error_code == 0
+    group = DescribeShareGroupOffsetsRequestGroup("g", None)
+    asked = m.DescribeShareGroupOffsetsRequest([group])
+    found = cluster.served.ask(asked, node=cluster.node).groups[0].topics[0].partitions
+    assert [each.lag for each in found] == [(1 << 63) - 6, -1]

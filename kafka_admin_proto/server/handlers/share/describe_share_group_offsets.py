@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.describe_share_group_offsets_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.java import long_sum
 from kafka_admin_proto.server.repeats import Repeats
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
@@ -106,5 +107,5 @@ def _topic(
         part.start_offset, part.leader_epoch = found.start_offset, found.leader_epoch
         if found.start_offset != UNKNOWN_OFFSET and found.completed >= 0:
             log = controller_state.partitions.log(topic, number).log
-            part.lag = log.high_watermark - found.start_offset - found.completed
+            part.lag = long_sum(log.high_watermark, -found.start_offset - found.completed)
     return row
