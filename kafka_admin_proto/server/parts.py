@@ -112,7 +112,7 @@ class Parts:
         for each in self.nodes:
             views.delay(each, given.propagation_delay_s)
         limiter = ConnectionLimiter(given.network_limits, self._clock, state.broker_value)
-        state.followers.append(lambda *_: limiter.admit_waiting())
+        state.followers.append(lambda *_: limiter.follow_configs())
         service = self.service = Service(
             Answers(views),
             given.apis,

@@ -16,6 +16,7 @@ class Client(Protocol):
 
     host: str
     active: bool
+    used_s: float
     idle_checks: int
     unfinished_bytes: int
 

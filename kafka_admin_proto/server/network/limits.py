@@ -10,7 +10,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from socket import getaddrinfo
+from socket import AF_INET, getaddrinfo
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -101,13 +101,14 @@ def _overrides(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in filter(None, map(trim, text.split(","))):
         host, _, count = each.rpartition(":")
-        name = trim(host).strip("[]")
+        name = trim(host).strip("[]") or "localhost"
         try:
-            address = getaddrinfo(name, None)[0][4][0]
-        except OSError as error:
+            addresses = getaddrinfo(name, None)
+        except (OSError, ValueError) as error:  # ValueError: a label of no or of too many letters
             SERVER.warning("%s has no effect for %s: %s", _OVERRIDES, name, error)
             continue
-        found[host_address(str(address))] = parse_integer(trim(count), 32)
+        addresses.sort(key=lambda each: each[0] != AF_INET)  # Java prefers IPv4
+        found[host_address(str(addresses[0][4][0]))] = parse_integer(trim(count), 32)
     return found
 
 
@@ -134,9 +135,9 @@ class ConnectionLimiter:
 
     def admit(self, connection: Client) -> None:
         """Accept a connection, let it wait until another ends, or close it."""
-        node, host = connection.node_id, connection.host
+        node = connection.node_id
         admitted = self._admitted.setdefault(node, set())
-        if self._addresses[node, host] >= self._most_of(node, host):
+        if self._is_over_address(connection):
             connection.close()
             return
         if len(admitted) >= self._most(node):
@@ -147,10 +148,19 @@ class ConnectionLimiter:
             waiting.append(connection)
             connection.pause()
             return
-        admitted.add(connection)
-        self._addresses[node, host] += 1
+        self._accept(connection)
+
+    def _accept(self, connection: Client) -> None:
+        node = connection.node_id
+        self._admitted[node].add(connection)
+        self._addresses[node, connection.host] += 1
         if self._timer is None and self.limits.idle_ms > 0:
             self._schedule_idle_check()
+
+    def _is_over_address(self, connection: Client) -> bool:
+        """Whether one more connection of its address is too many."""
+        node, host = connection.node_id, connection.host
+        return self._addresses[node, host] >= self._most_of(node, host)
 
     def _most(self, node: int) -> int:
         """The most connections of a node."""
@@ -180,14 +190,32 @@ class ConnectionLimiter:
             waiting.remove(connection)
         self.admit_waiting()
 
+    def follow_configs(self) -> None:
+        """Hold the open connections to what the configs say now.
+
+        Those that wait are accepted where there is room. Where a node has more than
+        ``max.connections`` it closes the least recently used ones, as in Kafka.
+        """
+        self.admit_waiting()
+        for node, admitted in self._admitted.items():
+            excess = len(admitted) - self._most(node)
+            if excess > 0:
+                for each in sorted(admitted, key=lambda each: each.used_s)[:excess]:
+                    each.close()
+
     def admit_waiting(self) -> None:
-        """Accept the connections that wait, where there is room: others ended, or a config grew."""
+        """Accept the connections that wait, where there is room: others ended, or a config grew.
+
+        Those of an address that has too many by then are closed.
+        """
         for node, waiting in self._waiting.items():
             admitted = self._admitted[node]
             while waiting and len(admitted) < self._most(node):
                 following = waiting.popleft()
-                admitted.add(following)
-                self._addresses[node, following.host] += 1
+                if self._is_over_address(following):
+                    following.close()
+                    continue
+                self._accept(following)
                 following.resume()
 
     def set_unfinished(self, connection: Client, unfinished_bytes: int) -> None:

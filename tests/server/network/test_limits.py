@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,7 +17,8 @@ from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClien
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.network.limits import NetworkLimits
+from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
 from tests.server.differential.wire import Nodes
 from tests.server.network.connections import connections_of
 from tests.server.network.test_connection import answers, asked, connect, ids
@@ -106,6 +109,94 @@ def test_limits_of_connections_are_changed_while_the_brokers_run() -> None:
             waiting.settimeout(_SECONDS)
             alter("max.connections", f"{open_now + 1}")
             assert ids(answers(waiting, 1)) == [7]
+
+
+def _alter(admin: SyncAdminClient, **configs: str) -> None:
+    given = {name.replace("_", "."): value for name, value in configs.items()}
+    admin.alter_configs([ConfigChange(resource=ConfigResource("broker"), set=given)])
+
+
+def test_a_lower_limit_closes_the_connections_that_are_used_least() -> None:
+    """As in Kafka, whose processors close one at each turn; the request's own is used just then."""
+    with (
+        SyncCluster() as cluster,
+        SyncAdminClient(cluster.bootstrap_servers) as admin,
+        connect(cluster) as first,
+        connect(cluster) as second,
+    ):
+        assert is_answered(second)
+        assert is_answered(first)
+        assert is_answered(second)
+        _alter(admin, max_connections="2")
+        assert is_closed(first)
+        assert is_answered(second)
+
+
+class _Limited:
+    """A limiter of connections to one node, whose configs a test changes."""
+
+    def __init__(self, idle_ms: int = -1, **configs: Any) -> None:
+        self.clock = Mock(spec=Clock)
+        self.configs: dict[str, Any] = {
+            "max.connections": 1, "max.connections.per.ip": 99,
+            "max.connections.per.ip.overrides": "",
+        }  # fmt: skip
+        self.limiter = ConnectionLimiter(
+            NetworkLimits(idle_ms=idle_ms), self.clock, lambda name, _: self.configs[name]
+        )
+        self.set(**configs)
+
+    def set(self, **configs: Any) -> None:
+        self.configs |= {name.replace("_", "."): value for name, value in configs.items()}
+        self.limiter.follow_configs()
+
+    def connect(self, host: str = "127.0.0.1") -> Mock:
+        found = Mock(
+            host=host, node_id=1, used_s=0, active=False, idle_checks=0, unfinished_bytes=0
+        )
+        self.limiter.admit(found)
+        return found
+
+
+def test_connections_that_wait_count_for_their_address_when_they_are_accepted() -> None:
+    """Kafka counts an address behind the wait: any number may wait while one of it is open."""
+    limited = _Limited(max_connections_per_ip=2)
+    limited.connect()
+    waiting = [limited.connect() for _ in range(3)]
+    limited.set(max_connections=9)
+    assert [each.resume.called for each in waiting] == [True, False, False]
+    assert [each.close.called for each in waiting] == [False, True, True]
+
+
+def test_a_connection_that_has_waited_is_closed_when_it_is_idle() -> None:
+    limited = _Limited(idle_ms=200, max_connections=0)
+    idle = limited.connect()
+    limited.set(max_connections=9)
+    assert idle.resume.called
+    for _ in range(4):
+        (_, check), _ = limited.clock.later.call_args
+        check()
+    assert idle.close.called
+
+
+@pytest.mark.parametrize("wrong", ["a" * 64, "a..b", "nowhere.invalid"])
+def test_an_override_of_a_host_without_an_address_has_no_effect(wrong: str) -> None:
+    limited = _Limited(max_connections=9, max_connections_per_ip_overrides=f"{wrong}:0,127.0.0.1:1")
+    assert not limited.connect().close.called
+    assert limited.connect().close.called
+
+
+def test_an_override_of_a_name_is_for_its_first_address_of_ipv4(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That is Java's preference, where the system may list ::1 first."""
+    found = [(family, 1, 6, "", (host, 0)) for family, host in (
+        (socket.AF_INET6, "::1"), (socket.AF_INET, "127.0.0.3"), (socket.AF_INET, "127.0.0.4"),
+    )]  # fmt: skip
+    monkeypatch.setattr("kafka_admin_proto.server.network.limits.getaddrinfo", lambda *_: found)
+    limited = _Limited(max_connections=9, max_connections_per_ip_overrides="both.test:0")
+    hosts = ["0:0:0:0:0:0:0:1", "127.0.0.3", "127.0.0.4"]
+    assert [limited.connect(each).close.called for each in hosts] == [False, True, False]
 
 
 def test_connections_that_are_idle_are_closed() -> None:
