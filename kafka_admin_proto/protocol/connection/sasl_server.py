@@ -21,7 +21,11 @@ ScramLookup = Callable[[str], scram.ScramCredential | None]
 
 
 class TokenOwner(NamedTuple):
-    """Whose a token is, and for how many milliseconds from now: its client's session ends then."""
+    """Whose a token is, and for how many milliseconds from now: its client's session ends then.
+
+    A session of more than 2**63 nanoseconds, 292 years, ends the connection in place of the answer,
+    as in Kafka.
+    """
 
     name: str
     lifetime_ms: int
@@ -269,7 +273,7 @@ class _OAuthBearerExchange(ServerExchange):
             self._is_refused = True
             return Step(answer=self._ERROR.encode())
         name, lifetime_ms = owner if isinstance(owner, TokenOwner) else (owner, None)
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or type(lifetime_ms) not in (int, type(None)):
             expected = "a TokenOwner, or its name, accepts a token and None refuses it"
             raise _wrong_answer("oauthbearer", owner, expected)
         if message.authorization_id not in ("", name):

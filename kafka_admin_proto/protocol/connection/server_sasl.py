@@ -23,6 +23,8 @@ from kafka_admin_proto.values import Message
 
 #: Seconds from one re-authentication to the next that is taken.
 _REAUTHENTICATION_S = 1.0
+#: The longest session whose nanoseconds fit into Java's long (``Utils.msToNs``): 292 years.
+_MAX_LIFETIME_MS = (2**63 - 1) // 1_000_000
 
 
 #: Writes the response to a request.
@@ -154,9 +156,8 @@ class ServerAuthentication:
                 ),
             )
             raise self._error(self._mechanism, words, codes.SASL_AUTHENTICATION_FAILED)
-        granted_ms = 0
-        if step.user is not None and request.api_version > 0:
-            granted_ms = self._lifetime_of(step) or 0
+        lifetime_ms = self._lifetime_of(step)
+        granted_ms = lifetime_ms or 0 if request.api_version > 0 else 0
         answer(
             request,
             SaslAuthenticateResponse(auth_bytes=step.answer, session_lifetime_ms=granted_ms),
@@ -168,13 +169,24 @@ class ServerAuthentication:
         step = self._step(token)
         if step.refusal is not None:
             raise self._error(self._mechanism, self._words(step.refusal))
+        self._lifetime_of(step)
         write(step.answer)
         return None if step.user is None else self._authenticated(step, 0)
 
     def _lifetime_of(self, step: Step) -> int | None:
-        """The milliseconds of a session that begins: what ends first, as Kafka's ReauthInfo."""
+        """The milliseconds of a session that begins: what ends first, as Kafka's ReauthInfo.
+
+        None for one without end, and for a step that begins none.
+        SaslError, unanswered, for a session that is longer than Kafka can count.
+        """
+        if step.user is None:
+            return None
         bounds = [self._sasl.session_lifetime_ms or None, step.lifetime_ms]
         least_ms = min((each for each in bounds if each is not None), default=None)
+        if least_ms is not None and least_ms > _MAX_LIFETIME_MS:
+            raise self._error(
+                self._mechanism, f"a session of {least_ms} ms, more than {_MAX_LIFETIME_MS}"
+            )
         return None if least_ms is None else max(0, least_ms)
 
     def _step(self, token: bytes) -> Step:

@@ -163,6 +163,43 @@ def test_a_session_ends_with_its_token(
         pair.exchange(pair.client.send(MetadataRequest()))
 
 
+@pytest.mark.parametrize("versions", [(0, None), (1, 0), (1, 1)], ids=["bare", "v0", "v1"])
+def test_a_session_of_more_nanoseconds_than_a_long_has_closes(
+    versions: tuple[int, int | None],
+) -> None:
+    """Kafka's ``Utils.msToNs`` fails then, and the client sees its connection end, unanswered."""
+    longest_ms = 9_223_372_036_854
+
+    def pair(token_ms: int, reauth_ms: int) -> Pair:
+        sasl = SaslServer(
+            oauthbearer=lambda token: TokenOwner("alice", token_ms), session_lifetime_ms=reauth_ms
+        )
+        return Pair(
+            client={"sasl": SaslOAuthBearer(lambda: TOKEN)},
+            server={"sasl": sasl, "apis": apis_with(*versions)},
+        )
+
+    for token_ms, reauth_ms in ((longest_ms, 0), (2**63, 60_000)):
+        assert isinstance(pair(token_ms, reauth_ms).start().at_server[-1], Authenticated)
+    for token_ms in (longest_ms + 1, 2**63 - 1, 2**64):
+        refused = pair(token_ms, 0)
+        with pytest.raises(SaslError, match=f"a session of {token_ms} ms") as caught:
+            refused.start()
+        assert not caught.value.code
+        assert not refused.server.data_to_send()
+
+
+@pytest.mark.parametrize("lifetime", [5000.5, float("nan"), True, "5000"])
+def test_a_lifetime_that_is_no_whole_number(lifetime: Any) -> None:
+    sasl = SaslServer(oauthbearer=lambda token: TokenOwner("alice", lifetime))
+    pair = Pair(
+        client={"sasl": SaslOAuthBearer(lambda: TOKEN)},
+        server={"sasl": sasl, "apis": apis_with(0, None)},
+    )
+    with pytest.raises(TypeError, match="oauthbearer of SaslServer returned an object of type"):
+        pair.start()
+
+
 def test_a_session_that_ended_with_its_token_begins_again() -> None:
     now_s = 1000.0
     sasl = SaslServer(oauthbearer=lambda token: TokenOwner("alice", 5000), clock=lambda: now_s)
