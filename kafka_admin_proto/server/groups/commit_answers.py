@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
@@ -106,7 +106,8 @@ def read_commits(
 ) -> list[tuple[Commit, _Row]]:
     """The commits of topics that the caller may read, with their rows.
 
-    Every partition gets its row in the response, with an error where its offset is not stored.
+    Every partition gets its row in the response, with an error where its offset is not stored. As
+    in Kafka the rows with such an error come first, and one topic has all of its rows then.
     ``retention_ms`` is for how long offsets are kept, -1 for as long as the broker's configs say.
     """
     of_topic: type[Any] = OffsetCommitResponseTopic
@@ -116,16 +117,21 @@ def read_commits(
     now_ms = state.controller_state.clock.now_ms()
     expires_ms = None if retention_ms < 0 else now_ms + retention_ms
     commits: list[tuple[Commit, _Row]] = []
+    refused: dict[tuple[str, UUID], list[_Row]] = {}
+    taken: list[tuple[tuple[str, UUID], list[_Row]]] = []
     topics: Sequence[OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic] = request.topics
     for each, topic in asked_topics(state, caller, READ, topics, ids_since=ids_since):
+        key = (each.name, each.topic_id)
+        numbers: Collection[int] = topic.known.partitions if topic.known is not None else ()
+        if topic.error_code or topic.known is None:
+            refused.setdefault(key, [])
+        rows: list[_Row] = []
         parts: Sequence[_RequestRow] = each.partitions
-        rows = [of_partition(part.partition_index, topic.error_code) for part in parts]
-        response.topics.append(of_topic(each.name, each.topic_id, rows))
-        for part, row in zip(parts, rows, strict=True):
-            if row.error_code:
-                continue
-            if topic.known is None or part.partition_index not in topic.known.partitions:
-                row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
+        for part in parts:
+            row = of_partition(part.partition_index, topic.error_code)
+            if topic.known is None or row.error_code or part.partition_index not in numbers:
+                row.error_code = row.error_code or codes.UNKNOWN_TOPIC_OR_PARTITION
+                refused.setdefault(key, []).append(row)
                 continue
             committed = CommittedOffset(
                 part.committed_offset,
@@ -135,7 +141,15 @@ def read_commits(
                 expires_ms,
                 topic.known.id if state.release >= (4,) else ZERO_TOPIC_ID,
             )
+            rows.append(row)
             commits.append((Commit(topic.name, part.partition_index, committed), row))
+        if rows:
+            taken.append((key, rows))
+    if refused:
+        for key, rows in taken:
+            refused.setdefault(key, []).extend(rows)
+        taken = list(refused.items())
+    response.topics = [of_topic(*key, rows) for key, rows in taken]
     return commits
 
 

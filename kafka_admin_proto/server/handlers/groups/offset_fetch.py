@@ -148,7 +148,10 @@ def _all(state: View, shard: Shard, name: str, caller: Caller) -> _Rows:
 
 
 def _named(state: View, wanted: OffsetFetchRequestGroup, caller: Caller) -> _Rows:
-    """The rows of the partitions that are named. Raises ApiFailure."""
+    """The rows of the partitions that are named, as in Kafka those of topics with an error last.
+
+    Raises ApiFailure.
+    """
     assert wanted.topics is not None
     topics = asked_topics(state, caller, DESCRIBE, wanted.topics, ids_since=_TOPIC_IDS)
     offsets = _shard(state, caller, wanted.group_id).offsets.get(wanted.group_id, {})
@@ -158,7 +161,7 @@ def _named(state: View, wanted: OffsetFetchRequestGroup, caller: Caller) -> _Row
             each.topic_id,
             _rows(each.partition_indexes, topic.name, offsets, topic.error_code),
         )
-        for each, topic in topics
+        for each, topic in sorted(topics, key=lambda each: each[1].error_code != 0)
     ]
 
 
