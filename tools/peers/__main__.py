@@ -89,6 +89,8 @@ def _run(suite: Suite, cluster: str, jobs: int, *, behind_proxy: bool = False) -
     folder, stored = suite.installed(), _RESULTS / kind / suite.name
     stored.mkdir(parents=True, exist_ok=True)
     names = suite.tests(folder)
+    if not names:
+        raise SystemExit(f"{suite.name}: no tests were found in {folder}")
     with contextlib.ExitStack() as opened:
         server = _kap(suite, stored) if cluster == "kap" else _real(suite)
         bootstrap = opened.enter_context(server)
