@@ -154,6 +154,12 @@ class NodeConnection(asyncio.BufferedProtocol):
         return self._node.id
 
     @property
+    def is_protected(self) -> bool:
+        """Whether ``max.connections`` spares it: others have a listener beside the brokers' own."""
+        first, *others = self._node.listeners.values()  # inter.broker.listener.name is the first
+        return bool(others) and self._listener is first
+
+    @property
     def unread_bytes(self) -> int:
         """Bytes of answers that the socket has not taken yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()

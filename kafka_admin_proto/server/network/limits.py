@@ -140,7 +140,7 @@ class ConnectionLimiter:
         if self._is_over_address(connection):
             connection.close()
             return
-        if len(admitted) >= self._most(node):
+        if len(admitted) >= self._most(node) and not connection.is_protected:
             waiting = self._waiting.setdefault(node, deque())
             if len(waiting) >= _MAX_WAITING:
                 connection.close()
@@ -149,6 +149,7 @@ class ConnectionLimiter:
             connection.pause()
             return
         self._accept(connection)
+        self._close_excess(node)
 
     def _accept(self, connection: Client) -> None:
         node = connection.node_id
@@ -191,17 +192,22 @@ class ConnectionLimiter:
         self.admit_waiting()
 
     def follow_configs(self) -> None:
-        """Hold the open connections to what the configs say now.
-
-        Those that wait are accepted where there is room. Where a node has more than
-        ``max.connections`` it closes the least recently used ones, as in Kafka.
-        """
+        """Accept those that wait and fit by the configs now, and close those that do not."""
         self.admit_waiting()
-        for node, admitted in self._admitted.items():
-            excess = len(admitted) - self._most(node)
-            if excess > 0:
-                for each in sorted(admitted, key=lambda each: each.used_s)[:excess]:
-                    each.close()
+        for node in self._admitted:
+            self._close_excess(node)
+
+    def _close_excess(self, node: int) -> None:
+        """Close the least recently used connections of a node over ``max.connections``, as Kafka.
+
+        Those of the listener between brokers are spared if there are others.
+        """
+        admitted = self._admitted[node]
+        excess = len(admitted) - self._most(node)
+        if excess > 0:
+            found = (each for each in admitted if not each.is_protected)
+            for each in sorted(found, key=lambda each: each.used_s)[:excess]:
+                each.close()
 
     def admit_waiting(self) -> None:
         """Accept the connections that wait, where there is room: others ended, or a config grew.

@@ -150,9 +150,17 @@ class _Limited:
         self.configs |= {name.replace("_", "."): value for name, value in configs.items()}
         self.limiter.follow_configs()
 
-    def connect(self, host: str = "127.0.0.1") -> Mock:
+    def connect(
+        self, host: str = "127.0.0.1", *, used_s: float = 0, is_protected: bool = False
+    ) -> Mock:
         found = Mock(
-            host=host, node_id=1, used_s=0, active=False, idle_checks=0, unfinished_bytes=0
+            host=host,
+            node_id=1,
+            used_s=used_s,
+            is_protected=is_protected,
+            active=False,
+            idle_checks=0,
+            unfinished_bytes=0,
         )
         self.limiter.admit(found)
         return found
@@ -166,6 +174,28 @@ def test_connections_that_wait_count_for_their_address_when_they_are_accepted() 
     limited.set(max_connections=9)
     assert [each.resume.called for each in waiting] == [True, False, False]
     assert [each.close.called for each in waiting] == [False, True, True]
+
+
+def test_the_listener_between_brokers_has_room_where_another_connection_is_closed() -> None:
+    """Kafka's protected listener: the least recently used connection of another one makes room."""
+    limited = _Limited(max_connections=2)
+    first, second = limited.connect(used_s=2), limited.connect(used_s=1)
+    third = limited.connect(used_s=0, is_protected=True)
+    assert [each.close.called for each in (first, second, third)] == [False, True, False]
+    assert not third.pause.called
+
+
+def test_which_listener_is_between_brokers() -> None:
+    listeners = {"INTERNAL": "PLAINTEXT", "EXTERNAL": "PLAINTEXT"}
+    for given, spared in ((listeners, True), ({"INTERNAL": "PLAINTEXT"}, False)):
+        with SyncCluster(listeners=given) as cluster:
+            for name in given:
+                host, _, port = cluster.addresses(name).rpartition(":")
+                with socket.create_connection((host, int(port))) as client:
+                    assert is_answered(client)
+                    (found,) = connections_of(cluster)
+                    assert found.is_protected == (spared and name == "INTERNAL")
+                until(lambda: not connections_of(cluster))
 
 
 def test_a_connection_that_has_waited_is_closed_when_it_is_idle() -> None:
