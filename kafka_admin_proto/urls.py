@@ -43,7 +43,7 @@ def url_parts(url: str, *, instead_of_user: str) -> SplitResult:
 
 
 def timed_opener(*handlers: BaseHandler | type[BaseHandler]) -> OpenerDirector:
-    """An opener whose timeout is that of a whole answer.
+    """An opener whose timeout is that of a whole answer, behind redirects too.
 
     The timeout of urllib's own is that of each byte, so that an endpoint which drips bytes would
     never let go of who asks it.
@@ -92,11 +92,32 @@ class _TimedTlsConnection(HTTPSConnection):
     response_class = _TimedResponse
 
 
+class _Redirects(dict[str, int]):
+    """urllib's count of URLs that were redirected to, and the time at which all of it ends."""
+
+    end_s: float
+
+
+def _limit(request: Request) -> None:
+    """Leave a request that was redirected to the time that those before it did not use."""
+    redirects = getattr(request, "redirect_dict", None)
+    if request.unverifiable and isinstance(redirects, _Redirects):
+        request.timeout = redirects.end_s - time.monotonic()
+        if request.timeout <= 0:
+            raise TimeoutError("timed out")
+    elif isinstance(request.timeout, int | float):
+        redirects = _Redirects()
+        redirects.end_s = time.monotonic() + request.timeout
+        vars(request)["redirect_dict"] = redirects
+
+
 class _TimedHttp(HTTPHandler):
     def http_open(self, req: Request) -> HTTPResponse:
+        _limit(req)
         return self.do_open(_TimedConnection, req)
 
 
 class _TimedHttps(HTTPSHandler):
     def https_open(self, req: Request) -> HTTPResponse:
+        _limit(req)
         return self.do_open(_TimedTlsConnection, req)

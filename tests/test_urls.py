@@ -46,3 +46,33 @@ def test_an_answer_that_drips_has_a_time_limit(dripping: str) -> None:
     with pytest.raises((TimeoutError, URLError), match="timed out"):  # noqa: SIM117
         with timed_opener().open(dripping, timeout=_TIMEOUT_S) as response:
             response.read()
+
+
+def test_redirects_share_the_time_limit() -> None:
+    """Each answer is in time, and the ten that urllib follows are not."""
+    is_over = threading.Event()
+
+    def redirect(server: socket.socket) -> None:
+        for number in range(20):
+            try:
+                connection = server.accept()[0]
+            except OSError:  # the test is over
+                return
+            with connection:
+                connection.recv(4096)
+                is_over.wait(_TIMEOUT_S / 4)
+                head = f"HTTP/1.0 302 x\r\nLocation: /{number}\r\nContent-Length: 0\r\n\r\n"
+                connection.sendall(head.encode())
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=redirect, args=(server,))
+        thread.start()
+        try:
+            with pytest.raises((TimeoutError, URLError), match="timed out"):
+                timed_opener().open(
+                    f"http://127.0.0.1:{server.getsockname()[1]}/", timeout=_TIMEOUT_S
+                )
+        finally:
+            is_over.set()
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
