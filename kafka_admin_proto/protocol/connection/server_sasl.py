@@ -219,7 +219,7 @@ class ServerAuthentication:
         again = self.principal is not None
         self.principal = f"User:{step.user}"
         self._exchange, self.bare = None, False
-        self._lifetime_ms = self._lifetime_of(step)
+        self._lifetime_ms, self._ends = self._lifetime_of(step), None
         if self._sasl.clock is not None and self._lifetime_ms is not None:
             self._ends = self._sasl.clock() + self._lifetime_ms / 1000
         return Authenticated(self.principal, self._mechanism, granted_ms, again)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -207,6 +207,18 @@ def test_a_session_that_ended_with_its_token_begins_again() -> None:
     now_s += 6
     pair.exchange(pair.client.reauthenticate())
     assert pair.at_client[-1] == Reauthenticated(5000)
+
+
+def test_a_session_goes_on_without_end_after_a_token_without_end() -> None:
+    now_s = 1000.0
+    owners: Iterator[TokenOwner | str] = iter([TokenOwner("alice", 5000), "alice"])
+    sasl = SaslServer(oauthbearer=lambda token: next(owners), clock=lambda: now_s)
+    pair = Pair(client={"sasl": SaslOAuthBearer(lambda: TOKEN)}, server={"sasl": sasl}).start()
+    pair.exchange(pair.client.reauthenticate())
+    assert pair.at_client[-1] == Reauthenticated(0)
+    now_s += 6
+    pair.exchange(pair.client.send(MetadataRequest()))
+    assert isinstance(pair.at_server[-1], RequestReceived)
 
 
 async def _async_token() -> str:
