@@ -53,8 +53,8 @@ beside() {
 
 _in_one_piece() {
   local name=$1 start=$SECONDS code; shift
+  trap 'exit 143' TERM
   "$@" >"$steps_folder/$name.log" 2>&1 &
-  trap 'kill $! 2>/dev/null; exit 143' TERM
   wait $!; code=$?
   { echo "== $name"; cat "$steps_folder/$name.log"; _ended "$name" "$code" $((SECONDS - start)); }
   return "$code"
@@ -77,7 +77,19 @@ patiently() {
 }
 
 # A signal from outside: what runs ends too, and `story` tells the rest.
-stopped() { kill "${steps_pids[@]}" $steps_following 2>/dev/null; exit 143; }
+stopped() { _end_with_children "${steps_pids[@]}" $steps_following; exit 143; }
+
+# Signals reach neither what a function has started nor what Python waits for: each process is sent its
+# own, those that start others first, so that they start no more. /proc is there also without `ps`.
+_end_with_children() {
+  local found=("$@") at=0 parents
+  parents=$(cat /proc/[0-9]*/stat 2>/dev/null | sed -nE 's/^([0-9]+) \(.*\) [A-Za-z] ([0-9]+) .*/\1 \2/p')
+  while [ "$at" -lt ${#found[@]} ]; do
+    found+=($(awk -v parent="${found[at]}" '$2 == parent {print $1}' <<<"$parents"))
+    at=$((at + 1))
+  done
+  [ ${#found[@]} = 0 ] || kill "${found[@]}" 2>/dev/null
+}
 
 # Last lines of a run: what failed, with its own last words; else pytest's summary of the last step.
 story() {

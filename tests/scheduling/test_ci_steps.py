@@ -93,10 +93,11 @@ def test_the_pauses_are_fifteen_minutes() -> None:
 
 @pytest.mark.parametrize("step", ["step slow", "beside other sleep 60 -- slow"])
 def test_an_end_from_outside_says_what_was_running(step: str, tmp_path: Path) -> None:
+    """All of it ends, also what a function and the program in it have started."""
     (tmp_path / "build").mkdir()
     (tmp_path / "build/failed.txt").write_text("tests/a.py::test_b\n")
     with subprocess.Popen(
-        script(f"{step} sh -c 'echo $$; exec sleep 60'"), cwd=tmp_path,
+        script(f"{step} patiently sh -c 'sleep 60 & echo $!; wait'"), cwd=tmp_path,
         stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         log = tmp_path / "build/ci/slow.log"
