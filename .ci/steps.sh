@@ -28,6 +28,7 @@ step() {
 beside() {
   local names=() name arguments code=0 each ended found  # names by process, so in the order of starts
   mkdir -p "$steps_folder"
+  rm -f "$steps_folder"/*.code
   while [ $# -gt 0 ] && [ "$code" = 0 ] || [ ${#names[@]} -gt 0 ]; do
     while [ $# -gt 0 ] && [ "$code" = 0 ] && [ ${#names[@]} -lt 2 ]; do
       name=$1 arguments=(); shift
@@ -40,7 +41,9 @@ beside() {
     ended=
     while [ -z "$ended" ]; do  # `wait -n` misses one that ends before it is called
       sleep 0.1 & wait $!
-      for each in "${steps_pids[@]}"; do kill -0 "$each" 2>/dev/null || ended=$each; done
+      for each in "${steps_pids[@]}"; do
+        kill -0 "$each" 2>/dev/null || { ended=$each; break; }  # the first of those behind each other
+      done
     done
     wait "$ended"; found=$?
     [ "$found" = 0 ] || steps_failed=${steps_failed:-${names[$ended]}}
@@ -56,8 +59,16 @@ _in_one_piece() {
   trap 'exit 143' TERM
   "$@" >"$steps_folder/$name.log" 2>&1 &
   wait $!; code=$?
+  echo "$code" >"$steps_folder/$name.code"
   { echo "== $name"; cat "$steps_folder/$name.log"; _ended "$name" "$code" $((SECONDS - start)); }
   return "$code"
+}
+
+# behind NAME COMMAND...: for a step of `beside` that needs what an earlier one of it brings.
+behind() {
+  local file=$steps_folder/$1.code; shift
+  until [ -s "$file" ]; do sleep 0.1; done
+  [ "$(cat "$file")" = 0 ] && "$@"
 }
 
 _ended() {

@@ -65,6 +65,18 @@ def test_two_run_at_a_time_and_none_behind_a_failure(tmp_path: Path) -> None:
     assert "== c" not in lines
 
 
+@pytest.mark.parametrize(("status", "order"), [(0, "brought\nused\n"), (4, "brought\n")])
+def test_a_step_waits_for_what_another_brings(status: int, order: str, tmp_path: Path) -> None:
+    brings = f"sh -c 'sleep 0.3; echo brought >>order; exit {status}'"
+    code, lines = run(
+        f"beside jars {brings} -- quick true -- uses behind jars sh -c 'echo used >>order'",
+        tmp_path,
+    )
+    assert code == status
+    assert (tmp_path / "order").read_text() == order
+    assert any("FAILED: jars (exit code 4)" in line for line in lines) == bool(status)
+
+
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     code, lines = run("step bad no-such-program", tmp_path)
     assert code == 127
