@@ -65,6 +65,9 @@ _LATE_S = 5.0
 _PATIENCE_S = 20.0
 #: The members of each group; "s" is a static one.
 _MEMBERS = {"g0": "as", "g1": "ab"}
+#: Groups without members, which commits of simple consumers make.
+_SIMPLE = ("", "nothing", "simple")
+GROUPS = (*_MEMBERS, *_SIMPLE)
 _TOPICS = ("orders", "bills")
 _MISSING = UUID(int=0xABCDEF)
 #: The id of a member that has not been answered yet.
@@ -137,10 +140,14 @@ class Side:
         return one.receive(_PATIENCE_S)
 
     def prepare(self) -> None:
-        """Create the topics that another story has not created, and wait for the coordinator."""
+        """Create the topics that another story has not created, and wait for the coordinator.
+
+        Groups that another story may have left, of which both ask, are deleted.
+        """
         topics = [CreatableTopic(each, 2, 1) for each in _TOPICS]
         self.ask(m.CreateTopicsRequest(topics, 20_000), 7)
-        asked = m.MetadataRequest([MetadataRequestTopic(name=each) for each in _TOPICS])
+        names = [MetadataRequestTopic(name=each) for each in _TOPICS]
+        asked = m.MetadataRequest(names, allow_auto_topic_creation=False)
         deadline = time.monotonic() + _PATIENCE_S
         while len(self.topic_ids) < len(_TOPICS):
             assert time.monotonic() < deadline, "the broker does not hear of the topics"
@@ -152,6 +159,7 @@ class Side:
         while self.ask(m.HeartbeatRequest("g0"), 4).error_code != 25:
             assert time.monotonic() < deadline, "no coordinator"
             time.sleep(0.1)
+        self.ask(m.DeleteGroupsRequest([*_SIMPLE]), 2)
         time.sleep(0.5)
 
     def seen(self, name: str, response: Any) -> str:
@@ -413,7 +421,7 @@ class Story:
 
 def differences(seed: int, release: str, steps: int, left: str, right: str) -> list[str]:
     """What two clusters (host:port) answer otherwise in a story; the first one is named first."""
-    sides = Side(left, _MEMBERS), Side(right, _MEMBERS)
+    sides = Side(left, GROUPS), Side(right, GROUPS)
     found = []
     try:
         for each in sides:

@@ -6,8 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.offset_commit_request import (
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_admin_proto.server import SyncCluster
 from tests.server.groups.consumer_stories import consumer_differences
-from tests.server.groups.stories import beside, differences
+from tests.server.groups.stories import CONFIGS, GROUPS, Side, beside, differences
 from tests.server.releases import real_releases
 from tools.clusters import Cluster
 
@@ -31,3 +37,16 @@ def test_consumers_of_both_protocols_as_a_real_broker(
     real = one_broker(release)
     with beside(real) as ours:
         assert consumer_differences(_SEED, 3 * _STEPS, real.bootstrap, ours) == []
+
+
+@pytest.mark.exhaustive
+def test_a_story_sees_groups_without_members_but_none_of_an_earlier_story() -> None:
+    rows = [OffsetCommitRequestTopic("orders", partitions=[OffsetCommitRequestPartition(0, 1)])]
+    with SyncCluster(1, configs=CONFIGS) as cluster:
+        side = Side(cluster.bootstrap_servers, GROUPS)
+        side.prepare()
+        side.ask(m.OffsetCommitRequest("simple", topics=rows), 8)
+        assert "'simple'" in side.seen("admin", side.ask(m.ListGroupsRequest(), 5))
+        side.prepare()
+        assert "'simple'" not in side.seen("admin", side.ask(m.ListGroupsRequest(), 5))
+        side.close()
