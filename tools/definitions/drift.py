@@ -220,17 +220,26 @@ def of_release(release: str) -> Report:
 
 
 def of_folder(folder: Path) -> Report:
-    """The report for the definitions in a folder. Raises ValueError where there are none."""
-    texts = list(definitions_in(folder))
+    """The report for the definitions in a folder.
+
+    Raises ValueError where there are none, or those of two checkouts.
+    """
+    try:
+        texts = list(definitions_in(folder))
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be read: {error.strerror}") from error
     if not texts:
         raise ValueError(f"{folder} has no folder `message` or `metadata` with definitions in JSON")
-    report = _of_texts(texts)
+    report = _of_texts(texts, is_one_release=True)
     report.known.append("configs are not compared: sources have no classes that could be asked")
     return report
 
 
-def _of_texts(texts: Iterable[tuple[str, str]]) -> Report:
-    """A definition that cannot be read, for something new in it, is a difference too."""
+def _of_texts(texts: Iterable[tuple[str, str]], is_one_release: bool = False) -> Report:
+    """A definition that cannot be read, for something new in it, is a difference too.
+
+    With ``is_one_release`` none may be there twice in different forms.
+    """
     theirs: dict[str, MessageSpec] = {}
     unread = []
     for place, text in texts:
@@ -239,6 +248,10 @@ def _of_texts(texts: Iterable[tuple[str, str]]) -> Report:
         except SchemaError as error:
             unread.append(Drift(place, "", UNREAD, "", str(error)))
         else:
+            other = theirs.setdefault(spec.name, spec)
+            if is_one_release and replace(other, file="") != replace(spec, file=""):
+                places = f"{other.file} and {place}"
+                raise ValueError(f"{spec.name} is in {places}, which differ; name one checkout")
             theirs[spec.name] = spec
     names = catalog().names()
     report = compare(
@@ -291,6 +304,8 @@ def main() -> int:
     arguments = parser.parse_args()
     folder = Path(arguments.release)
     try:
+        if not folder.is_dir() and folder.name != arguments.release:
+            raise ValueError("there is no such folder")
         report = of_folder(folder) if folder.is_dir() else of_release(arguments.release)
     except (FetchError, ToolMissingError, ValueError) as error:
         print(f"cannot compare with {arguments.release}: {error}", file=sys.stderr)

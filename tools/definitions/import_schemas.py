@@ -45,11 +45,17 @@ def definition_texts(release: str) -> Iterator[tuple[str, str]]:
 
 
 def definitions_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """The same of a checkout of Kafka, or of a part of it; those of Kafka's tests are left out."""
+    """The same of a checkout of Kafka, or of a part of it; those of Kafka's tests are left out.
+
+    Raises OSError, and ValueError for a file that is no text.
+    """
     for file in sorted(folder.resolve().rglob("*.json")):
         place = file.relative_to(folder.resolve())
         if file.parent.name in _FOLDERS and not {"test", "build"} & {*place.parts}:
-            yield str(place), file.read_text("utf-8")
+            try:
+                yield str(place), file.read_text("utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{place} is no text in UTF-8") from error
 
 
 def definitions(release: str) -> dict[str, MessageSpec]:

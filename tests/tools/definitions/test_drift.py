@@ -20,6 +20,7 @@ from tools.definitions.drift import (
     Report,
     compare,
     decisions,
+    main,
     of_folder,
     of_release,
 )
@@ -183,6 +184,32 @@ def test_the_sources_of_a_release_to_come(tmp_path: Path) -> None:
         f"{DECISIONS['message']}: PingRequest",
         f"{DECISIONS['version']}: TopicRecord v1",
     ]
+
+
+def test_folders_that_are_no_checkout(tmp_path: Path) -> None:
+    older, newer = tmp_path / "two/4.3", tmp_path / "two/4.4"
+    sources(older, PING)
+    sources(newer, PING | {"validVersions": "0-1"})
+    with pytest.raises(ValueError, match=r"PingRequest is in 4\.3/.*, which differ; name one"):
+        of_folder(tmp_path / "two")
+    sources(newer, PING)
+    assert [each.message for each in of_folder(tmp_path / "two").drifts] == ["PingRequest"]
+    file = newer / RESOURCES / "PingRequest.json"
+    file.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match=r"PingRequest\.json is no text in UTF-8$"):
+        of_folder(newer)
+    file.unlink()
+    file.symlink_to("nothing")
+    with pytest.raises(ValueError, match=r"PingRequest\.json cannot be read: No such file"):
+        of_folder(newer)
+
+
+def test_a_folder_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["drift", "./kafka"])
+    assert main() == 2
+    assert capsys.readouterr().err == "cannot compare with ./kafka: there is no such folder\n"
 
 
 @pytest.mark.parametrize(("there", "line"), KINDS, ids=[line for _, line in KINDS])
