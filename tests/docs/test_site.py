@@ -272,13 +272,11 @@ def _found(page: Page, query: str) -> list[str]:
     return found
 
 
-@pytest.mark.explore
 def test_every_page_says_where_it_is(site: Path) -> None:
     """A path to what is above, and from pages of a list to their neighbours in it."""
-    for file in sorted(site.rglob("*.html")):
+    roots = (site / "404.html", site / "index.html")
+    for file in sample([each for each in sorted(site.rglob("*.html")) if each not in roots], 20):
         name, text = file.relative_to(site).as_posix(), file.read_text("utf-8")
-        if name in ("404.html", "index.html"):
-            continue
         assert 'class="md-path"' in text, name
         assert "md-tabs__item--active" in text, name
         assert "md-footer__link--prev" in text, name

@@ -35,6 +35,7 @@ from tests.fuzz import (
 )
 from tests.fuzz.run import FOUND, TARGETS
 from tests.helpers.every_message import EVERY_DIALECT
+from tests.helpers.profile import sample
 
 FINDINGS = sorted(path for path in FOUND.glob("*/*") if path.is_file())
 #: How many of its seeds a target gets damaged here; fuzzing itself takes them all.
@@ -124,12 +125,12 @@ PLANTED: list[tuple[ModuleType, Any, str, Any, type[Exception]]] = [
 ]
 
 
-@pytest.mark.explore
+@pytest.mark.exhaustive
 @pytest.mark.skipif(
     codec("VoteRequest", 0).backend == "compiled",
     reason="the faults are planted in plain Python; KAFKA_ADMIN_PROTO_PURE=1 runs it",
 )
-@pytest.mark.parametrize(("module", "owner", "name", "fault", "kind"), PLANTED)
+@pytest.mark.parametrize(("module", "owner", "name", "fault", "kind"), sample(PLANTED, 12))
 def test_faults_are_noticed(
     module: ModuleType,
     owner: Any,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scheduling import second_chance
 from tests.scheduling.group_order import plain_name
 from tests.scheduling.second_chance import MOST
 
@@ -83,6 +84,30 @@ def test_what_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert code == 1, output
     assert output.count("passed only when run alone: ") == 2
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "failed", "code"),
+    [((1, 0), 1, 0), ((1, 1), MOST, 1), ((1,), MOST + 1, 1), ((1,), 0, 1), ((2,), 1, 2)],
+)
+def test_how_many_get_a_second_chance(
+    statuses: tuple[int, ...], failed: int, code: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """None behind an end, an error of collection, or more failures than a busy machine makes."""
+    listing = tmp_path / "failed.txt"
+    listing.write_text("tests/a.py::test_b\n" * failed)
+    monkeypatch.setattr(second_chance, "PATH", listing)
+    runs: list[list[str]] = []
+
+    def pytest_run(options: list[str]) -> int:
+        runs.append(options)
+        return statuses[len(runs) - 1]
+
+    monkeypatch.setattr(second_chance, "_pytest", pytest_run)
+    assert second_chance.main(["-n", "2"]) == code
+    assert len(runs) == len(statuses)
+    assert runs[1:] in ([], [[f"--failures={listing}", "--run-alone", f"@{listing}"]])
 
 
 @pytest.mark.explore

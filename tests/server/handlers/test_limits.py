@@ -82,13 +82,14 @@ def test_configs_that_kafka_does_not_define(
     assert served.ask(defined).responses[0].error_code == 0
 
 
-@pytest.mark.explore
-def test_a_request_makes_ten_thousand_records() -> None:
+@pytest.mark.parametrize("most", [10, pytest.param(10_000, marks=pytest.mark.explore)])
+def test_a_request_makes_so_many_records(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_admin_proto.server.configs.changes.MOST_RECORDS", most)
     served = Served()
     configs = [
         AlterableConfig(f"{kind}.session.timeout.ms", 0, "50000") for kind in ("consumer", "share")
     ]
-    resources = [AlterConfigsResource(32, f"g{number}", configs) for number in range(5_001)]
+    resources = [AlterConfigsResource(32, f"g{number}", configs) for number in range(most // 2 + 1)]
     unknown = AlterConfigsResource(99, "x")
     end = served.state.end_offset
     rows = served.ask(m.IncrementalAlterConfigsRequest([*resources, unknown])).responses

@@ -24,7 +24,6 @@ from tests.tables.traffic import ADMIN
 
 #: The runs of the pipeline are processes with a JVM of their own.
 pytestmark = [pytest.mark.xdist_group("spark processes"), pytest.mark.exhaustive]
-_BATCHES = 12
 _TOO_LONG_S = 240
 
 _WRITER = """
@@ -62,22 +61,26 @@ def kill_after(process: subprocess.Popen[str], lines: int) -> None:
     process.communicate()
 
 
-@pytest.mark.explore
-def test_a_writer_that_is_killed(store: ObjectStore, tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("batches", "kills"), [(4, [2]), pytest.param(12, [2, 4], marks=pytest.mark.explore)]
+)
+def test_a_writer_that_is_killed(
+    store: ObjectStore, tmp_path: Path, batches: int, kills: list[int]
+) -> None:
     """Each batch is there once, whatever of it was committed."""
-    command = [sys.executable, "-c", _WRITER, store.uri("small"), str(tmp_path), str(_BATCHES)]
-    for lines in (2, 4):
+    out = store.uri(f"small{batches}")
+    command = [sys.executable, "-c", _WRITER, out, str(tmp_path), str(batches)]
+    for lines in kills:
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         kill_after(process, lines)
     subprocess.run(command, check=True, timeout=_TOO_LONG_S, stdout=subprocess.DEVNULL)
-    with DeltaSink(
-        store.uri("small"), SCHEMAS, work=tmp_path, mode="streaming", inputs=["x"]
-    ) as sink:
-        assert sink.batch == _BATCHES - 1
-        assert rows_of(sink, "frames") == sorted((None, str(n)) for n in range(_BATCHES))
-        assert rows_of(sink, "clients") == [(None, str(_BATCHES - 1))]
+    with DeltaSink(out, SCHEMAS, work=tmp_path, mode="streaming", inputs=["x"]) as sink:
+        assert sink.batch == batches - 1
+        assert rows_of(sink, "frames") == sorted((None, str(n)) for n in range(batches))
+        assert rows_of(sink, "clients") == [(None, str(batches - 1))]
         assert len(sink.file_names("frames")) < 8
 
 
