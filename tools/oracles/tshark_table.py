@@ -1,7 +1,7 @@
 """Writes ``docs/tshark.md``: how tshark reads the captures of real brokers, api by api.
 
-Run as ``python -m tools.oracles.tshark_table``; the captures are those that are kept, and others
-are made first.
+Run as ``python -m tools.oracles.tshark_table``. The captures are those that are in git; that of a
+cluster with ZooKeeper, which is not, is made first if need be.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ took part, NAME.request.log (the lines of their RequestLoggers). ``--keep`` also
 compressed, into ``tools/traffic/kept/``, from where `kept` takes them: making them takes a minute
 and depends on the machine and its load.
 
-kraft             4.3.1, three nodes, the active controller ends; compression, transactions, groups
+kraft             4.4.0, three nodes, the active controller ends; compression, transactions, groups
 zk                3.9.2 with ZooKeeper, brokers that talk as 3.0 did
-sasl              4.3.1, PLAIN and SCRAM, right and wrong passwords, tokens without headers
+sasl              4.4.0, PLAIN and SCRAM, right and wrong passwords, tokens without headers
 other_protocols   a TLS handshake and an HTTP exchange
 """
 
