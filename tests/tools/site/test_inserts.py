@@ -130,6 +130,15 @@ def test_bars_are_as_long_as_the_tables_numbers(plot: plots.Plot) -> None:
     assert abs(short / whole - 1000.5 / 2001) < 0.01
 
 
+def test_the_page_of_another_broker_has_its_plots() -> None:
+    """Each release is measured in a column with its number."""
+    page = (DOCS / "benchmarks-server.md").read_text("utf-8")
+    measured = re.sub(r"Kafka \d+\.\d+\.\d+", "Kafka 9.10.0", page)
+    drawn = plots.with_plots("benchmarks-server.md", measured)
+    assert ">Kafka 9.10.0</text>" in drawn
+    assert drawn.count("<svg") == plots.with_plots("benchmarks-server.md", page).count("<svg")
+
+
 def test_every_benchmark_page_has_a_plot() -> None:
     pages = {path.name for path in DOCS.glob("benchmarks*.md")}
     assert pages == {plot.page for plot in plots.PLOTS}

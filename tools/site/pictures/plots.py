@@ -23,13 +23,14 @@ class Plot(msgspec.Struct, frozen=True):
     """A plot of the table with such a head; ``group`` is the column that parts the bars.
 
     ``label`` are the columns that name a bar, ``columns`` those that are drawn, each as a plot of
-    its own. Without ``label`` each row is a group, and its bars have the names of the columns.
+    its own. Without ``label`` each row is a group, and its bars have the names of all columns that
+    have one.
     """
 
     page: str
     head: str
-    label: tuple[str, ...]
-    columns: tuple[str, ...]
+    label: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     group: str | None = None
 
 
@@ -44,7 +45,7 @@ PLOTS = (
         "benchmarks-spark.md", "| program | cores | captures |", ("program", "cores"),
         ("frames/s",), "captures",
     ),
-    Plot("benchmarks-server.md", "| | `kap serve` |", (), ("`kap serve`", "Kafka 4.3.1"), ""),
+    Plot("benchmarks-server.md", "| | `kap serve` |", group=""),
     Plot("benchmarks-admin.md", "| call | client |", ("client",), ("start to answer",), "call"),
 )  # fmt: skip
 
@@ -102,7 +103,7 @@ def bars(cells: list[list[str]], plot: Plot, column: str) -> list[Bar]:
 
 def across(cells: list[list[str]], plot: Plot) -> list[Bar]:
     """The bars of a table whose rows are compared column by column; shares have none."""
-    columns = {name: bars(cells, plot, name) for name in plot.columns}
+    columns = {name: bars(cells, plot, name) for name in cells[0] if name}
     together = zip(*columns.values(), strict=True)
     return [
         Bar(f"{bar.group}: {_better(bar.group)}", name.strip("`"), bar.number, bar.text)
