@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import pytest
 
+from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
+
 #: The beginning of the name of each group whose tests ask real brokers.
 LIVE = "live "
 #: Groups that take minutes, longest first.
@@ -18,8 +20,9 @@ LONG = (
     "spark",
     "live kraft_cluster",
     "spark processes",
-    "live differential 3.9.2",
-    "live differential 4.4.0",
+    f"live differential {LAST_WITH_ZOOKEEPER}",
+    f"live differential {NEWEST}",
+    f"live broker {NEWEST}",
     "live outages",
     "live clients",
     "live secured clients",

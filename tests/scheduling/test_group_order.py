@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.admin.live.conftest import CLUSTERS
 from tests.scheduling.group_order import LIVE, LONG, rank
+from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 
 #: Two workers get one test each unless the group keeps the tests together.
 COUNT = 6
@@ -41,6 +43,8 @@ def test_long_groups_are_those_of_tests() -> None:
     text = "".join(path.read_text("utf-8") for path in Path(__file__).parents[1].rglob("test_*.py"))
     named = re.findall(r'xdist_group\(f?"([^"]+)"\)', text)
     marked = {re.sub(r"\{.*?\}", "*", name) for name in named}
-    marked |= {f"{LIVE}{each} *" for each in re.findall(r'real_releases\("([^"]+)"\)', text)}
+    asked = re.findall(r'real_releases\("([^"]+)"\)', text)
+    releases = (NEWEST, BEFORE_NEWEST, LAST_WITH_ZOOKEEPER)
+    marked |= {f"{LIVE}{each} {release}" for each, release in product(asked, releases)}
     marked |= {LIVE + each for each in CLUSTERS}
     assert [name for name in LONG if not any(fnmatchcase(name, each) for each in marked)] == []
