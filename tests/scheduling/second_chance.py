@@ -10,6 +10,7 @@ first one a quarter of a minute. That one shows what the variables were.
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -76,7 +77,14 @@ def main(options: Sequence[str]) -> int:
 
 
 def _pytest(options: Sequence[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *options], check=False).returncode
+    """The status of a run; SIGTERM, which make and CI send to this process alone, ends it too."""
+    with subprocess.Popen([sys.executable, "-m", "pytest", *options]) as run:
+        before = signal.signal(signal.SIGTERM, lambda *_: run.terminate())
+        try:
+            status = run.wait()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    return status if status >= 0 else 128 - status
 
 
 if __name__ == "__main__":

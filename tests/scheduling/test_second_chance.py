@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.scheduling.group_order import plain_name
 from tests.scheduling.second_chance import MOST
 
 ROOT = Path(__file__).parents[2]
+VARIABLES = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 CONFTEST = """
 import pathlib
 from tests.scheduling.second_chance import FailedTests
@@ -53,9 +55,8 @@ def run(folder: Path, source: str, *options: str) -> tuple[int, str]:
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_it.py").write_text(source)
     command = [sys.executable, "-m", "tests.scheduling.second_chance", *options]
-    variables = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | variables,
+        command, cwd=folder, env=os.environ | VARIABLES,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
@@ -121,6 +122,27 @@ def test_within():
     assert code == 1, output
     assert "FAILED test_it.py::test_bad - assert 1 == 2" in output.splitlines()[-2]
     assert output.count("passed only when run alone: ") == 2
+
+
+@pytest.mark.exhaustive
+def test_an_end_from_outside_ends_the_tests(tmp_path: Path) -> None:
+    """As of a `make test` that takes too long: nothing of it goes on."""
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    source = "def test_long():\n    import os, pathlib, time\n"
+    source += "    pathlib.Path('pid').write_text(f'{os.getpid()} ')\n    time.sleep(60)\n"
+    (tmp_path / "test_it.py").write_text(source)
+    pid = tmp_path / "pid"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.scheduling.second_chance"], cwd=tmp_path,
+        env=os.environ | VARIABLES, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        while not (pid.exists() and pid.read_text().endswith(" ")):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.terminate()
+        assert process.wait(timeout=30) == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 @pytest.mark.exhaustive
