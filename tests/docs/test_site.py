@@ -112,7 +112,8 @@ def shown(browser: Browser, site: Path) -> Iterator[Show]:
         opened.append(page)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         page.call("Emulation.setEmulatedMedia", {"features": [feature]})
-        page.value("localStorage.clear()")  # the scheme of the visit before
+        # A visit keeps its scheme, the one that `open` made just now too, whenever its script runs.
+        page.call("Page.addScriptToEvaluateOnNewDocument", {"source": "localStorage.clear()"})
         page.go((site / name).as_uri())
         # The site's script sets it, which comes a moment later on a busy machine.
         assert page.value(_HAS_SCHEME % _SCHEMES[scheme]), f"{name} is not {scheme}"

@@ -172,16 +172,17 @@ class Exchange:
             self.early.add(EarlyResponse(data, offset, ts))
             self.answer_early(ts)
 
-    def answer_early(self, ts: int, *, hurry: bool = False) -> None:
+    def answer_early(self, ts: int, *, hurry: bool = False, at_once: bool = False) -> None:
         """Decode the early responses, in order, as far as their requests are known by now.
 
         ``hurry``: no request can come any more, but those behind a gap that may still be filled.
+        ``at_once``: nor do they wait for these, since the row of a later response follows.
         """
         early = self.early
         while early:
             data, offset, came = early.waiting[0]
             late = (hurry or ts - came > _EARLY_US) and not self._client_has_gap()
-            last = late or early.size > _MAX_EARLY_BYTES
+            last = at_once or late or early.size > _MAX_EARLY_BYTES
             if not self._response(data, offset, came, last=last):
                 return
             early.remove_first()
@@ -274,7 +275,7 @@ class Exchange:
         # The size may be damaged, and the bytes several frames: none behind the header is shown.
         error = FrameError(fault, offset=len(data), expected=counted(size, "bytes"))
         if not from_client:
-            self.answer_early(ts, hurry=True)
+            self.answer_early(ts, at_once=True)
         find = self._truncated_request if from_client else self._truncated_response
         frame = find(data, offset, ts, error)
         self.bytes_missing()

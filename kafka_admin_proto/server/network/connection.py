@@ -76,8 +76,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.host: str = ""
         #: Whether bytes were received or sent since the last idle check.
         self.active: bool = True
-        #: When bytes were last received, by the clock of the event loop.
-        self.used_s: float = 0
+        #: When bytes were last received, by the cluster's clock.
+        self.used_s: float = service.clock.time_s()
         #: Idle checks since bytes were last received or sent.
         self.idle_checks: int = 0
         #: Bytes received of a request that is not complete yet.
@@ -87,7 +87,6 @@ class NodeConnection(asyncio.BufferedProtocol):
         #: A decoded request that waits for a controller, or for this connection's turn.
         self._waiting: RequestReceived | None = None
         self._loop = asyncio.get_running_loop()
-        self.used_s = self._loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start to read, within the limits of the cluster and in the time for a login."""
@@ -126,7 +125,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Answer the requests that are complete with these bytes of the client."""
-        self.active, self.used_s = True, self._loop.time()
+        self.active, self.used_s = True, self.service.clock.time_s()
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
         unfinished = self._connection.buffered
