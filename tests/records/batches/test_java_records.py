@@ -44,7 +44,7 @@ pytestmark = pytest.mark.exhaustive
 RELEASES = [
     pytest.param(release, marks=[pytest.mark.xdist_group(f"records of {release}"), *more])
     for release, more in (
-        (LAST_WITH_ZOOKEEPER, [pytest.mark.exhaustive]),
+        (LAST_WITH_ZOOKEEPER, [pytest.mark.explore]),
         (NEWEST, []),
     )
 ]

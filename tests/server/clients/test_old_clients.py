@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
@@ -69,8 +70,9 @@ def test_kafka_python(
             "orders", bootstrap_servers=servers, api_version=release,
             auto_offset_reset="earliest", consumer_timeout_ms=_WAIT_S * 1000,
         )  # fmt: skip
-        found = [next(consumer).value for _ in range(_COUNT)]
+        found = [each.value for each in islice(consumer, _COUNT)]
         consumer.close()
-    assert _values(found) == list(range(_COUNT))
+    asked = [(each.time_ms, each.api, each.body) for each in cluster.requests]
+    assert _values(found) == list(range(_COUNT)), asked
     assert {each.version for each in cluster.requests.of("Produce")} == {version}
     assert {each.version for each in cluster.requests.of("Fetch")} == {version}

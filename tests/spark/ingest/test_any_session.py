@@ -20,10 +20,9 @@ spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "fals
 packets = spark.read.format("kafka_capture").load(sys.argv[1])
 found = packets.selectExpr("min(ts) AS first", "count(*) AS whole").head()
 print(found.whole)
-for pushed in ("false", "true"):
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", pushed)
-    packets = spark.read.format("kafka_capture").load(sys.argv[1])
-    print(packets.where(packets.ts > found.first).count())
+spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+packets = spark.read.format("kafka_capture").load(sys.argv[1])
+print(packets.where(packets.ts > found.first).count())
 """
 
 
@@ -55,6 +54,5 @@ def test_a_plain_session() -> None:
         | {"PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    whole, later, pushed = map(int, run.stdout.split())
-    assert whole > later > 0
-    assert pushed == later
+    whole, later = map(int, run.stdout.split())
+    assert whole == later + 1
