@@ -17,6 +17,8 @@ NOT_AUTHORIZED = {
     codes.CLUSTER_AUTHORIZATION_FAILED: "Cluster authorization failed.",
     codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Transactional Id authorization failed.",
 }
+#: The text of UNKNOWN_TOPIC_OR_PARTITION, where Kafka sends it.
+NOT_HOSTED = "This server does not host this topic-partition."
 #: The most records that one request of a user may make.
 MOST_RECORDS = 10_000
 #: The text of POLICY_VIOLATION for a request that makes more.

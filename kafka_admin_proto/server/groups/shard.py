@@ -179,6 +179,13 @@ class Shard(CoordinatorShard):
             raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
         return self.share_groups[name]
 
+    def share_group_or_new(self, name: str) -> ShareGroup:
+        """The share group of a name, or a new one, of which there is no record yet.
+
+        Raises ApiFailure for the name of another group.
+        """
+        return self.share_group(name) if self.has_group(name) else ShareGroup(name)
+
     def has_group(self, name: str) -> bool:
         """Whether there is a group of that name, of any protocol."""
         return name in self.groups or name in self.consumer_groups or name in self.share_groups

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.failures import NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
 from kafka_admin_proto.server.share.partition import REJECT, RENEW, Acknowledgement
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: (error code, its message).
 Result = tuple[int, str | None]
-_NOT_HOSTED = "This server does not host this topic-partition."
 #: The first version in which locks are renewed.
 RENEWS = 2
 
@@ -65,7 +64,7 @@ class Acknowledging:
                 if place[1] not in topic.partitions:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
                 if found is None and batches:
-                    raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, _NOT_HOSTED)
+                    raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
                 rows = [
                     Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
                     for each in batches

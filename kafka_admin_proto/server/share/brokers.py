@@ -52,21 +52,26 @@ class ShareBroker:
         self._node = node
         self._sent = sent
         self.sessions = ShareSessions(state.broker_value("group.share.max.share.sessions", node))
-        self._led: dict[ShareKey, _Led] = {}
+        #: By partition, since each append asks who has something of it, and by group.
+        self._led: dict[Place, dict[str, _Led]] = {}
 
     def find(self, key: ShareKey) -> SharePartition | None:
         """A partition that a member has asked for since the broker leads it."""
-        found = self._led.get(key)
+        found = self._found(key)
         return None if found is None else found.partition
+
+    def _found(self, key: ShareKey) -> _Led | None:
+        return self._led.get(key.place, {}).get(key.group)
 
     def partition(self, group: str, hosted: Hosted) -> tuple[SharePartition, WaitKey]:
         """A group's partition, as its coordinator has it if it is new. Raises ApiFailure."""
         key = ShareKey(group, hosted.topic.id, hosted.number)
         epoch = hosted.partition.leader_epoch
-        found = self._led.get(key)
+        found = self._found(key)
         if found is None or found.leader_epoch != epoch:
             self.drop(key)
-            found = self._led[key] = self._load(key, hosted.replicas.log, epoch)
+            found = self._load(key, hosted.replicas.log, epoch)
+            self._led.setdefault(key.place, {})[group] = found
         return found.partition, found.key
 
     def _load(self, key: ShareKey, log: PartitionLog, epoch: int) -> _Led:
@@ -126,11 +131,11 @@ class ShareBroker:
         then: Then,
     ) -> None:
         """Let the share coordinator keep a change."""
-        led = self._led.get(key)
+        led = self._found(key)
 
         def kept(code: int) -> None:
             code = _CODES.get(code, codes.UNKNOWN_SERVER_ERROR)
-            if code in _FENCES and self._led.get(key) is led:
+            if code in _FENCES and self._found(key) is led:
                 self.drop(key)
             then(code)
 
@@ -166,31 +171,37 @@ class ShareBroker:
             self.release(owner)
         for group in groups:
             if not self.sessions.has_group(group):
-                for key in [each for each in self._led if each.group == group]:
-                    self.drop(key)
+                for place in [each for each, groups in self._led.items() if group in groups]:
+                    self.drop(ShareKey(group, *place))
 
     def follow(self, place: Place) -> None:
         """A partition has changed: if the broker leads it no more, it forgets what groups have."""
-        keys = [each for each in self._led if (each.topic_id, each.partition) == place]
-        topic = self._state.topic_by_id(place[0]) if keys else None
+        if place not in self._led:
+            return
+        topic = self._state.topic_by_id(place[0])
         current = None if topic is None else topic.partitions.get(place[1])
-        for key in keys:
+        for group, found in list(self._led[place].items()):
             if current is None or (current.leader, current.leader_epoch) != (
-                self._node, self._led[key].leader_epoch,
+                self._node, found.leader_epoch,
             ):  # fmt: skip
-                self.drop(key)
+                self.drop(ShareKey(group, *place))
 
     def drop(self, key: ShareKey) -> None:
         """Forget a group's partition, as one that is led by another broker."""
-        found = self._led.pop(key, None)
+        found = self._found(key)
         if found is not None:
+            groups = self._led[key.place]
+            del groups[key.group]
+            if not groups:
+                del self._led[key.place]
             found.partition.close()
             self._wake(found.key)
 
     def end(self) -> None:
         """The broker has ended."""
-        for key in list(self._led):
-            self.drop(key)
+        for place, groups in list(self._led.items()):
+            for group in list(groups):
+                self.drop(ShareKey(group, *place))
 
 
 class ShareBrokers:

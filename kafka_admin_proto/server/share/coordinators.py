@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.server.coordination.routing import Coordinators
-from kafka_admin_proto.server.coordination.shard import Leads
+from kafka_admin_proto.server.coordination.shard import Leads, Then
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.shard import ShareStateShard
+from kafka_admin_proto.server.share.state import ShareKey
 from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
     from kafka_admin_proto.server.state import State
+
+
+#: Asks a shard for something of a key; the function gets 0, or an error code.
+Ask = Callable[[ShareStateShard, ShareKey, Then], None]
 
 
 class ShareCoordinators(Coordinators[ShareStateShard]):
@@ -26,6 +32,22 @@ class ShareCoordinators(Coordinators[ShareStateShard]):
     def __init__(self, state: State) -> None:
         super().__init__(state)
         state.followers.append(self._appended)
+
+    def ask_each(self, keys: Collection[ShareKey], ask: Ask, then: Then) -> None:
+        """Ask the coordinator of each key; ``then`` gets 0 when all have done it, or a code."""
+        waiting, found = set(keys), set[int]()
+
+        def done(key: ShareKey, code: int) -> None:
+            waiting.discard(key)
+            found.add(code)
+            if not waiting:
+                then(max(found, key=bool))
+
+        for key in keys:
+            try:
+                ask(self.led(key.text), key, partial(done, key))
+            except ApiFailure as failure:
+                done(key, failure.code)
 
     def _make(self, leads: Leads, replicas: ReplicatedLog) -> ShareStateShard:
         state = self._state

@@ -25,6 +25,11 @@ class ShareKey(NamedTuple):
     partition: int
 
     @property
+    def place(self) -> tuple[UUID, int]:
+        """The partition, as all groups have it."""
+        return self.topic_id, self.partition
+
+    @property
     def text(self) -> str:
         """The key by which its coordinator is found."""
         return f"{self.group}:{topic_id_to_text(self.topic_id)}:{self.partition}"

@@ -7,7 +7,6 @@ from enum import Enum, auto
 
 from kafka_admin_proto.server.groups.consumer.group import (
     ConsumerGroup,
-    Target,
     subscribed,
     subscriptions_are_equal,
 )
@@ -23,6 +22,7 @@ from kafka_admin_proto.server.groups.consumer.regexes import compiled, unresolve
 from kafka_admin_proto.server.groups.consumer.removal import expect_revocation
 from kafka_admin_proto.server.groups.consumer.target import last_target, new_target
 from kafka_admin_proto.server.groups.consumer.timers import revocation_key
+from kafka_admin_proto.server.groups.modern import Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
 

@@ -16,11 +16,12 @@ from kafka_admin_proto.protocol.consumer_protocol import (
     write_assignment,
 )
 from kafka_admin_proto.server.coordination.shard import Then
-from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, Target
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.timers import cancel_member
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.modern import Target
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_record
 from kafka_admin_proto.server.groups.shard import Shard

@@ -42,16 +42,14 @@ from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key im
 from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_value import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
-from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import tombstones
+from kafka_admin_proto.server.groups.modern import ModernGroup
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import hash_order, set_order, timeline_order
 from kafka_admin_proto.values import Message
 
 ConsumerState = Literal["Empty", "Assigning", "Reconciling", "Stable"]
-Target = Mapping[UUID, Sequence[int]]
 
 #: The keys of all records that are about such groups.
 CONSUMER_GROUP_KEYS = (
@@ -63,21 +61,13 @@ CONSUMER_GROUP_KEYS = (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupRegularExpressionKey,
 )
-_FIRST_EPOCH = 1
 
 
-class ConsumerGroup:
-    """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
+class ConsumerGroup(ModernGroup[ConsumerMember]):
+    """The state of a group, with what its members subscribe and have."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.epoch: int = _FIRST_EPOCH
-        self.metadata_hash: int = 0
-        self.target_epoch: int = _FIRST_EPOCH
-        #: When the target was made; 0 if it is not known.
-        self.target_ms: int = 0
-        self.target: dict[str, Target] = {}
-        self.members: dict[str, ConsumerMember] = {}
+        super().__init__(name)
         #: The most members that there have been, which decides their order in Kafka's table.
         self._most_members = 0
         #: Static members: instance id → member id.
@@ -85,8 +75,6 @@ class ConsumerGroup:
         #: The topics of each regular expression that members subscribe.
         self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
         self._owned: dict[tuple[UUID, int], str] = {}
-        #: Whether topics have changed since their hash was compared.
-        self.is_outdated = True
 
     @property
     def state(self) -> ConsumerState:
@@ -164,13 +152,6 @@ class ConsumerGroup:
             self.static.pop(removed.instance_id, None)
 
     # Members.
-
-    def member(self, member_id: str) -> ConsumerMember:
-        """The member of an id. Raises ApiFailure."""
-        if member_id not in self.members:
-            text = f"Member {member_id} is not a member of group {self.name}."
-            raise ApiFailure(codes.UNKNOWN_MEMBER_ID, text)
-        return self.members[member_id]
 
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
         """The static member of an instance id.

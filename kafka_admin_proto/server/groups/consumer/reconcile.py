@@ -14,7 +14,7 @@ import msgspec
 from kafka_admin_proto.messages.consumer_group_heartbeat_request import TopicPartitions
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, Target
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.members import (
     STABLE,
     UNKNOWN,
@@ -23,6 +23,7 @@ from kafka_admin_proto.server.groups.consumer.members import (
     ConsumerMember,
     Epochs,
 )
+from kafka_admin_proto.server.groups.modern import Target
 
 #: What a member says that it has; None if it has not changed.
 Owned = Sequence[TopicPartitions] | None

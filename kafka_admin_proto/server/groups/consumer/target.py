@@ -7,10 +7,11 @@ from uuid import UUID
 
 from kafka_admin_proto.server.groups.consumer.assignors import ASSIGNORS
 from kafka_admin_proto.server.groups.consumer.assignors.model import Subscriber, Subscribers
-from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, Target
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import target_epoch_record, target_record
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
+from kafka_admin_proto.server.groups.modern import Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
 def delete_share_group(states: ShareCoordinators, shard: Shard, name: str, then: Then) -> None:
     """Delete a group without members, and its states. Raises ApiFailure."""
-    group = empty_group(shard, name)
+    group = shard.share_group(name)
+    check_empty(group)
 
     def deleted(code: int) -> None:
         if code:
@@ -34,12 +34,10 @@ def delete_share_group(states: ShareCoordinators, shard: Shard, name: str, then:
     delete_states(states, shard, group, _topics(group), deleted)
 
 
-def empty_group(shard: Shard, name: str) -> ShareGroup:
-    """The share group of a name, which has no members. Raises ApiFailure."""
-    group = shard.share_group(name)
+def check_empty(group: ShareGroup) -> None:
+    """Raises ApiFailure for a group with members."""
     if group.members:
         raise ApiFailure(codes.NON_EMPTY_GROUP)
-    return group
 
 
 def _topics(group: ShareGroup) -> set[UUID]:
@@ -74,19 +72,7 @@ def delete_states(
     def marked(code: int) -> None:
         if code:
             then(code)
-            return
-        waiting, found = set(keys), set[int]()
-
-        def deleted(key: ShareKey, code: int) -> None:
-            waiting.discard(key)
-            found.add(code)
-            if not waiting:
-                then(max(found, key=bool))
-
-        for key in keys:
-            try:
-                states.led(key.text).delete([key], partial(deleted, key))
-            except ApiFailure as failure:
-                deleted(key, failure.code)
+        else:
+            states.ask_each(keys, lambda shard, key, then: shard.delete([key], then), then)
 
     shard.append([state_record(group.name, left)], marked)

@@ -35,10 +35,9 @@ from kafka_admin_proto.messages.share_group_target_assignment_metadata_key impor
 from kafka_admin_proto.messages.share_group_target_assignment_metadata_value import (
     ShareGroupTargetAssignmentMetadataValue,
 )
-from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.modern import ModernGroup
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
-from kafka_admin_proto.server.groups.share.members import Partitions, ShareMember
+from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.share.records import (
     StatePartitions,
     state_partitions,
@@ -57,24 +56,14 @@ SHARE_GROUP_KEYS = (
     ShareGroupCurrentMemberAssignmentKey,
     ShareGroupStatePartitionMetadataKey,
 )
-_FIRST_EPOCH = 1
 
 
-class ShareGroup:
-    """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
+class ShareGroup(ModernGroup[ShareMember]):
+    """The state of a group, with the partitions that have a state at the share coordinator."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.epoch: int = _FIRST_EPOCH
-        self.metadata_hash: int = 0
-        self.target_epoch: int = _FIRST_EPOCH
-        #: When the target was made; 0 if it is not known.
-        self.target_ms: int = 0
-        self.target: dict[str, Partitions] = {}
-        self.members: dict[str, ShareMember] = {}
+        super().__init__(name)
         self.partitions = StatePartitions()
-        #: Whether topics have changed since their hash was compared.
-        self.is_outdated = True
 
     @property
     def state(self) -> ShareGroupState:
@@ -105,13 +94,6 @@ class ShareGroup:
 
     def _member(self, member_id: str) -> ShareMember:
         return self.members.get(member_id) or ShareMember(member_id)
-
-    def member(self, member_id: str) -> ShareMember:
-        """The member of an id. Raises ApiFailure."""
-        if member_id not in self.members:
-            text = f"Member {member_id} is not a member of group {self.name}."
-            raise ApiFailure(codes.UNKNOWN_MEMBER_ID, text)
-        return self.members[member_id]
 
     @property
     def has_new_partitions(self) -> bool:

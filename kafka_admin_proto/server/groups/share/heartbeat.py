@@ -134,12 +134,9 @@ def _sends(reply: Reply, response: ShareGroupHeartbeatResponse) -> Then:
 
 def _find_or_make(shard: Shard, name: str, *, joins: bool) -> ShareGroup:
     """The group of a name, new for a member that joins. Raises ApiFailure."""
-    if shard.has_group(name) and name not in shard.share_groups:
-        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a share group.")
-    found = shard.share_groups.get(name)
-    if found is None and not joins:
+    if not joins and not shard.has_group(name):
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Share group {name} not found.")
-    return found or ShareGroup(name)
+    return shard.share_group_or_new(name)
 
 
 def _member(shard: Shard, group: ShareGroup, request: ShareGroupHeartbeatRequest) -> ShareMember:

@@ -13,7 +13,6 @@ from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server.coordination.shard import Then
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.group import ShareGroup
 from kafka_admin_proto.server.groups.share.records import (
@@ -92,19 +91,11 @@ def initialize(
     A share coordinator that is not there is asked some times more; then the next heartbeat asks.
     ``then`` gets 0 when all is kept, or an error code.
     """
-    waiting, found = set(starts), set[int]()
-
-    def stored(key: ShareKey, code: int) -> None:
-        waiting.discard(key)
-        found.add(code)
-        if not waiting:
-            _initialized(states, shard, name, epoch, starts, then, attempt, max(found, key=bool))
-
-    for key, start in starts.items():
-        try:
-            states.led(key.text).initialize(key, epoch, start, partial(stored, key))
-        except ApiFailure as failure:
-            stored(key, failure.code)
+    states.ask_each(
+        starts,
+        lambda led, key, kept: led.initialize(key, epoch, starts[key], kept),
+        partial(_initialized, states, shard, name, epoch, starts, then, attempt),
+    )
 
 
 def _initialized(

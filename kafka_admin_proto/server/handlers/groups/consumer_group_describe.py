@@ -6,6 +6,7 @@ Versions: 1 the protocol of each member.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from uuid import UUID
 
 from kafka_admin_proto.messages.consumer_group_describe_request import (
@@ -18,50 +19,27 @@ from kafka_admin_proto.messages.consumer_group_describe_response import (
     Member,
     TopicPartitions,
 )
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
+from kafka_admin_proto.server.groups.descriptions import described_groups
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.handlers.groups.consumer_group_heartbeat import check_protocol
-from kafka_admin_proto.server.repeats import Repeats
-from kafka_admin_proto.server.security.authorizer.access import (
-    allowed_topics,
-    check_group,
-    group_operations,
-)
-from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
 _CLASSIC, _CONSUMER = 0, 1
-_HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
 
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: ConsumerGroupDescribeRequest, caller: Caller) -> Answer:
     """Describe each group that the caller may describe, with all its topics."""
-    rows = []
-    repeats = Repeats("members and partitions of groups")
-    for name in request.group_ids:
-        try:
-            check_protocol(state, caller)
-            check_group(state, caller, DESCRIBE, name)
-            repeats.describe(name)
-            if not name:
-                raise ApiFailure(codes.INVALID_GROUP_ID)
-            shard = state.controller_state.coordinators.shard(state, caller, name)
-            group = shard.consumer_group(name)
-        except ApiFailure as failure:
-            rows.append(DescribedGroup(failure.code, failure.message, name))
-            continue
-        row = _described(shard, group)
-        repeats.described(name, sum(map(_size, row.members)))
-        topics = set(_topics(row))
-        if len(allowed_topics(state, caller, DESCRIBE, topics)) < len(topics):
-            row = DescribedGroup(codes.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, name)
-        elif request.include_authorized_operations:
-            row.authorized_operations = group_operations(state, caller, name)
-        rows.append(row)
+    rows = described_groups(
+        state, caller, request,
+        check=partial(check_protocol, state, caller),
+        describe=lambda shard, name: _described(shard, shard.consumer_group(name)),
+        size=_size,
+        topics=lambda row: set(_topics(row)),
+        failed=DescribedGroup,
+    )  # fmt: skip
     return Answer(ConsumerGroupDescribeResponse(groups=rows))
 
 

@@ -18,11 +18,10 @@ from kafka_admin_proto.messages.describe_quorum_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import LastSeen
+from kafka_admin_proto.server.failures import NOT_HOSTED
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
-
-_UNKNOWN = "This server does not host this topic-partition."
 
 
 @handler(of_broker=False, needs=Gate(DESCRIBE, "code"), kept=False)
@@ -36,7 +35,7 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
             TopicData(
                 name,
                 [
-                    PartitionData(each, codes.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN)
+                    PartitionData(each, codes.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
                     for each in numbers
                 ],
             )

@@ -15,14 +15,14 @@ from kafka_admin_proto.messages.describe_producers_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.replication.leaders import hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
 _TEXTS = {
     codes.TOPIC_AUTHORIZATION_FAILED: NOT_AUTHORIZED[codes.TOPIC_AUTHORIZATION_FAILED],
-    codes.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    codes.UNKNOWN_TOPIC_OR_PARTITION: NOT_HOSTED,
 }
 
 

@@ -16,8 +16,8 @@ from kafka_admin_proto.messages.alter_share_group_offsets_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.coordination.replies import answer_of
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
-from kafka_admin_proto.server.groups.share.group import ShareGroup
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
+from kafka_admin_proto.server.groups.share.deletion import check_empty
 from kafka_admin_proto.server.groups.share.initializing import (
     initialize,
     initializing_record,
@@ -32,9 +32,6 @@ from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.groups.shard import Shard
-
-_UNKNOWN = "This server does not host this topic-partition."
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -50,7 +47,8 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
             raise ApiFailure(codes.INVALID_GROUP_ID)
         starts = _starts(state, request, caller, response)
         shard = controller_state.coordinators.shard(state, caller, name)
-        group = _group(shard, name)
+        group = shard.share_group_or_new(name)
+        check_empty(group)
     except ApiFailure as failure:
         return Answer(
             AlterShareGroupOffsetsResponse(error_code=failure.code, error_message=failure.message)
@@ -81,16 +79,6 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
     return answer
 
 
-def _group(shard: Shard, name: str) -> ShareGroup:
-    """The share group of a name, which has no members, or a new one. Raises ApiFailure."""
-    if shard.has_group(name) and name not in shard.share_groups:
-        raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a share group.")
-    group = shard.share_groups.get(name) or ShareGroup(name)
-    if group.members:
-        raise ApiFailure(codes.NON_EMPTY_GROUP)
-    return group
-
-
 def _starts(
     state: View,
     request: AlterShareGroupOffsetsRequest,
@@ -114,7 +102,7 @@ def _starts(
                 row.error_message = NOT_AUTHORIZED[row.error_code]
             elif topic is None or part.partition_index not in topic.partitions:
                 row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
-                row.error_message = _UNKNOWN
+                row.error_message = NOT_HOSTED
             else:
                 key = ShareKey(request.group_id, topic.id, part.partition_index)
                 found[key] = part.start_offset

@@ -17,8 +17,8 @@ from kafka_admin_proto.messages.delete_share_group_offsets_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.coordination.replies import answer_of
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
-from kafka_admin_proto.server.groups.share.deletion import delete_states, empty_group
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
+from kafka_admin_proto.server.groups.share.deletion import check_empty, delete_states
 from kafka_admin_proto.server.groups.share.records import state_record
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
@@ -27,7 +27,6 @@ from kafka_admin_proto.server.share.checks import check_share_version
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
 
-_UNKNOWN = "This server does not host this topic-partition."
 _NO_OFFSETS = "There is no offset information to delete."
 
 
@@ -43,7 +42,8 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
         if not name:
             raise ApiFailure(codes.INVALID_GROUP_ID)
         shard = state.controller_state.coordinators.shard(state, caller, name)
-        group = empty_group(shard, name)
+        group = shard.share_group(name)
+        check_empty(group)
     except ApiFailure as failure:
         return Answer(failed(failure.code, failure.message))
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
@@ -57,7 +57,7 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
             row.error_message = NOT_AUTHORIZED[row.error_code]
         elif topic is None or topic.id not in group.partitions.initialized:
             row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
-            row.error_message = _UNKNOWN if topic is None else _NO_OFFSETS
+            row.error_message = NOT_HOSTED if topic is None else _NO_OFFSETS
         else:
             row.topic_id = topic.id
             rows[topic.id] = row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDescribeRequest
@@ -12,17 +13,9 @@ from kafka_admin_proto.messages.share_group_describe_response import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.descriptions import described_groups
 from kafka_admin_proto.server.java import set_order
-from kafka_admin_proto.server.repeats import Repeats
-from kafka_admin_proto.server.security.authorizer.access import (
-    allowed_topics,
-    check_group,
-    group_operations,
-)
-from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.share.checks import check_share_version
 
 if TYPE_CHECKING:
@@ -32,35 +25,19 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.groups.share.members import ShareMember
 
 _ASSIGNOR = "simple"
-_HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
 
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: ShareGroupDescribeRequest, caller: Caller) -> Answer:
     """Describe each group that the caller may describe, with all its topics."""
-    rows = []
-    repeats = Repeats("members and partitions of groups")
-    for name in request.group_ids:
-        try:
-            check_share_version(state)
-            check_group(state, caller, DESCRIBE, name)
-            repeats.describe(name)
-            if not name:
-                raise ApiFailure(codes.INVALID_GROUP_ID)
-            shard = state.controller_state.coordinators.shard(state, caller, name)
-            row = _described(shard, shard.share_group(name))
-        except ApiFailure as failure:
-            rows.append(DescribedGroup(failure.code, failure.message, name))
-            continue
-        repeats.described(name, sum(map(_size, row.members)))
-        topics = {
-            each.topic_name for one in row.members for each in one.assignment.topic_partitions
-        }
-        if len(allowed_topics(state, caller, DESCRIBE, topics)) < len(topics):
-            row = DescribedGroup(codes.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, name)
-        elif request.include_authorized_operations:
-            row.authorized_operations = group_operations(state, caller, name)
-        rows.append(row)
+    rows = described_groups(
+        state, caller, request,
+        check=partial(check_share_version, state),
+        describe=lambda shard, name: _described(shard, shard.share_group(name)),
+        size=_size,
+        topics=_topics,
+        failed=DescribedGroup,
+    )  # fmt: skip
     return Answer(ShareGroupDescribeResponse(groups=rows))
 
 
@@ -101,3 +78,8 @@ def _assignment(shard: Shard, member: ShareMember) -> Assignment:
             if (name := shard.topics.name_of(topic_id)) is not None
         ]
     )
+
+
+def _topics(row: DescribedGroup) -> set[str]:
+    """The names of all topics in a row that members have."""
+    return {each.topic_name for one in row.members for each in one.assignment.topic_partitions}

@@ -17,7 +17,7 @@ from kafka_admin_proto.messages.delete_topics_response import (
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.quotas.throttling import mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, DESCRIBE
@@ -27,7 +27,6 @@ from kafka_admin_proto.values import Message
 
 #: The first version whose clients know THROTTLING_QUOTA_EXCEEDED.
 _STRICT_SINCE = 5
-_NO_SUCH_TOPIC = "This server does not host this topic-partition."
 _NO_SUCH_ID = "This server does not host this topic ID."
 
 
@@ -77,7 +76,7 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
         elif name not in describable:
             add(name, ZERO_TOPIC_ID, *unauthorized)
         elif topic is None:
-            add(name, ZERO_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION, _NO_SUCH_TOPIC)
+            add(name, ZERO_TOPIC_ID, codes.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
         elif name not in deletable:
             add(name, ZERO_TOPIC_ID, *unauthorized)
         elif ids[topic.id]:

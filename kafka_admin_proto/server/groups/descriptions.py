@@ -1,0 +1,76 @@
+"""What the descriptions of consumer groups and of share groups have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.repeats import Repeats
+from kafka_admin_proto.server.security.authorizer.access import (
+    allowed_topics,
+    check_group,
+    group_operations,
+)
+from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.apis import Caller
+    from kafka_admin_proto.server.brokers.view import View
+    from kafka_admin_proto.server.groups.shard import Shard
+
+_HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
+
+
+class _Request(Protocol):
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+
+class _Row(Protocol):
+    members: Any
+    authorized_operations: int
+
+
+RowT = TypeVar("RowT", bound=_Row)
+
+
+def described_groups(
+    state: View,
+    caller: Caller,
+    request: _Request,
+    *,
+    check: Callable[[], None],
+    describe: Callable[[Shard, str], RowT],
+    size: Callable[[Any], int],
+    topics: Callable[[RowT], set[str]],
+    failed: Callable[[int, str | None, str], RowT],
+) -> list[RowT]:
+    """A row for each group that the caller may describe with all its topics, or one that failed.
+
+    ``check`` and ``describe`` raise ApiFailure; ``size`` is what a member counts for where a group
+    is named again, ``topics`` the names in a row.
+    """
+    rows: list[RowT] = []
+    repeats = Repeats("members and partitions of groups")
+    for name in request.group_ids:
+        try:
+            check()
+            check_group(state, caller, DESCRIBE, name)
+            repeats.describe(name)
+            if not name:
+                raise ApiFailure(codes.INVALID_GROUP_ID)
+            shard = state.controller_state.coordinators.shard(state, caller, name)
+            row = describe(shard, name)
+        except ApiFailure as failure:
+            rows.append(failed(failure.code, failure.message, name))
+            continue
+        repeats.described(name, sum(map(size, row.members)))
+        named = topics(row)
+        if len(allowed_topics(state, caller, DESCRIBE, named)) < len(named):
+            row = failed(codes.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, name)
+        elif request.include_authorized_operations:
+            row.authorized_operations = group_operations(state, caller, name)
+        rows.append(row)
+    return rows
