@@ -28,7 +28,7 @@ from kafka_admin_proto.proxy.connection.link import Link
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.testing import Certificates, certificates
 from kafka_admin_proto.values import Message
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.server.network.test_connection import answers, asked, ids
 
 _SECONDS = 30
@@ -81,7 +81,9 @@ def test_kafka_python_produces_and_consumes(cluster: SyncCluster, proxy: SyncPro
         for number in range(500):
             producer.send("orders", b"%d" % number)
         producer.close()
-        consumer = kafka.KafkaConsumer(bootstrap_servers=servers, consumer_timeout_ms=20_000)
+        consumer = kafka_python_consumer(
+            kafka, bootstrap_servers=servers, consumer_timeout_ms=20_000
+        )
         consumer.assign([kafka.TopicPartition("orders", number) for number in range(3)])
         consumer.seek_to_beginning()
         found = sorted(int(next(consumer).value) for _ in range(500))

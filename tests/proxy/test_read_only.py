@@ -16,7 +16,7 @@ from kafka_admin_proto.proxy.read_only import ReadOnly
 from kafka_admin_proto.render.field_scan import error_codes
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.state import State
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.helpers.profile import draws
 from tests.server.differential.requests import EVERY_REQUEST
 from tests.server.differential.requests.drawing import Ids, RandomDraws
@@ -95,7 +95,9 @@ def test_a_consumer_reads_and_a_producer_gives_up() -> None:
             kafka_python() as kafka,
         ):
             servers = proxy.bootstrap_servers
-            consumer = kafka.KafkaConsumer(bootstrap_servers=servers, consumer_timeout_ms=20_000)
+            consumer = kafka_python_consumer(
+                kafka, bootstrap_servers=servers, consumer_timeout_ms=20_000
+            )
             consumer.assign([kafka.TopicPartition("a", 0)])
             consumer.seek_to_beginning()
             assert next(consumer).value == b"one"

@@ -14,15 +14,13 @@ _LIST_S = 120.0
 def install(folder: Path, *packages: str) -> None:
     """Make the folder's ``venv``, with the packages in it."""
     run(Command([sys.executable, "-m", "venv", "venv"], folder))
-    pip: list[str | Path] = [_python(folder), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run(Command([*pip, "install", *packages], folder))
+    _pip(folder, "install", *packages)
 
 
 def download(folder: Path, package: str) -> None:
     """Bring the sdist of ``name==version`` and unpack it into the folder."""
-    pip: list[str | Path] = [_python(folder), "-m", "pip", "--quiet", "--disable-pip-version-check"]
     name = package.partition("==")[0]
-    run(Command([*pip, "download", "--no-deps", "--no-binary", name, package], folder))
+    _pip(folder, "download", "--no-deps", "--no-binary", name, package)
     for each in folder.glob("*.tar.gz"):
         run(Command(["tar", "xzf", each], folder))
 
@@ -54,6 +52,14 @@ def result(code: int, output: str) -> Result:
         return "failed"
     last = output.splitlines()[-1]
     return "skipped" if " skipped" in last and " passed" not in last else "passed"
+
+
+def _pip(folder: Path, *words: str) -> None:
+    run(
+        Command(
+            [_python(folder), "-m", "pip", "--quiet", "--disable-pip-version-check", *words], folder
+        )
+    )
 
 
 def _python(folder: Path) -> Path:

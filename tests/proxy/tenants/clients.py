@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 _PATIENCE_S = 30.0
 
@@ -19,8 +19,8 @@ def read_and_write(servers: str, value: bytes) -> list[bytes]:
         producer = kafka.KafkaProducer(bootstrap_servers=servers)
         with contextlib.closing(producer):
             assert producer.send("orders", value).get(_PATIENCE_S).topic == "orders"
-        consumer = kafka.KafkaConsumer(
-            bootstrap_servers=servers, group_id="readers", auto_offset_reset="earliest",
+        consumer = kafka_python_consumer(
+            kafka, bootstrap_servers=servers, group_id="readers", auto_offset_reset="earliest",
             consumer_timeout_ms=int(_PATIENCE_S * 1000),
         )  # fmt: skip
         with contextlib.closing(consumer):

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 PATIENCE_S = 30.0
 _PATIENCE_MS = int(PATIENCE_S * 1000)
@@ -81,8 +81,8 @@ def _produce_librdkafka(servers: str, topic: str, codec: str, rows: Sequence[Row
 
 def _consume_kafka_python(servers: str, topic: str, count: int) -> list[Row]:
     with kafka_python() as kafka:
-        consumer = kafka.KafkaConsumer(
-            topic, bootstrap_servers=servers, auto_offset_reset="earliest",
+        consumer = kafka_python_consumer(
+            kafka, topic, bootstrap_servers=servers, auto_offset_reset="earliest",
             consumer_timeout_ms=_PATIENCE_MS,
         )  # fmt: skip
         with contextlib.closing(consumer):

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 _COUNT = 20
 _WAIT_S = 30
@@ -66,8 +66,8 @@ def test_kafka_python(
             producer.send("orders", key=b"k", value=str(number).encode())
         producer.flush(_WAIT_S)
         producer.close()
-        consumer = kafka.KafkaConsumer(
-            "orders", bootstrap_servers=servers, api_version=release,
+        consumer = kafka_python_consumer(
+            kafka, "orders", bootstrap_servers=servers, api_version=release,
             auto_offset_reset="earliest", consumer_timeout_ms=_WAIT_S * 1000,
         )  # fmt: skip
         found = [each.value for each in islice(consumer, _COUNT)]

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 _RECORDS = [f"{number}".encode() for number in range(10)]
 _PATIENCE_S = 30.0
@@ -25,9 +25,10 @@ Read = Callable[[str, str, int], list[bytes]]
 
 def _kafka_python(servers: str, group: str, count: int) -> list[bytes]:
     with kafka_python() as kafka:
-        consumer = kafka.KafkaConsumer(
-            "orders", bootstrap_servers=servers, group_id=group, auto_offset_reset="earliest",
-            enable_auto_commit=False, consumer_timeout_ms=int(_PATIENCE_S * 1000),
+        consumer = kafka_python_consumer(
+            kafka, "orders", bootstrap_servers=servers, group_id=group,
+            auto_offset_reset="earliest", enable_auto_commit=False,
+            consumer_timeout_ms=int(_PATIENCE_S * 1000),
         )  # fmt: skip
         with contextlib.closing(consumer):
             found = [next(consumer).value for _ in range(count)]
@@ -133,9 +134,9 @@ def test_groups_are_there_after_a_start(tmp_path: Path) -> None:
 def test_two_members_share_the_partitions() -> None:
     with kafka_python() as kafka, SyncCluster(1, topics={"orders": {"partitions": 2}}) as cluster:
         members = [
-            kafka.KafkaConsumer(
-                "orders", bootstrap_servers=cluster.bootstrap_servers, group_id="billing",
-                heartbeat_interval_ms=100, metadata_max_age_ms=1000,
+            kafka_python_consumer(
+                kafka, "orders", bootstrap_servers=cluster.bootstrap_servers, group_id="billing",
+                heartbeat_interval_ms=100,
             )
             for _ in range(2)
         ]  # fmt: skip

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 _PATIENCE_S = 30.0
 
@@ -94,8 +94,8 @@ def test_members_are_removed(cluster: SyncCluster) -> None:
         return found
 
     with kafka_python() as kafka:
-        consumer = kafka.KafkaConsumer(
-            "orders", bootstrap_servers=cluster.bootstrap_servers, group_id="billing",
+        consumer = kafka_python_consumer(
+            kafka, "orders", bootstrap_servers=cluster.bootstrap_servers, group_id="billing",
             group_instance_id="host-7", auto_offset_reset="earliest", enable_auto_commit=False,
             heartbeat_interval_ms=15_000,  # it does not hear that it was removed
         )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
-from tests.admin.live.helpers.kafka_python import kafka_python
+from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
 _PATIENCE_S = 30.0
 #: (bootstrap servers, transactional id): write "kept", abort "lost", write "also kept".
@@ -84,8 +84,8 @@ def test_a_consumer_of_committed_records_reads_no_others(cluster: SyncCluster, c
 def _read(servers: str, topic: str, count: int) -> list[bytes]:
     """The first committed records."""
     with kafka_python() as kafka:
-        consumer = kafka.KafkaConsumer(
-            topic, bootstrap_servers=servers, auto_offset_reset="earliest",
+        consumer = kafka_python_consumer(
+            kafka, topic, bootstrap_servers=servers, auto_offset_reset="earliest",
             isolation_level="read_committed", consumer_timeout_ms=int(_PATIENCE_S * 1000),
         )  # fmt: skip
         with contextlib.closing(consumer):

@@ -25,6 +25,15 @@ def kafka_python() -> Iterator[Any]:
             gc.collect()
 
 
+def kafka_python_consumer(kafka: Any, *topics: str, **configs: Any) -> Any:
+    """A KafkaConsumer that asks for metadata each second.
+
+    It forgets a subscription of a moment in which it asks for metadata, those of its constructor
+    too, and would read nothing until it asks again after five minutes.
+    """
+    return kafka.KafkaConsumer(*topics, metadata_max_age_ms=1000, **configs)
+
+
 @contextlib.contextmanager
 def kafka_python_admin(bootstrap: str, **options: Any) -> Iterator[Any]:
     """A KafkaAdminClient, closed behind the block."""
