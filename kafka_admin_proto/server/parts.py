@@ -111,7 +111,9 @@ class Parts:
         views = self.views = Views(state)
         for each in self.nodes:
             views.delay(each, given.propagation_delay_s)
-        limiter = ConnectionLimiter(given.network_limits, self._clock, state.broker_value)
+        limiter = ConnectionLimiter(
+            given.network_limits, self._clock, state.broker_value, lambda: state.cluster.quotas
+        )
         state.followers.append(lambda *_: limiter.follow_configs())
         service = self.service = Service(
             Answers(views),

@@ -88,8 +88,9 @@ def one_input(data: bytes) -> None:
 
 async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     served = Served()
+    state = served.state
     limiter = ConnectionLimiter(
-        NetworkLimits(idle_ms=-1), served.state.clock, served.state.broker_value
+        NetworkLimits(idle_ms=-1), state.clock, state.broker_value, lambda: state.cluster.quotas
     )
     views = Views(served.state)
     service = Service(

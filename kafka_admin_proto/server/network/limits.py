@@ -23,6 +23,7 @@ from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.parsing import parse
 from kafka_admin_proto.server.java import host_address, parse_integer, trim
+from kafka_admin_proto.server.quotas.connection_rates import ConnectionRates, Quotas
 from kafka_admin_proto.server.releases import ReleaseNumber
 
 if TYPE_CHECKING:
@@ -115,41 +116,59 @@ def _overrides(text: str) -> dict[str, int]:
 class ConnectionLimiter:
     """Holds the connections of all nodes to the cluster's `NetworkLimits`.
 
-    ``config`` gives the value of a broker's config, by its name and the broker's id. Kafka's
-    ``ConnectionQuotas``.
+    ``config`` gives the value of a broker's config, by its name and the broker's id, and ``quotas``
+    all quotas. Kafka's ``ConnectionQuotas``.
     """
 
     def __init__(
-        self, limits: NetworkLimits, clock: Clock, config: Callable[[str, int], Any]
+        self,
+        limits: NetworkLimits,
+        clock: Clock,
+        config: Callable[[str, int], Any],
+        quotas: Callable[[], Quotas],
     ) -> None:
         self.limits = limits
         self._config = config
+        self._rates = ConnectionRates(clock, config, quotas)
         self._clock = clock
         #: Bytes of incomplete requests of all connections.
         self.unfinished_bytes: int = 0
         self._admitted: dict[int, set[Client]] = {}
         self._addresses: Counter[tuple[int, str]] = Counter()
         self._waiting: dict[int, deque[Client]] = {}
+        #: When the first of a node that waits may be accepted by its rate, by the cluster's clock.
+        self._accepts_s: dict[int, float] = {}
         self._unread: set[Client] = set()
         self._timer: Timer | None = None
 
     def admit(self, connection: Client) -> None:
-        """Accept a connection, let it wait until another ends, or close it."""
+        """Accept a connection, let it wait for a slot or for its node's rate, or close it."""
         node = connection.node_id
-        admitted = self._admitted.setdefault(node, set())
-        if self._is_over_address(connection):
+        self._admitted.setdefault(node, set())
+        if connection.is_protected:
+            self._accept_of_address(connection)
+            self._close_excess(node)
+            return
+        waiting = self._waiting.setdefault(node, deque())
+        if len(waiting) >= _MAX_WAITING:
             connection.close()
             return
-        if len(admitted) >= self._most(node) and not connection.is_protected:
-            waiting = self._waiting.setdefault(node, deque())
-            if len(waiting) >= _MAX_WAITING:
-                connection.close()
-                return
-            waiting.append(connection)
+        waiting.append(connection)
+        self._admit_waiting(node)
+        if connection in waiting:
             connection.pause()
-            return
-        self._accept(connection)
-        self._close_excess(node)
+
+    def _accept_of_address(self, connection: Client) -> bool:
+        """Accept a connection, unless its address has too many, or has them too fast."""
+        if refused_s := self._rates.refusal_s(connection.node_id, connection.host):
+            connection.pause()
+            self._clock.later(refused_s, connection.close)
+        elif self._is_over_address(connection):
+            connection.close()
+        else:
+            self._accept(connection)
+            return True
+        return False
 
     def _accept(self, connection: Client) -> None:
         node = connection.node_id
@@ -188,13 +207,15 @@ class ConnectionLimiter:
             if not self._addresses[node, connection.host]:
                 del self._addresses[node, connection.host]
         elif waiting and connection in waiting:
+            if connection is waiting[0]:
+                self._accepts_s.pop(node, None)
             waiting.remove(connection)
-        self.admit_waiting()
+        self._admit_waiting(node)
 
     def follow_configs(self) -> None:
         """Accept those that wait and fit by the configs now, and close those that do not."""
-        self.admit_waiting()
         for node in self._admitted:
+            self._admit_waiting(node)
             self._close_excess(node)
 
     def _close_excess(self, node: int) -> None:
@@ -209,19 +230,24 @@ class ConnectionLimiter:
             for each in sorted(found, key=lambda each: each.used_s)[:excess]:
                 each.close()
 
-    def admit_waiting(self) -> None:
-        """Accept the connections that wait, where there is room: others ended, or a config grew.
+    def _admit_waiting(self, node: int) -> None:
+        """Accept the connections that wait, in their order, as far as slots and the rate allow it.
 
-        Those of an address that has too many by then are closed.
+        Those that their address does not allow by then are closed.
         """
-        for node, waiting in self._waiting.items():
-            admitted = self._admitted[node]
-            while waiting and len(admitted) < self._most(node):
-                following = waiting.popleft()
-                if self._is_over_address(following):
-                    following.close()
-                    continue
-                self._accept(following)
+        waiting, admitted = self._waiting.get(node), self._admitted.get(node, set())
+        while waiting:
+            now_s = self._clock.time_s()
+            if node not in self._accepts_s:
+                wait_s = self._rates.wait_s(node)
+                self._accepts_s[node] = now_s + wait_s
+                if wait_s:
+                    self._clock.later(wait_s, self._admit_waiting, node)
+            if now_s < self._accepts_s[node] or len(admitted) >= self._most(node):
+                return
+            del self._accepts_s[node]
+            following = waiting.popleft()
+            if self._accept_of_address(following):
                 following.resume()
 
     def set_unfinished(self, connection: Client, unfinished_bytes: int) -> None:

@@ -23,7 +23,7 @@ ByteQuota = Literal["producer_byte_rate", "consumer_byte_rate"]
 _SECOND_MS = 1000
 _MOST_LONG = (1 << 63) - 1
 #: The most clients of a broker whose bytes are counted; who was idle for longest is forgotten.
-_MOST_CLIENTS = 10_000
+MOST_CLIENTS = 10_000
 
 
 class _Sample(msgspec.Struct):
@@ -70,6 +70,8 @@ class ByteRate:
         rate = total / (elapsed_ms / _SECOND_MS)
         if rate <= bound:
             return 0
+        if not bound:
+            return _MOST_LONG
         return _as_java((rate - bound) / bound * elapsed_ms + 0.5, _MOST_LONG)
 
     def _total_and_time(self, now_ms: int) -> tuple[float, int]:
@@ -140,7 +142,7 @@ def counted_rate(view: View, caller: Caller, quota: str) -> Counted | None:
     rates = state.byte_rates.setdefault(caller.node_id, {})
     rate = rates.pop((quota, owner), None) or ByteRate(count, seconds * _SECOND_MS)
     rates[quota, owner] = rate
-    if len(rates) > _MOST_CLIENTS:
+    if len(rates) > MOST_CLIENTS:
         del rates[next(iter(rates))]
     return Counted(rate, bound, count, seconds, int(state.clock.time_s() * _SECOND_MS))
 

@@ -13,9 +13,15 @@ from unittest.mock import Mock
 
 import pytest
 
-from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
+from kafka_admin_proto.admin import (
+    ConfigChange,
+    ConfigResource,
+    QuotaAlteration,
+    SyncAdminClient,
+)
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
+from kafka_admin_proto.records.metadata.entities import QuotaEntity
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
@@ -137,12 +143,19 @@ class _Limited:
 
     def __init__(self, idle_ms: int = -1, **configs: Any) -> None:
         self.clock = Mock(spec=Clock)
+        self.clock.time_s.return_value = 0.0
+        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.configs: dict[str, Any] = {
             "max.connections": 1, "max.connections.per.ip": 99,
-            "max.connections.per.ip.overrides": "",
+            "max.connections.per.ip.overrides": "", "max.connection.creation.rate": 99,
+            "quota.window.num": 11, "quota.window.size.seconds": 1,
         }  # fmt: skip
+
+        def config(name: str, _: int) -> Any:
+            return self.configs[name]
+
         self.limiter = ConnectionLimiter(
-            NetworkLimits(idle_ms=idle_ms), self.clock, lambda name, _: self.configs[name]
+            NetworkLimits(idle_ms=idle_ms), self.clock, config, lambda: self.quotas
         )
         self.set(**configs)
 
@@ -183,6 +196,71 @@ def test_the_listener_between_brokers_has_room_where_another_connection_is_close
     third = limited.connect(used_s=0, is_protected=True)
     assert [each.close.called for each in (first, second, third)] == [False, True, False]
     assert not third.pause.called
+
+
+def _due(limited: _Limited) -> list[tuple[float, Any, Any]]:
+    """The calls that the clock is to make: after how long, which, with what."""
+    return [(delay, call, given) for (delay, call, *given), _ in limited.clock.later.call_args_list]
+
+
+@pytest.mark.parametrize(("rate", "waits_s"), [(1, 1.0), (0, 1.0), (2, 0.5)])
+def test_connections_wait_that_come_faster_than_the_brokers_rate(rate: int, waits_s: float) -> None:
+    """Ten whole samples of a second, as of each quota; no wait is longer than one of them."""
+    limited = _Limited(max_connections=99, max_connection_creation_rate=rate)
+    accepted = [limited.connect() for _ in range(10 * rate)]
+    waiting = [limited.connect() for _ in range(2)]
+    assert not any(each.pause.called for each in accepted if rate)
+    assert all(each.pause.called and not each.resume.called for each in waiting)
+    ((delay_s, admit, given),) = _due(limited)
+    assert delay_s == waits_s
+    limited.clock.time_s.return_value = delay_s
+    admit(*given)
+    assert [each.resume.called for each in waiting] == [True, False]
+    assert len(_due(limited)) == 2
+    assert not limited.connect(is_protected=True).pause.called
+
+
+def test_the_first_that_waits_for_the_rate_has_gone() -> None:
+    limited = _Limited(max_connections=99, max_connection_creation_rate=0)
+    first, second = (limited.connect() for _ in range(2))
+    limited.limiter.remove(first)
+    limited.clock.time_s.return_value = 1.0
+    for _, admit, given in _due(limited):
+        admit(*given)
+    assert second.resume.called
+
+
+@pytest.mark.parametrize("named", ["127.0.0.1", "localhost", None])
+def test_an_address_that_connects_faster_than_its_quota_is_not_accepted(named: str | None) -> None:
+    """It is closed when the rate would allow it, and takes no part of the rate."""
+    limited = _Limited(max_connections=99)
+    limited.quotas[("ip", named),] = {"connection_creation_rate": 1.0}
+    limited.quotas[("ip", "10.0.0.2"),] = {"connection_creation_rate": 99.0}
+    first = [limited.connect() for _ in range(10)]
+    assert not any(each.pause.called for each in first)
+    for _ in range(2):
+        refused = limited.connect()
+        assert refused.pause.called
+        assert not refused.close.called
+        delay_s, close, given = _due(limited)[-1]
+        assert delay_s == 1.0
+        close(*given)
+        assert refused.close.called
+    assert not limited.connect("10.0.0.2").pause.called
+
+
+def test_the_quota_of_an_address_is_that_of_the_cluster() -> None:
+    with SyncCluster() as cluster, SyncAdminClient(cluster.bootstrap_servers) as admin:
+        admin.alter_client_quotas(
+            [QuotaAlteration({"ip": None}, {"connection_creation_rate": 1.0})]
+        )
+        clients = [connect(cluster) for _ in range(12)]
+        assert is_answered(clients[0])
+        until(lambda: len(connections_of(cluster)) >= len(clients))
+        cluster.clock.advance(1.1)
+        assert is_closed(clients[-1])
+        for each in clients:
+            each.close()
 
 
 def test_which_listener_is_between_brokers() -> None:
