@@ -7,6 +7,7 @@ import signal
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,12 +15,12 @@ from hypothesis import HealthCheck, settings
 from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, LEFT_OUT, PROFILE, SEED
 from tests.helpers.spark_archive import start_from_archive
 from tests.scheduling.drawn_values import DrawnByTest, DrawnInRun, take_no_constants_of_modules
-from tests.scheduling.group_order import longest_first
+from tests.scheduling.group_order import Scheduling, longest_first
 from tests.scheduling.second_chance import FailedTests
 from tests.scheduling.time_budget import FileTimes, ProcessorTimes
 
-#: The Spark session that tests of several rooms share.
-pytest_plugins = ["tests.helpers.spark_session"]
+#: The Spark session and the browser that tests of several rooms share.
+pytest_plugins = ["tests.helpers.spark_session", "tests.render.browser"]
 #: Where tests use kafka-python in their own process.
 _WITH_KAFKA_PYTHON = (
     "tests/admin/live/", "tests/docs/", "tests/proxy/", "tests/server/clients/",
@@ -100,6 +101,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     _freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(trylast=True)

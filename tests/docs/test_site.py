@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -90,12 +89,6 @@ def site() -> Path:
     return SITE
 
 
-@pytest.fixture(scope="module")
-def browser(site: Path) -> Iterator[Browser]:
-    with Browser() as found:
-        yield found
-
-
 class Show(Protocol):
     """Opens a page of the site, as on a first visit."""
 
@@ -103,13 +96,9 @@ class Show(Protocol):
 
 
 @pytest.fixture
-def shown(browser: Browser, site: Path) -> Iterator[Show]:
-    """Opens pages, and closes them after the test: each that is open slows the next ones."""
-    opened: list[Page] = []
-
+def shown(browser: Browser, site: Path) -> Show:
     def show(name: str, width: int = 1280, scheme: str = "light") -> Page:
         page = browser.open(site / name, size=(width, 900))
-        opened.append(page)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         page.call("Emulation.setEmulatedMedia", {"features": [feature]})
         # A visit keeps its scheme, the one that `open` made just now too, whenever its script runs.
@@ -119,9 +108,7 @@ def shown(browser: Browser, site: Path) -> Iterator[Show]:
         assert page.value(_HAS_SCHEME % _SCHEMES[scheme]), f"{name} is not {scheme}"
         return page
 
-    yield show
-    for page in opened:
-        page.call("Page.close")
+    return show
 
 
 @pytest.mark.parametrize("width", WIDTHS)

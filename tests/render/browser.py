@@ -1,6 +1,6 @@
 """A headless Chromium, driven through its DevTools pipe: no driver, no package, no port.
 
-    with Browser() as browser:
+    def test_the_page(browser: Browser) -> None:
         page = browser.open(file)
         page.hover("#field-3")
         assert page.value("document.title") == ...
@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +46,19 @@ def require_browser() -> str:
     return found
 
 
+@pytest.fixture(scope="session")
+def started_browser() -> Iterator[Browser]:
+    with Browser() as started:
+        yield started
+
+
+@pytest.fixture
+def browser(started_browser: Browser) -> Iterator[Browser]:
+    """The browser of all tests of a worker; its pages are closed behind each test."""
+    yield started_browser
+    started_browser.close_pages()
+
+
 class Browser:
     """The browser's process and its messages."""
 
@@ -60,6 +74,8 @@ class Browser:
             program, "--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
             "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            # A process for each page, and one in reserve, is as much work as the pages.
+            "--renderer-process-limit=1", "--disable-features=SpareRendererForSitePerProcess",
             f"--user-data-dir={home}", "about:blank",
         ]  # fmt: skip
         # The browser reads from descriptor 3 and writes to 4, whatever numbers ours have. Ones
@@ -77,6 +93,7 @@ class Browser:
         self._buffer = b""
         self._number = 0
         self.events: list[dict[str, Any]] = []
+        self._pages: list[Page] = []
 
     def __enter__(self) -> Self:
         return self
@@ -98,6 +115,7 @@ class Browser:
         target = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         attached = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})
         page = Page(self, attached["sessionId"])
+        self._pages.append(page)
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(f"{domain}.enable")
         width, height = size
@@ -107,6 +125,13 @@ class Browser:
         )
         page.go(file.as_uri() + fragment)
         return page
+
+    def close_pages(self) -> None:
+        """Close the pages that are open: each of them slows the next ones."""
+        for page in self._pages:
+            page.call("Page.close")
+        self._pages.clear()
+        self.events.clear()
 
     def call(
         self, method: str, parameters: dict[str, Any] | None = None, session: str = ""

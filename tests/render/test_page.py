@@ -32,12 +32,6 @@ _TREE_KEYS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
-
-
 def write_page(folder: Path, payloads: Sequence[bytes], *options: str) -> Path:
     """The page that the command writes for a stream of those payloads."""
     stream, page = folder / "stream.bin", folder / "page.html"
@@ -60,7 +54,6 @@ def page(browser: Browser, samples: Path) -> Iterator[Page]:
     yield opened
     assert opened.errors == []
     assert len(opened.requests) == 1, "the page loads nothing but itself"
-    opened.call("Page.close")
 
 
 def bytes_with(page: Page, name: str) -> list[int]:

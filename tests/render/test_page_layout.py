@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -33,12 +32,6 @@ WINDOWS = profile.sample(
     [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")], 2
 )
 LONG = HOSTILE + "\u05d0" + "x" * 10_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
 
 
 def written(file: Path, *arguments: str) -> Path:
@@ -96,7 +89,6 @@ def test_all_is_in_view_and_stands_out(
     ))  # fmt: skip
     assert cut_texts(page, ".item .meaning") == []
     assert page.errors == []
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -106,7 +98,6 @@ def test_no_field_of_a_capture_is_cut(browser: Browser, sample: Path, width: int
         page.value(f"choose({number})")
         assert cut_texts(page, ".item > span") == []
     assert cut_texts(page, ".frame-item > span") == []
-    page.call("Page.close")
 
 
 def test_no_room_is_given_to_a_field_twice(browser: Browser, sample: Path) -> None:
@@ -123,7 +114,6 @@ def test_no_room_is_given_to_a_field_twice(browser: Browser, sample: Path) -> No
         assert page.value("hex.lines.get(0).querySelectorAll('.b').length") == (
             8 if width == 400 else 16
         )
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -143,7 +133,6 @@ def test_the_list_has_time_client_and_error(browser: Browser, sample: Path, widt
         "Frames: api, time (UTC), client, error"
     )
     assert page.value("document.documentElement.lang") == "en"
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -161,7 +150,6 @@ def test_the_chosen_frame_is_in_view_in_the_list(
             " item = at(`frame-${frame.index}`).getBoundingClientRect();"
             " return item.top >= list.top - 1 && item.bottom <= list.bottom + 1 })()"
         ), chosen
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
@@ -185,7 +173,6 @@ def test_hostile_and_long_texts(browser: Browser, hostile: Path, width: int, sch
     assert "\u202e" not in page.value("document.body.innerText")
     assert page.value("[window.broken, document.images.length]") == [None, 0]
     assert page.errors == []
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_FRAMES", 2), ("MOST_CHARACTERS", 1)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,12 +46,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
-
-
 @pytest.mark.parametrize("width", [1280, 800, 390])
 def test_no_column_is_cut(browser: Browser, page: Path, width: int) -> None:
     opened = browser.open(page, size=(width, 900))
@@ -77,4 +70,3 @@ def test_no_column_is_cut(browser: Browser, page: Path, width: int) -> None:
     )
     assert "column 13" in names
     assert opened.errors == []
-    opened.call("Page.close")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from xdist.scheduler.loadgroup import LoadGroupScheduling
 
 from tests.admin.live.conftest import CLUSTERS
-from tests.scheduling.group_order import LIVE, LONG, rank
+from tests.scheduling.group_order import LIVE, LONG, Scheduling, rank
 from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 
 #: Two workers get one test each unless the group keeps the tests together.
@@ -48,3 +51,49 @@ def test_long_groups_are_those_of_tests() -> None:
     marked |= {f"{LIVE}{each} {release}" for each, release in product(asked, releases)}
     marked |= {LIVE + each for each in CLUSTERS}
     assert [name for name in LONG if not any(fnmatchcase(name, each) for each in marked)] == []
+
+
+class _Worker:
+    """What the scheduling of xdist asks of a worker."""
+
+    shutting_down = False
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+        self.gateway = Mock(id="1")
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_groups_are_given_out_as_by_xdist() -> None:
+    """In whatever order tests end; what is done is forgotten."""
+    draw = random.Random(7)
+    names = [f"test_a.py::test_{each}" for each in range(60)]
+    names = [name if draw.random() < 0.5 else f"{name}@{draw.choice('abc')}" for name in names]
+    config = Mock()
+    config.getvalue.return_value = ["popen", "popen"]
+    config.option.loadscopereorder = False
+    theirs, ours = LoadGroupScheduling(config), Scheduling(config)
+    for each in theirs, ours:
+        for _ in range(2):
+            each.add_node(_Worker())
+        for worker in each.nodes:
+            each.add_node_collection(worker, names)
+        each.schedule()
+    running = [0, 0]
+    while any(len(worker.given) > done for worker, done in zip(ours.nodes, running, strict=True)):
+        assert [each.given for each in ours.nodes] == [each.given for each in theirs.nodes]
+        number = draw.randrange(2)
+        if len(ours.nodes[number].given) > running[number]:
+            for each in theirs, ours:
+                worker = each.nodes[number]
+                each.mark_test_complete(worker, worker.given[running[number]])
+            running[number] += 1
+            assert all(len(groups) <= 3 for groups in ours.assigned_work.values())
+    assert sum(running) == len(names)
+    assert ours.tests_finished
+    assert not ours.has_pending

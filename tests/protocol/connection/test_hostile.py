@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import tracemalloc
 from collections.abc import Callable
@@ -137,14 +138,16 @@ def test_nothing_is_kept_of_what_was_reported() -> None:
     client = Pair().start().client
     answer = MetadataResponse(cluster_id="x" * 1000)
 
-    def exchange() -> None:
-        for number in range(1, 500):
+    numbers = itertools.count(1)
+
+    def exchange(times: int = 500) -> None:
+        for number in itertools.islice(numbers, times):
             client.send(MetadataRequest())
             client.receive_data(frame(write_response(answer, 13, number)))
             assert len(list(events(client))) == 1
 
-    exchange_once = peak_of(exchange)
-    assert exchange_once < 128 * 1024
+    exchange(1)  # the first one makes the codecs
+    assert peak_of(exchange) < 128 * 1024
 
 
 def test_nothing_is_kept_after_an_error() -> None:

@@ -22,12 +22,6 @@ SIZES = [(1280, 900), (800, 700)]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "election.html"
     file.write_text("".join(html_page(SCENARIOS["election"](1, 9).trace, "Election", ["A run."])))
@@ -44,7 +38,6 @@ def page(browser: Browser, written: Path) -> Iterator[Page]:
 def closed_well(page: Page) -> None:
     assert page.errors == []
     assert len(page.requests) == 1, "the page loads nothing but itself"
-    page.call("Page.close")
 
 
 def text(page: Page, selector: str) -> str:

@@ -82,7 +82,6 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
             stream(spark, folder, out)
         assert (frames_in(out) == frames) is early
     stream(spark, folder, out)
-    stream(spark, folder, out)
     copies += [Path(shutil.copy(each, folder)) for each in (samples, controller)]
     stream(spark, folder, out, end=True)
     assert frames_in(out) == by_one_process(copies)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ WINDOWS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dar
 LONG = HOSTILE + "\u05d0" + "x" * 10_000
 #: Numbers without a unit where a person reads them: tiles, and the ends of bars.
 _NUMBERS = ".tiles b, .plot .value"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
 
 
 def report(folder: Path, tables: Any, *options: str) -> Path:
@@ -104,7 +97,6 @@ def test_the_head_has_the_answer_the_period_and_the_captures(
     assert captures == f"1 capture with {frames} frames: one.pcap."
     first, last = min(row[3] for row in rows), max(row[4] for row in rows)
     assert period == f"From {first[:19]} to {last[:19]} UTC."
-    page.call("Page.close")
 
 
 def test_the_rows_of_brokers_are_no_alarm(browser: Browser, written: Path) -> None:
@@ -121,7 +113,6 @@ def test_the_rows_of_brokers_are_no_alarm(browser: Browser, written: Path) -> No
     assert statuses("Between brokers and controllers") == {
         ("api removed", "text"), ("version removed", "text"),
     }  # fmt: skip
-    page.call("Page.close")
 
 
 def test_brokers_among_the_clients(browser: Browser, tmp_path: Path) -> None:
@@ -133,7 +124,6 @@ def test_brokers_among_the_clients(browser: Browser, tmp_path: Path) -> None:
     assert texts(page, ".tiles a[href='#clients'] b") == ["1 client, 2 brokers"]
     assert sorted(row[2] for row in rows_under(page, "Clients")) == ["broker", "broker", "client"]
     assert page.value("document.querySelectorAll('#clients .mark rect.s8').length") == 2
-    page.call("Page.close")
 
 
 @pytest.mark.parametrize("tables", [{}, {"frames": []}, {"problems": everything()["problems"]}])
@@ -179,7 +169,6 @@ def test_all_is_in_view_and_stands_out(
     assert page.value("[window.broken, document.images.length]") == [None, 0]
     assert page.value("document.querySelectorAll('script').length") == 1
     assert page.errors == []
-    page.call("Page.close")
 
 
 def test_a_phone_has_every_value_of_the_audit(browser: Browser, written: Path) -> None:
@@ -193,7 +182,6 @@ def test_a_phone_has_every_value_of_the_audit(browser: Browser, written: Path) -
     assert all(visible == (text not in ("–", "")) for text, _, visible in seen)
     note = "getComputedStyle(document.querySelector('.stacked thead tr'), '::after').content"
     assert "only the fields that have a value" in page.value(note)
-    page.call("Page.close")
 
 
 def test_an_empty_list_is_no_field_on_a_phone(browser: Browser, tmp_path: Path) -> None:
@@ -205,7 +193,6 @@ def test_an_empty_list_is_no_field_on_a_phone(browser: Browser, tmp_path: Path) 
     )
     assert seen
     assert [name for name, text in seen if text in ("", "–")] == []
-    page.call("Page.close")
 
 
 def test_the_page_is_for_readers_by_ear_too(browser: Browser, hostile: Path) -> None:
@@ -216,4 +203,3 @@ def test_the_page_is_for_readers_by_ear_too(browser: Browser, hostile: Path) -> 
     assert levels[:2] == ["H1", "H2"]
     assert page.value("document.querySelectorAll('th:not([scope])').length") == 0
     assert printable(LONG)[:100] in page.value("document.body.textContent")
-    page.call("Page.close")

@@ -44,12 +44,6 @@ def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as started:
-        yield started
-
-
 @pytest.fixture
 def page(browser: Browser, written: Path) -> Iterator[Page]:
     opened = browser.open(written)
@@ -57,7 +51,6 @@ def page(browser: Browser, written: Path) -> Iterator[Page]:
     assert opened.errors == []
     assert len(opened.requests) == 1, "the page loads nothing but itself"
     assert opened.value("window.broken") is None
-    opened.call("Page.close")
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -286,7 +279,6 @@ def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> N
         for name in ("clients", "metadata_changes", "quorum_events", "problems")
     ]
     assert page.errors == []
-    page.call("Page.close")
 
 
 def test_empty_tables(tmp_path: Path) -> None:
