@@ -55,7 +55,8 @@ class ShareCoordinators(Coordinators[ShareStateShard]):
         return ShareStateShard(leads, replicas, state.clock, config, self.sent)
 
     def _begin(self, shard: ShareStateShard) -> None:
-        """There is nothing that a shard does by itself."""
+        if self._state.release >= (4,):  # before, a topic of that name is one like others
+            shard.prune_later()
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
         """Follow the metadata log: states of deleted topics are deleted."""

@@ -52,6 +52,9 @@ class ShareStateShard(CoordinatorShard):
         sent: list[Callable[[WaitKey], None]],
     ) -> None:
         self.states: dict[ShareKey, ShareState] = {}
+        #: The offset of each state's last snapshot, and of the last tombstone.
+        self._snapshot_offsets: dict[ShareKey, int] = {}
+        self._tombstone_offset = -1
         self._config = config
         super().__init__(leads, replicas, clock, sent)
 
@@ -140,6 +143,23 @@ class ShareStateShard(CoordinatorShard):
         else:
             then(0)
 
+    def prune_later(self) -> None:
+        """Delete records that snapshots have made superfluous, now and then."""
+        interval_ms = self._config("share.coordinator.state.topic.prune.interval.ms")
+        self.later("prune", interval_ms, self._prune)
+
+    def _prune(self) -> None:
+        """Let the log begin with the oldest snapshot that is a state's last one.
+
+        Like ``ShareCoordinatorOffsetsManager`` in Kafka: where no state is left, it begins with
+        the last tombstone. Snapshots that are not replicated do not count yet.
+        """
+        log = self._replicas.log
+        first = min(self._snapshot_offsets.values(), default=self._tombstone_offset)
+        if log.start_offset < first <= log.high_watermark:
+            self._replicas.delete_before(first)
+        self.prune_later()
+
     def _change(
         self,
         key: ShareKey,
@@ -189,10 +209,10 @@ class ShareStateShard(CoordinatorShard):
         self._write([write_known_record(ShareSnapshotKey(*key), value)], then)
 
     def _write(self, pairs: list[tuple[bytes, bytes | None]], then: Then) -> None:
-        def applied(_: int) -> None:
-            for key, value in pairs:
+        def applied(base_offset: int) -> None:
+            for offset, (key, value) in enumerate(pairs, base_offset):
                 found = read_known_record(SHARE_GROUP_STATE, key, value)
-                self._apply_record(found.key, found.value)
+                self._apply_record(found.key, found.value, offset)
 
         self.write(
             pairs, applied, then,
@@ -203,12 +223,14 @@ class ShareStateShard(CoordinatorShard):
     def _apply(self, batch: Batch) -> None:
         for each in () if batch.is_control else batch.records:
             found = read_known_record(SHARE_GROUP_STATE, each.key, each.value)
-            self._apply_record(found.key, found.value)
+            self._apply_record(found.key, found.value, each.offset)
 
-    def _apply_record(self, key: Message | None, value: Message | None) -> None:
+    def _apply_record(self, key: Message | None, value: Message | None, offset: int) -> None:
         match key, value:
             case ShareSnapshotKey(), ShareSnapshotValue():
-                self.states[ShareKey(key.group_id, key.topic_id, key.partition)] = ShareState(
+                place = ShareKey(key.group_id, key.topic_id, key.partition)
+                self._snapshot_offsets[place] = offset
+                self.states[place] = ShareState(
                     value.snapshot_epoch,
                     value.state_epoch,
                     value.leader_epoch,
@@ -218,7 +240,10 @@ class ShareStateShard(CoordinatorShard):
                     value.create_timestamp,
                 )
             case ShareSnapshotKey(), None:
-                self.states.pop(ShareKey(key.group_id, key.topic_id, key.partition), None)
+                place = ShareKey(key.group_id, key.topic_id, key.partition)
+                self.states.pop(place, None)
+                self._snapshot_offsets.pop(place, None)
+                self._tombstone_offset = offset
             case ShareUpdateKey(), ShareUpdateValue():
                 place = ShareKey(key.group_id, key.topic_id, key.partition)
                 before = self.states.get(place)

@@ -32,14 +32,17 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.messages import (
     write_share_group_state_request as written,
 )
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_share_group_offsets_request import (
     DeleteShareGroupOffsetsRequestTopic,
 )
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import SHARE_GROUP_STATE, read_known_record
 from kafka_admin_proto.server import stored_records
 from kafka_admin_proto.server.share.state import StateBatch, combined
 from tests.server.groups.coordinated import Coordinated
+from tests.server.served import Served
 from tests.server.share.sharing import Fetcher, Sharer, acks, kept_states, produce, shared_cluster
 
 
@@ -137,6 +140,45 @@ def test_records_are_snapshots_and_updates(limit: str) -> None:
     assert not any(each.problem for each in found)
     kinds = [type(each.key).__name__[5] for each in found]
     assert "".join(kinds) == {"0": "SSSSSS", "2": "SUUSUU", "500": "SUUUUU"}[limit]
+
+
+_PRUNING_S = 300  # share.coordinator.state.topic.prune.interval.ms
+
+
+def test_records_before_the_snapshots_are_pruned() -> None:
+    """The log begins with the oldest snapshot that counts, and a next leader knows the same."""
+    config = "share.coordinator.snapshot.update.records.per.snapshot"
+    name = "share.coordinator.state.topic.num.partitions"
+    cluster = shared_cluster(configs={config: "2", name: "1"})
+
+    def kinds() -> str:
+        records = stored_records.records_of(cluster.state, SHARE_GROUP_STATE)
+        found = [read_known_record(SHARE_GROUP_STATE, each.key, each.value) for each in records]
+        return "".join(type(each.key).__name__[5] if each.value else "-" for each in found)
+
+    for partition in range(2):
+        _initialize(cluster, 1, 0, partition)
+    for number in range(4):
+        _write(cluster, (1, 0), number, (number, number + 1, 0, number))
+    assert kinds() == "SSUUSU"
+    cluster.clock.pass_time(_PRUNING_S)
+    assert kinds() == "SUUSU"  # it begins with that of partition 1
+    _initialize(cluster, 2, 0, 1)
+    before = kept_states(cluster)
+    cluster.clock.pass_time(_PRUNING_S)
+    assert kinds() == "SUS"
+    cluster.state.share_states.left(cluster.node)
+    assert kept_states(cluster) == before
+    cluster.served.ask(m.DeleteTopicsRequest(topics=[DeleteTopicState("orders")], timeout_ms=1000))
+    cluster.clock.pass_time(_PRUNING_S)
+    assert kinds() == "-"
+
+
+def test_a_topic_of_that_name_in_a_release_without_share_groups() -> None:
+    """Nothing is pruned there, where the config is not known."""
+    served = Served("3.9", 1)
+    served.ask(m.CreateTopicsRequest([CreatableTopic(SHARE_GROUP_STATE, 1, 1)], timeout_ms=1000))
+    served.state.share_states.load()
 
 
 _BATCHES = st.lists(
