@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -95,11 +96,13 @@ class Client(threading.Thread):
         return IncrementalAlterConfigsRequest(resources), 1, after
 
 
-def serve(brokers: int, folder: Path) -> tuple[subprocess.Popen[str], str]:
+def serve(
+    brokers: int, folder: Path, configs: Mapping[str, str] = _CONFIGS
+) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "kafka_admin_proto", "serve", "--data", str(folder)]
-    configs = [f"--config={name}={value}" for name, value in _CONFIGS.items()]
+    options = [f"--config={name}={value}" for name, value in configs.items()]
     process = subprocess.Popen(
-        [*command, "--brokers", str(brokers), *configs], stdout=subprocess.PIPE, text=True
+        [*command, "--brokers", str(brokers), *options], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     return process, process.stdout.readline().strip()
