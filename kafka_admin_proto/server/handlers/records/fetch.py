@@ -327,11 +327,14 @@ def _read(
 ) -> _Read:  # fmt: skip
     """Read batches below ``up_to``; a first one that does not fit in is ``readable`` if it is cut.
 
-    Raises OffsetOutOfRange.
+    Raises OffsetOutOfRange, and ApiFailure for a negative number of bytes, with which Kafka's own
+    code fails where there is something to read (``LogSegment.read``).
     """
     offset = part.fetch_offset
-    most = max(0, min(part.partition_max_bytes, most_bytes))
+    most = min(part.partition_max_bytes, most_bytes)
     batches = log.batches(offset, max(0, part.partition_max_bytes), up_to=up_to)
+    if most < 0 and offset < up_to:
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     if not batches:
         # A log that has lost records since is not waited for.
         return _Read(b"", 0, 0, is_over=offset > up_to)
@@ -346,7 +349,7 @@ def _read(
         if left < 0:
             break
         taken.append(each.data)
-    available = min(rest, max(0, part.partition_max_bytes))
+    available = min(rest, part.partition_max_bytes)
     return _Read(
         b"".join(taken), readable, available, is_rolled, batches[0], is_cut=0 < limit < first
     )

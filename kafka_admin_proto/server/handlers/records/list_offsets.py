@@ -24,7 +24,7 @@ from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.timestamps import FoundOffset, offsets_before
-from kafka_admin_proto.server.replication.leaders import hosted
+from kafka_admin_proto.server.replication.leaders import NO_EPOCH, hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
@@ -130,7 +130,10 @@ def _found(
         is_committed = request.isolation_level == _READ_COMMITTED
         up_to = log.last_stable_offset if is_committed else log.high_watermark
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
-        return FoundOffset(log.start_offset, -1, log.epoch_at(log.start_offset))
+        # A follower hears of an epoch with its first records.
+        is_unheard = replica.partition.leader != caller.node_id and log.end_offset == 0
+        epoch = NO_EPOCH if is_unheard else log.epoch_at(log.start_offset)
+        return FoundOffset(log.start_offset, -1, epoch)
     if timestamp in (_LATEST_TIERED, _PENDING_UPLOAD):
         return _NOT_REMOTE
     if timestamp == _LATEST:

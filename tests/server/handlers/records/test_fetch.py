@@ -320,6 +320,20 @@ def test_offsets_that_the_log_does_not_have(offset: int) -> None:
     assert (row.error_code, row.high_watermark) == (codes.OFFSET_OUT_OF_RANGE, -1)
 
 
+@pytest.mark.parametrize("version", [2, _PLAIN])
+@pytest.mark.parametrize(("most", "most_of_one"), [(100, -1), (0, -7), (-1, 100)])
+def test_a_negative_number_of_bytes(most: int, most_of_one: int, version: int) -> None:
+    """4.4.0: it fails where there is a record to read, the first one too."""
+    asked = Asked("t")
+    asked.produce("t", b"a")
+    limits = {"max_bytes": most if version > 2 else 100, "partition_max_bytes": most_of_one}
+    code = codes.UNKNOWN_SERVER_ERROR if min(limits.values()) < 0 else 0
+    row = row_of(asked, ("t", 0, 0), version=version, **limits)
+    assert (row.error_code, row.high_watermark) == (code, -1 if code else 1)
+    row = row_of(asked, ("t", 0, 1), version=version, **limits)
+    assert (row.error_code, row.high_watermark) == (0, 1)
+
+
 @pytest.mark.parametrize("version", [12, 13])
 def test_a_topic_is_deleted_while_a_fetch_waits(version: int) -> None:
     asked = Asked("t", "u")

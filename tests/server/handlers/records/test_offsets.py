@@ -81,6 +81,15 @@ def test_times_and_isolation() -> None:
     assert listed(asked, -1, node=2, replica_id=-2).error_code == 0
 
 
+@pytest.mark.parametrize("timestamp", [-2, -4])
+def test_a_follower_hears_of_an_epoch_with_its_records(timestamp: int) -> None:
+    asked = Asked("t")
+    found = [listed(asked, timestamp, node=each, replica_id=-2).leader_epoch for each in (1, 2)]
+    assert found == [0, -1]
+    asked.produce("t", b"a")
+    assert listed(asked, timestamp, node=2, replica_id=-2).leader_epoch == 0
+
+
 @pytest.mark.parametrize(
     ("epoch", "code"),
     [(-1, 0), (0, codes.FENCED_LEADER_EPOCH), (1, 0), (2, codes.UNKNOWN_LEADER_EPOCH)],
