@@ -136,6 +136,12 @@ def describe_cluster(draws: Draws) -> Step:
     return Step(draws.node(), high, lambda _: request)
 
 
+def metadata(draws: Draws) -> Step:
+    """Topics, but for requests that may create one: its replicas would be placed."""
+    step = topics.metadata(draws)
+    return describe_cluster(draws) if step.placed else step
+
+
 REQUESTS = (
     *[outage] * 8,
     *[create_topics] * 4,
@@ -143,7 +149,7 @@ REQUESTS = (
     *[validate_placed_topics] * 3,
     *[validate_placed_partitions] * 1,
     *[topics.delete_topics] * 1,
-    *[topics.metadata] * 2,
+    *[metadata] * 2,
     *[topics.describe_topic_partitions] * 1,
     *[elect_leaders] * 4,
     *[alter_configs] * 4,
