@@ -38,7 +38,8 @@ from tests.records.conftest import Ask
 from tests.records.values import batches
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 
-pytestmark = pytest.mark.exhaustive
+#: A group, since the tests share what is drawn: the first one is said to have drawn it.
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("records tool")]
 
 #: Each with one process for all its tests.
 RELEASES = [
