@@ -155,7 +155,7 @@ class ConnectionLimiter:
             return
         waiting.append(connection)
         self._admit_waiting(node)
-        if connection in waiting:
+        if waiting and waiting[-1] is connection:
             connection.pause()
 
     def _accept_of_address(self, connection: Client) -> bool:

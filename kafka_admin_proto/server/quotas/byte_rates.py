@@ -8,7 +8,7 @@ reads nothing more of the connection.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 ByteQuota = Literal["producer_byte_rate", "consumer_byte_rate"]
 _SECOND_MS = 1000
 _MOST_LONG = (1 << 63) - 1
-#: The most clients of a broker whose bytes are counted; who was idle for longest is forgotten.
-MOST_CLIENTS = 10_000
+#: The most clients that have a rate; who was idle for longest is forgotten.
+_MOST_CLIENTS = 10_000
+K = TypeVar("K")
 
 
 class _Sample(msgspec.Struct):
@@ -140,11 +141,17 @@ def counted_rate(view: View, caller: Caller, quota: str) -> Counted | None:
     count = view.broker_value("quota.window.num", caller.node_id)
     seconds = view.broker_value("quota.window.size.seconds", caller.node_id)
     rates = state.byte_rates.setdefault(caller.node_id, {})
-    rate = rates.pop((quota, owner), None) or ByteRate(count, seconds * _SECOND_MS)
-    rates[quota, owner] = rate
-    if len(rates) > MOST_CLIENTS:
-        del rates[next(iter(rates))]
+    rate = rate_of(rates, (quota, owner), count, seconds)
     return Counted(rate, bound, count, seconds, int(state.clock.time_s() * _SECOND_MS))
+
+
+def rate_of(rates: dict[K, ByteRate], key: K, count: int, seconds: int) -> ByteRate:
+    """The rate of a client over ``count`` windows of so many seconds, which is its last one now."""
+    rate = rates.pop(key, None) or ByteRate(count, seconds * _SECOND_MS)
+    rates[key] = rate
+    if len(rates) > _MOST_CLIENTS:
+        del rates[next(iter(rates))]
+    return rate
 
 
 def most_bytes(bound: float, count: int, seconds: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_admin_proto.server.quotas.byte_rates import MOST_CLIENTS, ByteRate
+from kafka_admin_proto.server.quotas.byte_rates import ByteRate, rate_of
 from kafka_admin_proto.server.quotas.entities import IP
 
 if TYPE_CHECKING:
@@ -71,12 +71,8 @@ class ConnectionRates:
 
     def _count(self, node: int, host: str, bound: float) -> float:
         seconds: int = self._config("quota.window.size.seconds", node)
-        rate = self._rates.pop((node, host), None)
-        if rate is None:
-            rate = ByteRate(self._config("quota.window.num", node), seconds * _SECOND_MS)
-        self._rates[node, host] = rate
-        if len(self._rates) > MOST_CLIENTS:
-            del self._rates[next(iter(self._rates))]
+        count = self._config("quota.window.num", node)
+        rate = rate_of(self._rates, (node, host), count, seconds)
         now_ms = self._now_ms()
         rate.record(1, now_ms)
         return min(rate.wait_ms(bound, now_ms) / _SECOND_MS, seconds)
