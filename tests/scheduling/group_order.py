@@ -26,6 +26,7 @@ LONG = (
     f"live differential {LAST_WITH_ZOOKEEPER}",
     f"live differential {NEWEST}",
     f"live broker {NEWEST}",
+    "applications",
     "live outages",
     "live clients",
     "live secured clients",

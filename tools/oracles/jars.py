@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.oracles.libraries import LOG4J2_BINDING
+from tools.oracles.libraries import APPLICATIONS, LOG4J2_BINDING
 
 #: The artifacts whose jars hold message definitions and the classes generated from them.
 DEFINITION_ARTIFACTS = (
@@ -171,26 +171,33 @@ def one_process_at_a_time() -> Iterator[None]:
 
 
 def fetch_runtime(release: str) -> list[Path]:
-    """The jars that run a broker of `release` and Kafka's tools, dependencies included.
-
-    They are in the cache's `runtime/<release>/`, which appears when it is complete.
-    """
-    folder = cache_folder() / "runtime" / release
-    if not folder.exists():
-        with one_process_at_a_time():
-            if not folder.exists():
-                _bring_runtime(release, folder)
-    return sorted(folder.glob("*.jar"))
-
-
-def _bring_runtime(release: str, folder: Path) -> None:
-    """Let the folder, which is not there, have the jars that run a broker of the release."""
-    folder.parent.mkdir(exist_ok=True)
+    """The jars that run a broker of `release` and Kafka's tools, dependencies included."""
     wanted = [each.format(release) for each in _RUNTIME_ARTIFACTS]
     if int(release.split(".")[0]) >= 4:
         wanted.append(LOG4J2_BINDING)
+    return _fetch_with_dependencies(release, wanted)
+
+
+def fetch_application(name: str) -> list[Path]:
+    """The jars that run "streams" or "connect", dependencies included."""
+    return _fetch_with_dependencies(name, APPLICATIONS[name])
+
+
+def _fetch_with_dependencies(name: str, wanted: Sequence[str]) -> list[Path]:
+    """The jars of the cache's `runtime/<name>/`, which appears when it is complete."""
+    folder = cache_folder() / "runtime" / name
+    if not folder.exists():
+        with one_process_at_a_time():
+            if not folder.exists():
+                _bring_with_dependencies(wanted, folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def _bring_with_dependencies(wanted: Sequence[str], folder: Path) -> None:
+    """Let the folder, which is not there, have the jars of the artifacts."""
+    folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as part:
-        made = Path(part) / release
+        made = Path(part) / folder.name
         _copy_with_dependencies(wanted, made)
         made.rename(folder)
 

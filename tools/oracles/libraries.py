@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tools.kafka_releases import BEFORE_NEWEST, NEWEST
+
 #: Kafka's JSON.
 JACKSON = (
     "com.fasterxml.jackson.core:jackson-databind:2.16.2",
@@ -25,3 +27,13 @@ SPARK_KAFKA = (
     "org.apache.kafka:kafka-clients:3.9.2",
     "org.apache.commons:commons-pool2:2.13.1",
 )
+#: Applications of Kafka's, by the name of the folder of their jars; Maven finds what they need. The
+#: file connectors were not published with 4.4.0, and those of 4.3.1 do not load in Connect 4.4.0.
+APPLICATIONS = {
+    "streams": (f"org.apache.kafka:kafka-streams:{NEWEST}", LOG4J2_BINDING),
+    "connect": (
+        f"org.apache.kafka:connect-runtime:{BEFORE_NEWEST}",
+        f"org.apache.kafka:connect-file:{BEFORE_NEWEST}",
+        LOG4J2_BINDING,
+    ),
+}

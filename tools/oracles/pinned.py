@@ -1,7 +1,9 @@
 """Every artifact that tests take from Maven Central, by name and version: the one place for them.
 
 ``make jars`` brings all of them into the checkout's cache. CI does that before its tests, which run
-with KAFKA_ADMIN_PROTO_NO_FETCH=1 then: a test that needs anything else fails with a sentence.
+with KAFKA_ADMIN_PROTO_NO_FETCH=1 then: a test that needs anything else fails with a sentence. What
+``make explore`` alone needs is fetched by its tests: Kafka's applications (``libraries.py``), and
+brokers of older releases.
 """
 
 from __future__ import annotations
