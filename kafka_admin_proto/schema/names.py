@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 
+@cache
 def python_name(name: str) -> str:
     """A definition's name as a Python attribute: ``NumPartitions`` → ``num_partitions``.
 

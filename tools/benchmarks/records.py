@@ -14,11 +14,13 @@ import argparse
 import contextlib
 import os
 import platform
+import signal
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
@@ -107,27 +109,28 @@ def measure(options: argparse.Namespace) -> Results:
         for server in running:
             _create(server)
         frames = commit_frames("committed")
-        sizes = [until_answered(server, frames[0]) for server in running]
-        groups = [
-            stack.enter_context(contextlib.closing(Group(server, "many", options.members)))
-            for server in running
-        ]
-        both = list(zip(running, sizes, groups, strict=True))
+        sizes = {each.port: until_answered(each, frames[0]) for each in running}
+        groups = {
+            each.port: stack.enter_context(contextlib.closing(Group(each, "many", options.members)))
+            for each in running
+        }
         for number in range(-_WARM_UP_ROUNDS, options.rounds):
             rounds = results if number >= 0 else Results()
-            rounds.produced.append([produce(each, "records", options.mb) for each in running])
-            rounds.consumed.append([consume(each, "records", options.mb) for each in running])
+            mb, seconds = options.mb, options.seconds
+            turns = partial(_in_turn, running)
+            rounds.produced.append([produce(each, "records", mb) for each in turns()])
+            rounds.consumed.append([consume(each, "records", mb) for each in turns()])
             rounds.single_ms.append(
-                [single_latencies_ms(each, "single", options.seconds) for each in running]
+                [single_latencies_ms(each, "single", seconds) for each in turns()]
             )
             rounds.commits.append(
                 [
-                    load(each.address, each.pid, frames, size, 8, options.seconds)
-                    for each, size, _ in both
+                    load(each.address, each.pid, frames, sizes[each.port], 8, seconds)
+                    for each in turns()
                 ]
             )
-            for _ in range(10):
-                rounds.rebalances.append([group.rebalance() for _, _, group in both])
+            of_each = [[groups[each.port].rebalance() for _ in range(10)] for each in turns()]
+            rounds.rebalances += map(list, zip(*of_each, strict=True))
     for new in _servers(_RETENTION, options):
         with contextlib.ExitStack() as stack:
             stack.callback(pin, processors)
@@ -139,6 +142,22 @@ def measure(options: argparse.Namespace) -> Results:
                 produce(server, "short", options.retained_mb)
             results.peak_bytes.append(*peak)
     return results
+
+
+def _in_turn(running: Sequence[Server]) -> Iterator[Server]:
+    """Each server while all others stand still: they share its processor.
+
+    What one compiles or frees behind its answers would be the time of the next one.
+    """
+    for server in running:
+        others = [each for each in running if each is not server]
+        for each in others:
+            os.kill(each.pid, signal.SIGSTOP)
+        try:
+            yield server
+        finally:
+            for each in others:
+                os.kill(each.pid, signal.SIGCONT)
 
 
 def _servers(
@@ -216,7 +235,8 @@ JVM, the threads and the logs that it ships with. {machine}.
 Medians; the last column is how many times better `kap serve` is. Made by
 `python -m tools.benchmarks.records {flags} --write`.
 
-The server has one processor, its clients the other. librdkafka produces batches of {BATCH_RECORDS}
+The server has one processor, its clients the other; the other server stands still meanwhile.
+librdkafka produces batches of {BATCH_RECORDS}
 records of {RECORD_BYTES} bytes with acks=all, and consumes them; then it produces single records.
 Eight raw clients commit offsets. In a rebalance the leader of a group joins again, all others hear
 of it in a heartbeat, and each gets its assignment. The memory is that of a new server with

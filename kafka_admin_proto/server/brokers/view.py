@@ -92,6 +92,8 @@ class View:
         #: Whether the cluster has an authorizer, so that answers depend on the client's principal.
         self.is_authorized: bool = self._authorizer_settings is not None
         self._topic_defaults: TopicDefaults | None = None
+        #: By config and node: handlers ask for the same few with each request.
+        self._broker_values: dict[tuple[str, int], Any] = {}
         self._authorizer: Authorizer | None = None
         self._replay = MetadataReplay(cluster)
         self._ids: dict[str, UUID] = {}
@@ -173,10 +175,13 @@ class View:
 
     def broker_value(self, name: str, node_id: int | None = None) -> Any:
         """A broker's config as its type, the controller's by default; None where it has none."""
-        broker = self.broker_configs(self.controller if node_id is None else node_id)
-        config = self.definitions.brokers[name]
-        found = broker.find((name,))
-        return parse(config, config.default if found is None else found[1])
+        node = self.controller if node_id is None else node_id
+        if (name, node) not in self._broker_values:
+            config = self.definitions.brokers[name]
+            found = self.broker_configs(node).find((name,))
+            text = config.default if found is None else found[1]
+            self._broker_values[name, node] = parse(config, text)
+        return self._broker_values[name, node]
 
     def topic_value(self, topic: str, name: str) -> Any:
         """A topic's config as its type; where the topic has none it is the controller's."""
@@ -233,6 +238,7 @@ class View:
                 self._forget(removed)
             elif isinstance(record, ConfigRecord) and record.resource_type == BROKER_RESOURCE:
                 self._topic_defaults = None
+                self._broker_values.clear()
             elif isinstance(record, AccessControlEntryRecord | RemoveAccessControlEntryRecord):
                 self._authorizer = None
 

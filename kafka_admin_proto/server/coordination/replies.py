@@ -15,16 +15,23 @@ class Reply:
     """The response to one request; ``sent`` are called with its key once it is there."""
 
     def __init__(self, sent: Sequence[Callable[[WaitKey], None]]) -> None:
-        self.key: WaitKey = (uuid4(), -1)
         self.response: Message | None = None
+        self._key: WaitKey = None
         self._sent = sent
+
+    @property
+    def key(self) -> WaitKey:
+        """The key of answers that wait for it, made for the first one: most are there at once."""
+        if self._key is None:
+            self._key = (uuid4(), -1)
+        return self._key
 
     def send(self, response: Message) -> None:
         """Give the response; only the first one counts."""
         if self.response is None:
             self.response = response
-            for each in self._sent:
-                each(self.key)
+            for each in self._sent if self._key is not None else ():
+                each(self._key)
 
 
 def answer_of(reply: Reply, empty: Message, mend: Callable[[Any], None] = lambda _: None) -> Answer:

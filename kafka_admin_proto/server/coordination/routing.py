@@ -7,6 +7,7 @@ another broker leads it, that one loads its state from the partition's log.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from uuid import UUID
 
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
     from kafka_admin_proto.server.state import State
 
+#: So many keys, each of at most 32 KiB, have their partitions kept: clients name theirs each time.
+_KEYS = 100
 ShardT = TypeVar("ShardT", bound=CoordinatorShard)
 
 
+@lru_cache(_KEYS)
 def partition_of(key: str, partitions: int) -> int:
     """The partition, of so many, whose leader coordinates a key."""
     return (string_hash(key) & 0x7FFFFFFF) % partitions

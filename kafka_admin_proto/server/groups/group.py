@@ -35,6 +35,8 @@ class Group:
         self.protocol: str | None = None
         self.leader: str | None = None
         self.members: dict[str, Member] = {}
+        #: How many members support each protocol.
+        self._supporters: Counter[str] = Counter()
         #: Static members: instance id → member id.
         self.static: dict[str, str] = {}
         #: Ids that were given to clients which have not joined with them yet.
@@ -66,14 +68,25 @@ class Group:
             self.static[member.instance_id] = member.id
         if self.leader is None:
             self.leader = member.id
+        if member.id in self.members:  # of a record that has it twice
+            self.change_protocols(self.members[member.id], [])
         self.members[member.id] = member
+        self._supporters.update(_names(member.protocols))
         self.pending_joins.discard(member.id)
+
+    def change_protocols(self, member: Member, protocols: Protocols) -> None:
+        """Take what a member supports from now on."""
+        self._supporters -= Counter(_names(member.protocols))
+        self._supporters.update(_names(protocols))
+        member.protocols = protocols
 
     def remove(self, member_id: str) -> None:
         """Remove a member, or an id without one; another member leads then."""
         removed = self.members.pop(member_id, None)
-        if removed is not None and removed.instance_id is not None:
-            self.static.pop(removed.instance_id, None)
+        if removed is not None:
+            self.change_protocols(removed, [])
+            if removed.instance_id is not None:
+                self.static.pop(removed.instance_id, None)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
         self.pending_joins.discard(member_id)
@@ -113,7 +126,9 @@ class Group:
     @property
     def all_joined(self) -> bool:
         """Whether every known member waits for the next generation."""
-        return not self.pending_joins and self.waiting_joins == len(self.members)
+        return not self.pending_joins and all(
+            each.join is not None for each in self.members.values()
+        )
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -133,8 +148,7 @@ class Group:
 
     def _candidates(self) -> set[str]:
         """The protocols that all members support."""
-        counts = Counter(name for each in self.members.values() for name in dict(each.protocols))
-        return {name for name, count in counts.items() if count == len(self.members)}
+        return {name for name, count in self._supporters.items() if count == len(self.members)}
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Whether a member with these protocols can join."""
@@ -234,6 +248,10 @@ class Group:
         """Answer a SyncGroup that waits; whether there was one."""
         reply, member.sync = member.sync, None
         return _sent(reply, response)
+
+
+def _names(protocols: Protocols) -> set[str]:
+    return {name for name, _ in protocols}
 
 
 def _sent(reply: Reply | None, response: JoinGroupResponse | SyncGroupResponse) -> bool:

@@ -120,7 +120,7 @@ def _join_known(shard: Shard, group: Group, joining: Joining) -> None:
         or (group.state == "CompletingRebalance" and changed)
         or (group.state == "Stable" and (changed or group.leader == member_id))
     ):
-        _update(member, joining)
+        _update(group, member, joining)
         prepare_or_complete(shard, group)
     elif group.state in ("CompletingRebalance", "Stable"):  # its last answer was lost, perhaps
         response = group.joined(member_id)
@@ -152,8 +152,8 @@ def _add(shard: Shard, group: Group, joining: Joining, member_id: str) -> None:
     prepare_or_complete(shard, group)
 
 
-def _update(member: Member, joining: Joining) -> None:
-    member.protocols = joining.protocols
+def _update(group: Group, member: Member, joining: Joining) -> None:
+    group.change_protocols(member, joining.protocols)
     member.rebalance_timeout_ms = joining.rebalance_timeout_ms
     member.session_timeout_ms = joining.request.session_timeout_ms
     member.join = joining.reply
@@ -168,7 +168,7 @@ def _replace_static(shard: Shard, group: Group, joining: Joining, member_id: str
     member = group.replace_static(instance_id, member_id)
     before = msgspec.structs.replace(member)
     expect_heartbeat(shard, group, member_id)
-    _update(member, joining)
+    _update(group, member, joining)
     if group.state == "CompletingRebalance":  # the leader may assign to the old id by now
         prepare(shard, group)
         return
@@ -178,7 +178,7 @@ def _replace_static(shard: Shard, group: Group, joining: Joining, member_id: str
 
     def stored(code: int) -> None:
         if code:
-            member.protocols = before.protocols
+            group.change_protocols(member, before.protocols)
             member.rebalance_timeout_ms = before.rebalance_timeout_ms
             member.session_timeout_ms = before.session_timeout_ms
             member.join = None

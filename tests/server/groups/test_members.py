@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
@@ -12,6 +14,8 @@ from kafka_admin_proto.messages.offset_delete_request import (
     OffsetDeleteRequestTopic,
 )
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.groups.group import Group
+from kafka_admin_proto.server.groups.members import Member
 from tests.server.groups.coordinated import DELAY_S, SESSION_S, Coordinated
 
 
@@ -30,8 +34,8 @@ def test_the_first_members_have_time_to_come() -> None:
     assert other.members == []
     waiting = cluster.sync(other.member_id, 1)
     assert waiting.waits
-    given = {leader.member_id: b"one", other.member_id: b"two"}
-    assert cluster.sync(leader.member_id, 1, given).response.assignment == b"one"
+    assigned = {leader.member_id: b"one", other.member_id: b"two"}
+    assert cluster.sync(leader.member_id, 1, assigned).response.assignment == b"one"
     assert waiting.response.assignment == b"two"
     assert cluster.described().group_state == "Stable"
 
@@ -206,3 +210,31 @@ def test_offsets_of_no_group_are_not_deleted(topic: str | None, group: str, code
     """Also where no partition is left that there is: the coordinator is asked all the same."""
     rows = [OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(0)])] if topic else []
     assert Coordinated().ask(m.OffsetDeleteRequest(group, rows)).error_code == code
+
+
+PROTOCOLS = st.lists(
+    st.tuples(st.sampled_from(["range", "roundrobin", "sticky"]), st.just(b"")), max_size=4
+)
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 3), st.none() | PROTOCOLS), max_size=12))
+def test_a_group_supports_what_all_members_do(
+    steps: list[tuple[int, list[tuple[str, bytes]] | None]],
+) -> None:
+    """However members come, join again with other protocols, start again and go."""
+    group = Group("g", 0)
+    for number, protocols in steps:
+        name, instance = f"m{number}", f"i{number}"
+        if protocols is None:
+            group.remove(group.static.get(instance, name))
+        elif instance not in group.static:
+            member = Member(name, instance, "c", "h", 1, 1, protocols)
+            group.add(member, "consumer")
+        elif number % 2:
+            group.change_protocols(group.members[group.static[instance]], protocols)
+        else:
+            group.replace_static(instance, f"{name}+{len(group.static[instance])}")
+    group.state = "Stable"
+    names = [{name for name, _ in each.protocols} for each in group.members.values()]
+    for name in ("range", "roundrobin", "sticky") if names else ():
+        assert group.supports("consumer", [(name, b"")]) is all(name in each for each in names)
