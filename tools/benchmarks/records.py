@@ -14,10 +14,9 @@ import argparse
 import contextlib
 import os
 import platform
-import signal
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +38,7 @@ from tools.benchmarks.record_load import (
     until_answered,
 )
 from tools.benchmarks.request_load import Load, load
-from tools.benchmarks.server import MIB, Figure, Server, ours, pin, real, table
+from tools.benchmarks.server import MIB, Figure, Server, in_turn, ours, pin, real, table
 from tools.kafka_releases import NEWEST
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-records.md"
@@ -117,7 +116,7 @@ def measure(options: argparse.Namespace) -> Results:
         for number in range(-_WARM_UP_ROUNDS, options.rounds):
             rounds = results if number >= 0 else Results()
             mb, seconds = options.mb, options.seconds
-            turns = partial(_in_turn, running)
+            turns = partial(in_turn, running)
             rounds.produced.append([produce(each, "records", mb) for each in turns()])
             rounds.consumed.append([consume(each, "records", mb) for each in turns()])
             rounds.single_ms.append(
@@ -142,22 +141,6 @@ def measure(options: argparse.Namespace) -> Results:
                 produce(server, "short", options.retained_mb)
             results.peak_bytes.append(*peak)
     return results
-
-
-def _in_turn(running: Sequence[Server]) -> Iterator[Server]:
-    """Each server while all others stand still: they share its processor.
-
-    What one compiles or frees behind its answers would be the time of the next one.
-    """
-    for server in running:
-        others = [each for each in running if each is not server]
-        for each in others:
-            os.kill(each.pid, signal.SIGSTOP)
-        try:
-            yield server
-        finally:
-            for each in others:
-                os.kill(each.pid, signal.SIGCONT)
 
 
 def _servers(

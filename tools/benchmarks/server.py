@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -137,14 +138,15 @@ def measure(options: argparse.Namespace) -> Results:
             _create(server, options.topics)
         for title, (requests, version) in _REQUESTS.items():
             frames = [request_frame(each, version) for each in requests]
-            sizes = [_checked_size(server, frames[0], options.topics) for server in running]
-            asked = list(zip(running, sizes, strict=True))
-            for server, size in asked:
-                load(server.address, server.pid, frames, size, options.clients, options.warm_up)
+            sizes = {each.pid: _checked_size(each, frames[0], options.topics) for each in running}
+
+            count = options.clients
+            for each in running:
+                load(each.address, each.pid, frames, sizes[each.pid], count, options.warm_up)
             results.rounds[title] = [
                 [
-                    load(each.address, each.pid, frames, size, options.clients, options.seconds)
-                    for each, size in asked
+                    load(each.address, each.pid, frames, sizes[each.pid], count, options.seconds)
+                    for each in in_turn(running)
                 ]
                 for _ in range(options.rounds)
             ]
@@ -223,6 +225,23 @@ def _checked_size(server: Server, data: bytes, topics: int) -> int:
     if body is None or fault:
         raise SystemExit(f"port {server.port} answered {type(body).__name__} with {fault}")
     return size
+
+
+def in_turn(running: Sequence[Server]) -> Iterator[Server]:
+    """Each server while all others stand still: they share its processor.
+
+    What one compiles or frees behind its answers would be the time of the next one. A broker that
+    stands still for its session of nine seconds is fenced.
+    """
+    for server in running:
+        others = [each for each in running if each is not server]
+        for each in others:
+            os.kill(each.pid, signal.SIGSTOP)
+        try:
+            yield server
+        finally:
+            for each in others:
+                os.kill(each.pid, signal.SIGCONT)
 
 
 def pin(processors: Sequence[int]) -> None:
@@ -305,7 +324,8 @@ its first line is that of its log.
 
 The server has one processor, and {options.clients} clients the other, each with one request on its
 way. Metadata is that of {options.topics} topics of three partitions; CreateTopics has one topic of
-three partitions with one config. Each was asked for {options.warm_up:g} seconds before.
+three partitions with one config. Each was asked for {options.warm_up:g} seconds before, and stands
+still while the other one is asked.
 
 {table(requests)}"""
 

@@ -180,7 +180,8 @@ def fetch_runtime(release: str) -> list[Path]:
 
 def fetch_application(name: str) -> list[Path]:
     """The jars that run "streams" or "connect", dependencies included."""
-    return _fetch_with_dependencies(name, APPLICATIONS[name])
+    wanted = APPLICATIONS[name]
+    return _fetch_with_dependencies(f"{name}-{wanted[0].rpartition(':')[2]}", wanted)
 
 
 def _fetch_with_dependencies(name: str, wanted: Sequence[str]) -> list[Path]:
