@@ -86,6 +86,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.groups.lag import GroupLag as GroupLag
     from kafka_admin_proto.admin.operations.groups.lag import PartitionLag as PartitionLag
     from kafka_admin_proto.admin.operations.groups.model import AlteredOffset as AlteredOffset
+    from kafka_admin_proto.admin.operations.groups.model import (
+        DeletedShareOffsets as DeletedShareOffsets,
+    )
     from kafka_admin_proto.admin.operations.groups.model import GroupDescription as GroupDescription
     from kafka_admin_proto.admin.operations.groups.model import GroupListing as GroupListing
     from kafka_admin_proto.admin.operations.groups.model import GroupMember as GroupMember
@@ -96,6 +99,8 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.groups.model import MemberToRemove as MemberToRemove
     from kafka_admin_proto.admin.operations.groups.model import NewOffset as NewOffset
     from kafka_admin_proto.admin.operations.groups.model import RemovedMember as RemovedMember
+    from kafka_admin_proto.admin.operations.groups.model import ShareOffset as ShareOffset
+    from kafka_admin_proto.admin.operations.groups.model import ShareOffsets as ShareOffsets
     from kafka_admin_proto.admin.operations.groups.model import StreamsMember as StreamsMember
     from kafka_admin_proto.admin.operations.groups.model import StreamsTasks as StreamsTasks
     from kafka_admin_proto.admin.operations.groups.model import StreamsTopology as StreamsTopology

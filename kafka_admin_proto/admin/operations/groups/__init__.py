@@ -8,6 +8,7 @@ from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.groups import describing, listing, removal
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
+    DeletedShareOffsets,
     GroupDescription,
     GroupListing,
     GroupOffsets,
@@ -15,11 +16,17 @@ from kafka_admin_proto.admin.operations.groups.model import (
     MemberToRemove,
     NewOffset,
     RemovedMember,
+    ShareOffsets,
 )
 from kafka_admin_proto.admin.operations.groups.offsets import (
     commit_offsets,
     delete_offsets,
     fetch_offsets,
+)
+from kafka_admin_proto.admin.operations.groups.share_offsets import (
+    alter_share_offsets,
+    delete_share_offsets,
+    describe_share_offsets,
 )
 
 
@@ -107,6 +114,42 @@ class GroupOperations(Caller):
         Those of topics that members are subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC.
         """
         return await delete_offsets(self, group, partitions, timeout)
+
+    async def list_share_group_offsets(
+        self,
+        groups: Mapping[str, Iterable[tuple[str, int]] | None],
+        *,
+        timeout: float | None = None,
+    ) -> list[ShareOffsets]:
+        """Where share groups begin to read (topic, partition) pairs, or with None all they read.
+
+        Pairs that a group has not begun to read have None (KIP-932, KIP-1226). As coordinators
+        answer, a name without a share group has no offsets, and no error.
+        """
+        return await describe_share_offsets(self, groups, timeout)
+
+    async def alter_share_group_offsets(
+        self,
+        group: str,
+        offsets: Mapping[tuple[str, int], int],
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredOffset]:
+        """Let a share group begin at other offsets, by (topic, partition).
+
+        What was delivered and not acknowledged of them is forgotten. A group with members answers
+        NON_EMPTY_GROUP.
+        """
+        return await alter_share_offsets(self, group, offsets, timeout)
+
+    async def delete_share_group_offsets(
+        self, group: str, topics: Iterable[str], *, timeout: float | None = None
+    ) -> list[DeletedShareOffsets]:
+        """Delete where a share group begins in topics: it begins anew as its configs say.
+
+        A group with members answers NON_EMPTY_GROUP.
+        """
+        return await delete_share_offsets(self, group, topics, timeout)
 
     async def remove_group_members(
         self,

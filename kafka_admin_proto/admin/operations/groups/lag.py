@@ -14,17 +14,24 @@ from kafka_admin_proto.admin.operations.groups.model import (
     GroupMember,
     GroupOffset,
     GroupOffsets,
+    ShareOffset,
+    ShareOffsets,
 )
 from kafka_admin_proto.admin.operations.partitions.records import ListedOffset, RecordOperations
 from kafka_admin_proto.admin.retry import Deadline
+
+#: The type of groups whose offsets have apis of their own.
+SHARE = "share"
 
 
 class PartitionLag(msgspec.Struct, frozen=True):
     """A partition that a group has committed an offset of, or that a member of it reads.
 
     ``offset`` is None where none is committed, ``member_id`` where no member reads the partition.
-    ``lag`` is in offsets, None where it is not known: without an ``offset`` or an ``end_offset``.
-    ``error`` says why one of the two could not be looked up.
+    Of a share group it is where the group begins, and ``member_id`` is the first of the members.
+    ``lag`` is in offsets, of a share group in records that it has still to read; None where it is
+    not known: without an ``offset`` or an ``end_offset``. ``error`` says why one of the two could
+    not be looked up.
     """
 
     topic: str
@@ -61,9 +68,15 @@ class LagOperations(GroupOperations, RecordOperations):
         """Groups of any type, in order, with their lag in offsets behind the ends of the logs."""
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         described = await self.describe_groups(groups, timeout=deadline.left)
-        known = dict.fromkeys(each.group_id for each in described if each.error is None)
-        found = await self.list_group_offsets(known, timeout=deadline.left)
-        committed = {each.group_id: each for each in found}
+        known = [each for each in described if each.error is None]
+        own: list[GroupOffsets | ShareOffsets] = []
+        own += await self.list_group_offsets(
+            {each.group_id: None for each in known if each.type != SHARE}, timeout=deadline.left
+        )
+        own += await self.list_share_group_offsets(
+            {each.group_id: None for each in known if each.type == SHARE}, timeout=deadline.left
+        )
+        committed = {each.group_id: each for each in own}
         pairs = [(each, committed.get(each.group_id, GroupOffsets(each.group_id)))
                  for each in described]  # fmt: skip
         places = sorted({place for pair in pairs for place in group_partitions(*pair)})
@@ -79,17 +92,23 @@ def group_failure(group: GroupDescription) -> Failure:
     return group.error, group.message
 
 
-def group_partitions(group: GroupDescription, committed: GroupOffsets) -> list[Partition]:
+def group_partitions(
+    group: GroupDescription, committed: GroupOffsets | ShareOffsets
+) -> list[Partition]:
     """The partitions that a group has committed an offset of or reads, sorted, each once."""
     offsets = ((each.topic, each.partition) for each in committed.offsets)
     return sorted({*offsets, *_readers(group)})
 
 
 def partition_lags(
-    group: GroupDescription, committed: GroupOffsets, ends: Mapping[Partition, ListedOffset]
+    group: GroupDescription,
+    committed: GroupOffsets | ShareOffsets,
+    ends: Mapping[Partition, ListedOffset],
 ) -> list[PartitionLag]:
     """The lag of each of the ``group_partitions``; ``ends`` has the end of the log of each."""
-    offsets = {(each.topic, each.partition): each for each in committed.offsets}
+    offsets: dict[Partition, GroupOffset | ShareOffset] = {
+        (each.topic, each.partition): each for each in committed.offsets
+    }
     readers = _readers(group)
     return [
         _lag(
@@ -105,16 +124,18 @@ def idle_members(group: GroupDescription) -> Sequence[GroupMember]:
 
 
 def _readers(group: GroupDescription) -> dict[Partition, GroupMember]:
-    return {
-        (each.topic, partition): member
-        for member in group.members
-        for each in member.assignment or ()
-        for partition in each.partitions
-    }
+    found: dict[Partition, GroupMember] = {}
+    for member in group.members:
+        for each in member.assignment or ():
+            for partition in each.partitions:
+                found.setdefault((each.topic, partition), member)
+    return found
 
 
 def _group_lag(
-    group: GroupDescription, committed: GroupOffsets, ends: Mapping[Partition, ListedOffset]
+    group: GroupDescription,
+    committed: GroupOffsets | ShareOffsets,
+    ends: Mapping[Partition, ListedOffset],
 ) -> GroupLag:
     error, message = (
         group_failure(group) if committed.error is None else (committed.error, committed.message)
@@ -122,18 +143,26 @@ def _group_lag(
     return GroupLag(group, partition_lags(group, committed, ends), error, message)
 
 
-def _lag(offset: GroupOffset, end: ListedOffset, member: GroupMember | None) -> PartitionLag:
+def _lag(
+    offset: GroupOffset | ShareOffset, end: ListedOffset, member: GroupMember | None
+) -> PartitionLag:
     end_offset = None if end.error else end.offset
-    unknown = offset.error or offset.offset is None or end_offset is None
+    lag = metadata = None
+    if isinstance(offset, ShareOffset):
+        lag = offset.lag
+    else:
+        metadata = offset.metadata
+        if not offset.error and offset.offset is not None and end_offset is not None:
+            lag = end_offset - offset.offset
     return PartitionLag(
         topic=offset.topic,
         partition=offset.partition,
         offset=offset.offset,
         leader_epoch=offset.leader_epoch,
-        metadata=offset.metadata,
+        metadata=metadata,
         error=offset.error or end.error,
         message=offset.message if offset.error else end.message,
         end_offset=end_offset,
-        lag=None if unknown else (end_offset or 0) - (offset.offset or 0),
+        lag=lag,
         member_id=None if member is None else member.member_id,
     )

@@ -162,6 +162,31 @@ class GroupOffsets(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
+class ShareOffset(msgspec.Struct, frozen=True):
+    """Where a share group begins to read a partition; None where it has not begun to.
+
+    ``lag`` is the number of records that the group still has to read, None where it is not known,
+    as from brokers before 4.2 (KIP-1226).
+    """
+
+    topic: str
+    partition: int
+    offset: int | None
+    leader_epoch: int | None = None
+    lag: int | None = None
+    error: str | None = None
+    message: str | None = None
+
+
+class ShareOffsets(msgspec.Struct, frozen=True):
+    """The start offsets of a share group, sorted by topic and partition."""
+
+    group_id: str
+    offsets: Sequence[ShareOffset] = ()
+    error: str | None = None
+    message: str | None = None
+
+
 class NewOffset(msgspec.Struct, frozen=True):
     """An offset to commit."""
 
@@ -175,6 +200,14 @@ class AlteredOffset(msgspec.Struct, frozen=True):
 
     topic: str
     partition: int
+    error: str | None = None
+    message: str | None = None
+
+
+class DeletedShareOffsets(msgspec.Struct, frozen=True):
+    """A topic whose start offsets a share group has no more, unless there is an error."""
+
+    topic: str
     error: str | None = None
     message: str | None = None
 

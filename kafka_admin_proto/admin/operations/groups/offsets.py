@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-
-import msgspec
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.common.failures import Failure, answer_of, failure
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.groups.altering import Altered, alter, altered
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
     GroupOffset,
@@ -204,21 +203,20 @@ async def commit_offsets(
         ],
     )
 
-    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
+    async def ask(broker: int, seconds: float) -> Altered[Partition]:
         reply = await caller.call_owner(
             request, OffsetCommitResponse, to=broker, timeout=seconds, versions=_COMMIT
         )
-        return {
-            group: _altered(
-                {
-                    (topic.name, partition.partition_index): partition.error_code
-                    for topic in reply.body.topics
-                    for partition in topic.partitions
-                }
-            )
-        }
+        return altered(
+            {
+                (topic.name, each.partition_index): failure(each.error_code)
+                for topic in reply.body.topics
+                for each in topic.partitions
+            }
+        )
 
-    return await _alter(caller, group, values, ask, timeout)
+    found = await alter(caller, group, values, ask, timeout)
+    return [AlteredOffset(*place, *why) for place, why in zip(values, found, strict=True)]
 
 
 async def delete_offsets(
@@ -233,52 +231,14 @@ async def delete_offsets(
         ],
     )
 
-    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, _Altered]:
+    async def ask(broker: int, seconds: float) -> Altered[Partition]:
         reply = await caller.call_owner(request, OffsetDeleteResponse, to=broker, timeout=seconds)
         found = {
-            (topic.name, partition.partition_index): partition.error_code
+            (topic.name, each.partition_index): failure(each.error_code)
             for topic in reply.body.topics
-            for partition in topic.partitions
+            for each in topic.partitions
         }
-        return {group: _altered(found, reply.body.error_code)}
+        return altered(found, failure(reply.body.error_code))
 
-    return await _alter(caller, group, wanted, ask, timeout)
-
-
-class _Altered(msgspec.Struct, frozen=True):
-    """Error codes by partition; ``error`` is that of the whole group."""
-
-    codes: Mapping[Partition, int]
-    error: str | None = None
-    message: str | None = None
-
-
-def _altered(codes: Mapping[Partition, int], code: int = 0) -> _Altered:
-    """A coordinator that has moved or is loading says so in each partition, or of the group."""
-    why = failure(code)
-    if why[0] is None:
-        passing = [each for each in map(failure, codes.values()) if each[0] in TRANSIENT]
-        why = passing[0] if passing else why
-    return _Altered(codes, *why)
-
-
-async def _alter(
-    caller: Caller,
-    group: str,
-    partitions: Iterable[Partition],
-    ask: Callable[[int, list[str], float], Awaitable[Mapping[str, _Altered]]],
-    timeout: float | None,
-) -> list[AlteredOffset]:
-    def failed(group: str, why: Failure) -> _Altered:
-        return _Altered({}, *why)
-
-    (altered,) = await ask_coordinators(
-        caller, [group], KeyType.GROUP, ask, failed, timeout=timeout
-    )
-    results = []
-    for topic, partition in partitions:
-        why: Failure = (altered.error, altered.message)
-        if altered.error is None or (topic, partition) in altered.codes:
-            why = failure(answer_of((topic, partition), altered.codes))
-        results.append(AlteredOffset(topic, partition, *why))
-    return results
+    found = await alter(caller, group, wanted, ask, timeout)
+    return [AlteredOffset(*place, *why) for place, why in zip(wanted, found, strict=True)]

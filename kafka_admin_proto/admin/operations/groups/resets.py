@@ -8,8 +8,12 @@ import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
-from kafka_admin_proto.admin.operations.groups.lag import LagOperations, group_failure
-from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupOffsets
+from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, group_failure
+from kafka_admin_proto.admin.operations.groups.model import (
+    GroupDescription,
+    GroupOffset,
+    GroupOffsets,
+)
 from kafka_admin_proto.admin.operations.partitions.records import LogEnd, log_end, log_ranges
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
@@ -30,9 +34,13 @@ class OffsetReset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OffsetResets(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be committed for a group; ``error`` where the group cannot be looked at."""
+    """What is to be committed for a group; ``error`` where the group cannot be looked at.
+
+    ``type`` is that of the group, as in its description; None where there is no group yet.
+    """
 
     group_id: str
+    type: str | None = None
     offsets: Sequence[OffsetReset] = ()
     error: str | None = None
     message: str | None = None
@@ -55,6 +63,7 @@ class ResetOperations(LagOperations):
     ) -> OffsetResets:
         """Where committed offsets would go; changes nothing, ``alter_group_offsets`` commits them.
 
+        Those of a share group, where it begins, are altered by ``alter_share_group_offsets``.
         ``partitions`` are (topic, partition) pairs; None stands for all that the group has
         committed. One of the others says where to: an end of the log, an offset, the first record
         at or after a time (milliseconds since 1970; the end of the log where there is none), or so
@@ -67,15 +76,15 @@ class ResetOperations(LagOperations):
         if to is not None:
             log_end(to)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        given = None if partitions is None else list(dict.fromkeys(partitions))
-        if given:
-            (found,) = await self.list_group_offsets({group: None}, timeout=deadline.left)
-        else:
-            found = await self.find_committed(group, timeout=deadline.left)
+        (described,) = await self.describe_groups([group], timeout=deadline.left)
+        found = await self._committed(described, deadline)
         committed = {(each.topic, each.partition): each.offset for each in found.offsets}
-        places = list(committed) if given is None else given
-        if found.error is not None or not places:
-            return OffsetResets(group_id=group, error=found.error, message=found.message)
+        places = list(committed if partitions is None else dict.fromkeys(partitions))
+        error, message = found.error, found.message
+        if error is None and not places:
+            error, message = group_failure(described)
+        if error is not None or not places:
+            return OffsetResets(group_id=group, type=described.type, error=error, message=message)
         logs = await log_ranges(self, places, to_time_ms, deadline)
 
         def planned(place: Partition) -> OffsetReset:
@@ -93,44 +102,59 @@ class ResetOperations(LagOperations):
                 new = log.start if to == "earliest" else log.end
             return msgspec.structs.replace(reset, new_offset=log.within(new))
 
-        resets = OffsetResets(group_id=group, offsets=[planned(each) for each in places])
-        if not validate:
-            return resets
-        return refused_by_members(
-            resets, *await self.describe_groups([group], timeout=deadline.left)
-        )
+        offsets = [planned(each) for each in places]
+        resets = OffsetResets(group_id=group, type=described.type, offsets=offsets)
+        return refused_by_members(resets, described) if validate else resets
 
     async def find_committed(
         self, group: str, topics: Iterable[str] | None = None, *, timeout: float | None = None
     ) -> GroupOffsets:
         """The committed offsets of a group, all or those of these topics.
 
-        A group that does not exist has GROUP_ID_NOT_FOUND, from brokers of any age:
-        ``list_group_offsets`` has no error for it from those before 4.0.
+        Those of a share group are where it begins. A group that does not exist has
+        GROUP_ID_NOT_FOUND, from brokers of any age: ``list_group_offsets`` has no error for it from
+        those before 4.0.
         """
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        (found,) = await self.list_group_offsets({group: None}, timeout=deadline.left)
+        (described,) = await self.describe_groups([group], timeout=deadline.left)
+        found = await self._committed(described, deadline)
         error, message = found.error, found.message
         if error is None and not found.offsets:
-            (described,) = await self.describe_groups([group], timeout=deadline.left)
             error, message = group_failure(described)
         wanted = None if topics is None else set(topics)
         offsets = [each for each in found.offsets if wanted is None or each.topic in wanted]
         return GroupOffsets(group, offsets, error, message)
 
+    async def _committed(self, group: GroupDescription, deadline: Deadline) -> GroupOffsets:
+        """All committed offsets of a group, or where it begins."""
+        whole = {group.group_id: None}
+        if group.type != SHARE:
+            (found,) = await self.list_group_offsets(whole, timeout=deadline.left)
+            return found
+        (shared,) = await self.list_share_group_offsets(whole, timeout=deadline.left)
+        offsets = [
+            GroupOffset(
+                each.topic, each.partition, each.offset, each.leader_epoch,
+                error=each.error, message=each.message,
+            )
+            for each in shared.offsets
+        ]  # fmt: skip
+        return GroupOffsets(group.group_id, offsets, shared.error, shared.message)
+
 
 def refused_by_members(resets: OffsetResets, group: GroupDescription) -> OffsetResets:
-    """The resets as a coordinator answers them while the group has members: UNKNOWN_MEMBER_ID."""
+    """The resets as a coordinator answers them while the group has members."""
     if not (count := len(group.members)):
         return resets
+    is_share = group.type == SHARE
+    fault = "its offsets stay" if is_share else "only they may commit offsets"
     message = (
-        f"group {group.group_id} has {counted(count, 'members')}, and only they may commit "
-        f"offsets; stop them first: kap groups describe {group.group_id} --members lists them"
+        f"group {group.group_id} has {counted(count, 'members')}, and {fault}; "
+        f"stop them first: kap groups describe {group.group_id} --members lists them"
     )
+    error = "NON_EMPTY_GROUP" if is_share else "UNKNOWN_MEMBER_ID"
     refused = [
-        each
-        if each.error
-        else msgspec.structs.replace(each, error="UNKNOWN_MEMBER_ID", message=message)
+        each if each.error else msgspec.structs.replace(each, error=error, message=message)
         for each in resets.offsets
     ]
     return msgspec.structs.replace(resets, offsets=refused)

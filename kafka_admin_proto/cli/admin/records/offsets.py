@@ -127,6 +127,8 @@ def reset(
 ) -> Answer:
     """Commit other offsets for a group without members. No offset leaves the log's range.
 
+    A share group begins there: what it had delivered and nobody had acknowledged is forgotten.
+
     \b
     Examples:
       kap offsets reset --group billing --topic orders --to-earliest --dry-run
@@ -171,7 +173,13 @@ def reset(
                    for row in usable],
         )  # fmt: skip
         new = {(row["topic"], row["partition"]): row["new_offset"] for row in usable}
-        results = live.ask(lambda client: client.alter_group_offsets(group, new))
+        results = live.ask(
+            lambda client: (
+                client.alter_share_group_offsets(group, new)
+                if found.type == "share"
+                else client.alter_group_offsets(group, new)
+            )
+        )
         failed = {(each.topic, each.partition): each for each in results if each.error}
         for row in usable:
             each = failed.get((row["topic"], row["partition"]))
@@ -198,7 +206,7 @@ def delete(
     partition: tuple[TopicPartition, ...],
     yes: bool,
 ) -> Answer:
-    """Delete committed offsets of a group.
+    """Delete committed offsets of a group; of a share group where it begins, by whole topics.
 
     \b
     Example:
@@ -209,6 +217,12 @@ def delete(
 
     whole, numbered = split_partitions(topic)
     single = [*partition, *numbered]
+    (described,) = live.ask(lambda client: client.describe_groups([group]))
+    if described.type == "share" and single:
+        raise click.UsageError(
+            f"{group} is a share group, whose offsets are deleted by whole topics: --topic "
+            f"{single[0][0]}"
+        )
     found = live.ask(lambda client: client.find_committed(group))
     unknown = failures.entries("group", [msgspec.to_builtins(found)], "group_id")
     committed = [(each.topic, each.partition) for each in found.offsets]
@@ -223,7 +237,13 @@ def delete(
             yes=yes,
             names=[f"{name}:{number}" for name, number in wanted],
         )
-        results = live.ask(lambda client: client.delete_group_offsets(group, wanted))
+        if described.type == "share":
+            topics = list(dict.fromkeys(name for name, _ in wanted))
+            deleted = live.ask(lambda client: client.delete_share_group_offsets(group, topics))
+            failed = {each.topic: (each.error, each.message) for each in deleted}
+            results = [admin.AlteredOffset(*each, *failed[each[0]]) for each in wanted]
+        else:
+            results = live.ask(lambda client: client.delete_group_offsets(group, wanted))
         items = [{"group_id": group, **each} for each in msgspec.to_builtins(results)]
     fine = sum(
         not item["error"] and (item["topic"], item["partition"]) in committed for item in items

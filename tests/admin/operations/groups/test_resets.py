@@ -14,6 +14,8 @@ from kafka_admin_proto.admin.operations.groups.model import (
     GroupMember,
     GroupOffset,
     GroupOffsets,
+    ShareOffset,
+    ShareOffsets,
 )
 from kafka_admin_proto.admin.operations.groups.resets import ResetOperations, refused_by_members
 from kafka_admin_proto.admin.operations.partitions.records import ListedOffset
@@ -31,12 +33,15 @@ class Client(ResetOperations, FakeCaller):
         self.group, self.fails = group, fails
 
     async def describe_groups(self, groups: Iterable[str], **more: Any) -> list[GroupDescription]:
-        assert self.group is not None, "the group has offsets: it is there"
-        return [self.group]
+        return [self.group or GroupDescription("g", type="classic", state="Empty")]
 
     async def list_group_offsets(self, groups: Mapping[str, Any], **more: Any) -> Any:
         offsets = [GroupOffset("t", *each) for each in COMMITTED.items()]
         return [GroupOffsets("g", [] if self.group else offsets)]
+
+    async def list_share_group_offsets(self, groups: Mapping[str, Any], **more: Any) -> Any:
+        offsets = [ShareOffset("t", *each, lag=1) for each in COMMITTED.items()]
+        return [ShareOffsets("g", offsets)]
 
     async def list_offsets(self, specs: Mapping[Any, Any], **more: Any) -> list[ListedOffset]:
         found = []
@@ -68,6 +73,18 @@ def test_offsets_stay_in_the_log(target: dict[str, Any], wanted: list[int]) -> N
     found = planned(Client(), **target)
     assert [each.new_offset for each in found.offsets] == wanted
     assert [each.offset for each in found.offsets] == list(COMMITTED.values())
+
+
+def test_a_share_group_begins_elsewhere() -> None:
+    members = [GroupMember("m", "c", "h")]
+    for own in ([], members):
+        client = Client(GroupDescription("g", type="share", members=own))
+        found = planned(client, to="earliest", validate=True)
+        assert found.type == "share"
+        assert [(each.offset, each.new_offset) for each in found.offsets] == [(20, 10), (None, 10)]
+        assert {each.error for each in found.offsets} == {"NON_EMPTY_GROUP" if own else None}
+        committed = asyncio.run(client.find_committed("g"))
+        assert [each.offset for each in committed.offsets] == list(COMMITTED.values())
 
 
 @pytest.mark.parametrize("spec", ["earliest", "latest", 7])

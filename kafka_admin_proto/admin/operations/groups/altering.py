@@ -1,0 +1,54 @@
+"""What a group's coordinator answers to a change of several of the group's offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Generic
+
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
+from kafka_admin_proto.admin.operations.common.failures import Failure, answer_of
+from kafka_admin_proto.admin.operations.common.item_results import K
+from kafka_admin_proto.admin.retry import TRANSIENT
+
+
+class Altered(msgspec.Struct, Generic[K], frozen=True):
+    """The failure of each item, Nones for none; ``error`` is that of the whole group."""
+
+    failures: Mapping[K, Failure]
+    error: str | None = None
+    message: str | None = None
+
+
+def altered(failures: Mapping[K, Failure], whole: Failure = (None, None)) -> Altered[K]:
+    """A coordinator that has moved or is loading says so in each item, or of the group."""
+    if whole[0] is None:
+        whole = next((each for each in failures.values() if each[0] in TRANSIENT), whole)
+    return Altered(failures, *whole)
+
+
+async def alter(
+    caller: Caller,
+    group: str,
+    items: Iterable[K],
+    ask: Callable[[int, float], Awaitable[Altered[K]]],
+    timeout: float | None,
+) -> list[Failure]:
+    """The failure of each item, in order; ``ask(broker, seconds)`` asks a coordinator."""
+
+    async def ask_one(broker: int, _: list[str], seconds: float) -> Mapping[str, Altered[K]]:
+        return {group: await ask(broker, seconds)}
+
+    def failed(_: str, why: Failure) -> Altered[K]:
+        return Altered({}, *why)
+
+    (found,) = await ask_coordinators(
+        caller, [group], KeyType.GROUP, ask_one, failed, timeout=timeout
+    )
+    whole: Failure = (found.error, found.message)
+    return [
+        answer_of(each, found.failures) if whole[0] is None or each in found.failures else whole
+        for each in items
+    ]
