@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.profile import SEED
-from tests.server.killed_clients import (
+from tests.server.kills.clients import (
     ClassicMember,
     ConsumerMember,
     KilledClient,
     configs,
     prepare,
 )
-from tests.server.killed_sharers import ShareMember
-from tests.server.killed_transactions import TransactionalProducer
-from tests.server.test_kills import KILLS, LONGEST_S, serve
+from tests.server.kills.producers import TransactionalProducer
+from tests.server.kills.servers import KILLS, LONGEST_S, serve
+from tests.server.kills.sharers import ShareMember
 
 _COORDINATED = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 

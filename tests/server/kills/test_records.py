@@ -26,7 +26,7 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED
 from tests.server.differential.wire import Nodes
-from tests.server.test_kills import KILLS, LONGEST_S, serve
+from tests.server.kills.servers import KILLS, LONGEST_S, serve
 
 _CONFIGS = {
     "internal.segment.bytes": "4000", "index.interval.bytes": "500", "file.delete.delay.ms": "100",

@@ -14,7 +14,7 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import read_batches
 from kafka_admin_proto.records.batches.model import Batch
-from tests.server.killed_clients import PATIENCE_S, KilledClient
+from tests.server.kills.clients import PATIENCE_S, KilledClient
 
 #: Transactions that nobody ends are over soon.
 _TRANSACTION_MS = 400

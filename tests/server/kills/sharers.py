@@ -11,7 +11,7 @@ from kafka_admin_proto.messages import (
     share_acknowledge_request,
     share_fetch_request,
 )
-from tests.server.killed_clients import PATIENCE_S, SHARE_GROUP, KilledClient
+from tests.server.kills.clients import PATIENCE_S, SHARE_GROUP, KilledClient
 
 _ACCEPT, _RELEASE, _REJECT = 1, 2, 3
 

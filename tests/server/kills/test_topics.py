@@ -7,12 +7,8 @@ cluster 50 times.
 from __future__ import annotations
 
 import copy
-import os
 import random
-import subprocess
-import sys
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -38,14 +34,10 @@ from kafka_admin_proto.values import Message
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
-from tests.server.log.stored import SMALL
+from tests.server.kills.servers import KILLS, LONGEST_S, serve
 
-KILLS = int(os.environ.get("KAFKA_ADMIN_PROTO_KILLS", 4 if EXHAUSTIVE else 1))
 _CLIENTS = 3
-LONGEST_S = 0.6
 _CONFIG = "retention.ms"
-#: More files than in other tests are kept: a server that starts reads them all.
-_CONFIGS = {**SMALL, "metadata.max.retention.bytes": "30000"}
 
 #: Topic → its config, None where it was not set.
 Topics = dict[str, str | None]
@@ -94,18 +86,6 @@ class Client(threading.Thread):
         change = [AlterableConfig(_CONFIG, 0, value)]
         resources = [AlterConfigsResource(TOPIC_RESOURCE, name, change)]
         return IncrementalAlterConfigsRequest(resources), 1, after
-
-
-def serve(
-    brokers: int, folder: Path, configs: Mapping[str, str] = _CONFIGS
-) -> tuple[subprocess.Popen[str], str]:
-    command = [sys.executable, "-m", "kafka_admin_proto", "serve", "--data", str(folder)]
-    options = [f"--config={name}={value}" for name, value in configs.items()]
-    process = subprocess.Popen(
-        [*command, "--brokers", str(brokers), *options], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    return process, process.stdout.readline().strip()
 
 
 def served(bootstrap: str) -> Topics:
