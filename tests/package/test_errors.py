@@ -17,7 +17,8 @@ ROOT = "KafkaAdminProtoError"
 #: Exceptions that are caught in the room that raises them.
 INTERNAL = {"ControllerUnavailable", "PatternError", "PolicyError", "BadPatternError",
     "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
-    "NoBatch", "OffsetOutOfRange", "RecordsRefused", "RequestFailure", "Stopped", "ValueChanged",
+    "NoBatch", "OffsetOutOfRange", "RecordsRefused", "RequestFailure", "Stopped", "StrangeRecord",
+    "ValueChanged",
     # of the plugin for pytest, which fails the test with its sentence
     "MarkerError",
     # of the simulation, whose nodes catch them

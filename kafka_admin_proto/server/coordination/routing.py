@@ -7,6 +7,7 @@ another broker leads it, that one loads its state from the partition's log.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from uuid import UUID
@@ -71,16 +72,17 @@ class Coordinators(Generic[ShardT]):
         return self._loaded(topic, number)
 
     def shards(self, view: View, caller: Caller) -> list[ShardT]:
-        """The shards that the broker that was asked leads, in the order of their partitions."""
+        """The shards that the broker that was asked leads, in the order of their partitions.
+
+        Those whose log cannot be read now are left out.
+        """
         topic = view.topic(self.topic_name)
         found = []
         for number in () if topic is None else sorted(topic.partitions):
-            try:
-                hosted(view, caller, topic, number)
-            except ApiFailure:
-                continue
             assert topic is not None
-            found.append(self._loaded(topic, number))
+            with suppress(ApiFailure):
+                hosted(view, caller, topic, number)
+                found.append(self._loaded(topic, number))
         return found
 
     def led(self, key: str) -> ShardT:
@@ -113,7 +115,11 @@ class Coordinators(Generic[ShardT]):
         self._shards.clear()
 
     def _loaded(self, topic: Topic, number: int) -> ShardT:
-        """The shard of a partition that has a leader, loaded if that is new."""
+        """The shard of a partition that has a leader, loaded if that is new.
+
+        Raises ApiFailure if its log cannot be read now, as for a partition whose load has failed in
+        Kafka.
+        """
         partition = topic.partitions[number]
         leads = Leads(partition.leader, partition.leader_epoch)
         found = self._shards.get(number)
@@ -122,7 +128,10 @@ class Coordinators(Generic[ShardT]):
         self._unload(number)
         replicas = self._state.partitions.log(topic, number)
         self._topic_id = topic.id
-        shard = self._shards[number] = self._make(leads, replicas)
+        try:
+            shard = self._shards[number] = self._make(leads, replicas)
+        except ApiFailure:
+            raise ApiFailure(codes.NOT_COORDINATOR) from None
         self._begin(shard)
         return shard
 
@@ -130,7 +139,8 @@ class Coordinators(Generic[ShardT]):
         """Load or unload a partition as its leader has it."""
         leader = topic.partitions[number].leader
         if leader >= 0 and self._state.partitions.runs(leader):
-            self._loaded(topic, number).replicated()
+            with suppress(ApiFailure):
+                self._loaded(topic, number).replicated()
         else:
             self._unload(number)
 

@@ -11,11 +11,15 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_batches, write_batch
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.control import read_control_key
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
+from kafka_admin_proto.server.coordination.loading import LeftOut, StrangeRecord
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.partitions.segments import StoredBatch, read_stored
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
@@ -73,9 +77,15 @@ class CoordinatorShard:
         self._replies: WeakKeyDictionary[Reply, Callable[[int], Message]] = WeakKeyDictionary()
         self._replay()
 
-    def _apply(self, batch: Batch) -> None:
-        """Apply a batch of the log, which the partition had when its leader took over."""
+    def _apply(self, batch: Batch, record: Record) -> None:
+        """Apply a record of a batch that the log had when its leader took over.
+
+        Raises StrangeRecord for one that is left out; nothing has changed then.
+        """
         raise NotImplementedError
+
+    def end_transaction(self, producer_id: int, *, commit: bool) -> None:
+        """A marker of a transaction is in the log."""
 
     @property
     def now_ms(self) -> int:
@@ -179,10 +189,42 @@ class CoordinatorShard:
             each.then(_CODES[codes.REQUEST_TIMED_OUT])
 
     def _replay(self) -> None:
-        """Load all that the partition has."""
+        """Load all that the partition has, but what is damaged or strange.
+
+        Raises ApiFailure if the log cannot be read.
+        """
         log = self._replicas.log
-        offset = log.start_offset
-        while data := log.read(offset, _EVERYTHING, up_to=log.end_offset):
-            for batch in read_batches(data):
-                offset = batch.last_offset + 1
-                self._apply(batch)
+        left_out, offset = LeftOut(log.name), log.start_offset
+        while found := log.batches(offset, _EVERYTHING, up_to=log.end_offset):
+            for each in found:
+                offset = each.last_offset + 1
+                self._load(each, left_out)
+        left_out.end()
+
+    def _load(self, stored: StoredBatch, left_out: LeftOut) -> None:
+        try:
+            batch = read_stored(stored)
+        except ApiFailure as failure:
+            if failure.code != codes.CORRUPT_MESSAGE:
+                raise
+            what = (
+                f"the batch of the offsets {stored.base_offset} to {stored.last_offset} is damaged"
+            )
+            left_out.add(what, failure.message)
+            return
+        for each in batch.records:
+            try:
+                if batch.is_control:
+                    self._apply_marker(batch, each)
+                else:
+                    self._apply(batch, each)
+            except StrangeRecord as fault:
+                left_out.add(f"the record of offset {each.offset} cannot be used", fault)
+
+    def _apply_marker(self, batch: Batch, record: Record) -> None:
+        try:
+            name = read_control_key(record.key).name
+        except DecodeError as error:
+            raise StrangeRecord(error) from None
+        if name in ("COMMIT", "ABORT"):
+            self.end_transaction(batch.producer_id, commit=name == "COMMIT")

@@ -188,7 +188,9 @@ def group_of(name: str, value: GroupMetadataValue, now_ms: int) -> Group:
     group.state_since_ms = value.current_state_timestamp
     group.generation = value.generation
     group.protocol_type = value.protocol_type or None
-    group.protocol, group.leader = value.protocol, value.leader
+    group.protocol = value.protocol
+    if value.leader in group.members:
+        group.leader = value.leader
     group.topics = group.subscribed_topics()
     return group
 

@@ -5,19 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
+from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
 from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
 from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
 from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
+from kafka_admin_proto.messages.share_group_metadata_value import ShareGroupMetadataValue
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.control import read_control_record
-from kafka_admin_proto.records.batches.model import Batch
-from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS
+from kafka_admin_proto.server.coordination.loading import StrangeRecord, check_epoch, read_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.assignors import CLASSES_OF_ASSIGNORS
@@ -36,6 +38,7 @@ from kafka_admin_proto.server.groups.records import (
 from kafka_admin_proto.server.groups.share.group import SHARE_GROUP_KEYS, ShareGroup
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import WaitKey
@@ -235,23 +238,40 @@ class Shard(CoordinatorShard):
         """The partitions of a group with offsets of transactions that are under way."""
         return {place for each in self._pending_offsets.values() for place in each.get(group, ())}
 
-    def _apply(self, batch: Batch) -> None:
-        producer_id = batch.producer_id if batch.is_transactional else None
-        for each in batch.records:
-            if batch.is_control:
-                marker = read_control_record(each.key, each.value).name
-                self.end_transaction(batch.producer_id, commit=marker == "COMMIT")
-                continue
-            found = read_known_record(CONSUMER_OFFSETS, each.key, each.value)
-            key, value = found.key, found.value
-            if isinstance(key, OffsetCommitKey):
-                self._apply_offset(key, value, each.offset, producer_id)
-            elif isinstance(key, GroupMetadataKey):
-                self._apply_group(key, value)
-            elif isinstance(key, CONSUMER_GROUP_KEYS):
-                self._apply_consumer_group(key, value)
-            elif isinstance(key, SHARE_GROUP_KEYS):
-                self._apply_share_group(key, value)
+    def _apply(self, batch: Batch, record: Record) -> None:
+        key, value = read_record(CONSUMER_OFFSETS, record)
+        if isinstance(value, GroupMetadataValue):
+            check_epoch(value.generation)
+        elif isinstance(value, ConsumerGroupMetadataValue | ShareGroupMetadataValue):
+            check_epoch(value.epoch)
+        if isinstance(key, OffsetCommitKey):
+            producer_id = batch.producer_id if batch.is_transactional else None
+            self._apply_offset(key, value, record.offset, producer_id)
+        elif isinstance(key, GroupMetadataKey):
+            self._check_others("classic", key.group, self.consumer_groups, self.share_groups)
+            self._apply_group(key, value)
+        elif isinstance(key, CONSUMER_GROUP_KEYS):
+            classic = {} if self._is_simple(key.group_id) else self.groups
+            self._check_others("consumer", key.group_id, classic, self.share_groups)
+            self._apply_consumer_group(key, value)
+        elif isinstance(key, SHARE_GROUP_KEYS):
+            self._check_others("share", key.group_id, self.groups, self.consumer_groups)
+            self._apply_share_group(key, value)
+        else:
+            raise StrangeRecord(f"no group that is served has a record {key.message_name}")
+
+    def _is_simple(self, name: str) -> bool:
+        """Whether a group has offsets alone, so that a group of another protocol may begin."""
+        group = self.groups.get(name)
+        return group is None or (group.state == "Empty" and group.protocol_type is None)
+
+    @staticmethod
+    def _check_others(kind: str, name: str, *others: Container[str]) -> None:
+        """Raises StrangeRecord for the name of a group of another protocol."""
+        if any(name in each for each in others):
+            raise StrangeRecord(
+                f"it is of a {kind} group, and {shown(name)} is of another protocol"
+            )
 
     def _apply_group(self, key: GroupMetadataKey, value: Message | None) -> None:
         if isinstance(value, GroupMetadataValue):

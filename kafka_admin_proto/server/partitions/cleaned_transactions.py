@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
+from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.control import read_control_key
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.server.partitions.indexes import AbortedRange
@@ -53,7 +54,10 @@ class CleanedTransactions:
         """Whether the transaction that a marker ends has no batches left."""
         if not marker.records:
             return True
-        name = read_control_key(marker.records[0].key).name
+        try:
+            name = read_control_key(marker.records[0].key).name
+        except DecodeError:  # what it marks is not known: it stays
+            return False
         if name == "ABORT":
             entry, has_batches = self._aborted.pop(marker.producer_id, (None, False))
             if entry is not None and has_batches:

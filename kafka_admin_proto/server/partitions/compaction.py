@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.model import NO_TIMESTAMP, Batch, Record
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.cleaned_transactions import CleanedTransactions
 from kafka_admin_proto.server.partitions.headers import stamp
 from kafka_admin_proto.server.partitions.log import PartitionLog
@@ -24,10 +27,22 @@ def compact(log: PartitionLog, now_ms: int) -> None:
 
     What may be cleaned is below the last stable offset, and in segments that are closed and old
     enough. Batches keep their offsets; tombstones stay for delete.retention.ms from when they were
-    first cleaned.
+    first cleaned. A log with a damaged batch is left as it is until the next start.
     """
-    if not log.settings.is_compacted:
+    if not log.settings.is_compacted or log.is_uncleanable:
         return
+    try:
+        _compact(log, now_ms)
+    except ApiFailure as failure:
+        if failure.code != codes.CORRUPT_MESSAGE:
+            raise
+        log.is_uncleanable = True
+        SERVER.warning(
+            "%s is not compacted any more, since a batch is damaged: %s", log.name, failure.message
+        )
+
+
+def _compact(log: PartitionLog, now_ms: int) -> None:
     first = log.cleaned_to
     if not log.start_offset <= first <= log.end_offset:
         first = log.start_offset

@@ -68,6 +68,8 @@ class PartitionLog:
         self.end_offset: int = self.segments[-1].next_offset
         #: The offset up to which compaction has cleaned the log.
         self.cleaned_to: int = stored.cleaned_to
+        #: Whether compaction has met a damaged batch.
+        self.is_uncleanable: bool = False
         #: When the log was flushed last.
         self.flushed_ms: int = now_ms
         self.epochs: LeaderEpochs = LeaderEpochs(stored.epochs, self.store.write_epochs)

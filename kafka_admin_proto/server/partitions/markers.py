@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.control import read_control_record, write_control_record
+from kafka_admin_proto.records.batches.control import (
+    ControlRecord,
+    read_control_record,
+    write_control_record,
+)
 from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.indexes import AbortedRange
 from kafka_admin_proto.server.partitions.producers import CompletedTransaction, Producers
 from kafka_admin_proto.server.partitions.segments import (
@@ -62,6 +69,15 @@ def replay_producers(
             _replay(producers, batch, segment if start >= recovered_from else None)
 
 
+def _control_record(record: Record) -> ControlRecord:
+    """A control record of the log. Raises ApiFailure if it does not read."""
+    try:
+        return read_control_record(record.key, record.value)
+    except DecodeError as error:
+        what = f"the control record of offset {record.offset} does not read: {error}"
+        raise ApiFailure(codes.CORRUPT_MESSAGE, what) from None
+
+
 def _replay(producers: Producers, batch: StoredBatch, recovered: Segment | None) -> None:
     """Apply a stored batch to the producers, and to the index of a recovered segment."""
     header = batch.header
@@ -71,9 +87,11 @@ def _replay(producers: Producers, batch: StoredBatch, recovered: Segment | None)
         producers.append(header)
         return
     for record in read_stored(batch).records:
-        control = read_control_record(record.key, record.value)
+        control = _control_record(record)
         marker = control.message
-        assert isinstance(marker, EndTxnMarker)
+        if not isinstance(marker, EndTxnMarker):
+            what = f"the control record of offset {record.offset} is no marker of a transaction"
+            raise ApiFailure(codes.CORRUPT_MESSAGE, what)
         transaction = producers.append_marker(
             header, marker.coordinator_epoch, record.timestamp,
             is_aborted=control.name == "ABORT",

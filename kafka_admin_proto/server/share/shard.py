@@ -16,12 +16,12 @@ from kafka_admin_proto.messages.share_snapshot_value import ShareSnapshotValue
 from kafka_admin_proto.messages.share_update_key import ShareUpdateKey
 from kafka_admin_proto.messages.share_update_value import ShareUpdateValue
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import (
     SHARE_GROUP_STATE,
-    read_known_record,
     write_known_record,
 )
+from kafka_admin_proto.server.coordination.loading import check_epoch, read_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.state import (
@@ -211,8 +211,8 @@ class ShareStateShard(CoordinatorShard):
     def _write(self, pairs: list[tuple[bytes, bytes | None]], then: Then) -> None:
         def applied(base_offset: int) -> None:
             for offset, (key, value) in enumerate(pairs, base_offset):
-                found = read_known_record(SHARE_GROUP_STATE, key, value)
-                self._apply_record(found.key, found.value, offset)
+                written = Record(offset, -1, key, value)
+                self._apply_record(*read_record(SHARE_GROUP_STATE, written), offset)
 
         self.write(
             pairs, applied, then,
@@ -220,12 +220,13 @@ class ShareStateShard(CoordinatorShard):
             compression=self._config("share.coordinator.state.topic.compression.codec"),
         )  # fmt: skip
 
-    def _apply(self, batch: Batch) -> None:
-        for each in () if batch.is_control else batch.records:
-            found = read_known_record(SHARE_GROUP_STATE, each.key, each.value)
-            self._apply_record(found.key, found.value, each.offset)
+    def _apply(self, batch: Batch, record: Record) -> None:
+        key, value = read_record(SHARE_GROUP_STATE, record)
+        if isinstance(value, ShareSnapshotValue):
+            check_epoch(value.snapshot_epoch)
+        self._apply_record(key, value, record.offset)
 
-    def _apply_record(self, key: Message | None, value: Message | None, offset: int) -> None:
+    def _apply_record(self, key: Message, value: Message | None, offset: int) -> None:
         match key, value:
             case ShareSnapshotKey(), ShareSnapshotValue():
                 place = ShareKey(key.group_id, key.topic_id, key.partition)

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 from kafka_admin_proto.messages.transaction_log_key import TransactionLogKey
 from kafka_admin_proto.messages.transaction_log_value import TransactionLogValue
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.model import Batch
-from kafka_admin_proto.records.segments.known_topics import (
-    TRANSACTION_STATE,
-    read_known_record,
-    write_known_record,
-)
+from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.segments.known_topics import TRANSACTION_STATE, write_known_record
+from kafka_admin_proto.server.coordination.loading import read_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.transactions.transaction import (
@@ -90,13 +87,10 @@ class TransactionShard(CoordinatorShard):
     def _write(self, pairs: list[tuple[bytes, bytes | None]], then: Then, timeout_ms: int) -> None:
         self.write(pairs, lambda _: None, then, timeout_ms=timeout_ms)
 
-    def _apply(self, batch: Batch) -> None:
-        for each in () if batch.is_control else batch.records:
-            found = read_known_record(TRANSACTION_STATE, each.key, each.value)
-            if not isinstance(found.key, TransactionLogKey):
-                continue
-            if isinstance(found.value, TransactionLogValue):
-                one = transaction_of(found.key, found.value)
-                self.transactions[one.transactional_id] = one
-            else:
-                self.transactions.pop(found.key.transactional_id, None)
+    def _apply(self, batch: Batch, record: Record) -> None:
+        key, value = read_record(TRANSACTION_STATE, record)
+        assert isinstance(key, TransactionLogKey)
+        if isinstance(value, TransactionLogValue):
+            self.transactions[key.transactional_id] = transaction_of(key, value)
+        else:
+            self.transactions.pop(key.transactional_id, None)

@@ -7,6 +7,7 @@ import msgspec
 from kafka_admin_proto.messages.transaction_log_key import TransactionLogKey
 from kafka_admin_proto.messages.transaction_log_value import PartitionsSchema, TransactionLogValue
 from kafka_admin_proto.records.segments.known_topics import write_known_record
+from kafka_admin_proto.server.coordination.loading import StrangeRecord
 
 EMPTY, ONGOING = "Empty", "Ongoing"
 PREPARE_COMMIT, PREPARE_ABORT = "PrepareCommit", "PrepareAbort"
@@ -17,6 +18,8 @@ STATES = (
     EMPTY, ONGOING, PREPARE_COMMIT, PREPARE_ABORT, COMPLETE_COMMIT, COMPLETE_ABORT, DEAD,
     EPOCH_FENCE,
 )  # fmt: skip
+#: Those of the states above that a log has: an id that is gone has a tombstone.
+_KEPT_STATES = STATES[:6]
 #: The states of a transaction whose end is decided, and of one that has ended or not begun.
 PREPARED = (PREPARE_COMMIT, PREPARE_ABORT)
 OVER = (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT)
@@ -100,7 +103,12 @@ def written(transaction: Transaction, level: int) -> tuple[bytes, bytes | None]:
 
 
 def transaction_of(key: TransactionLogKey, value: TransactionLogValue) -> Transaction:
-    """The transaction of a record."""
+    """The transaction of a record. Raises StrangeRecord."""
+    if not 0 <= value.transaction_status < len(_KEPT_STATES):
+        raise StrangeRecord(f"no transaction has the state {value.transaction_status}")
+    if value.producer_id < 0 or value.producer_epoch < 0:
+        producer = f"the id {value.producer_id} and the epoch {value.producer_epoch}"
+        raise StrangeRecord(f"no producer has {producer}")
     return Transaction(
         key.transactional_id,
         value.producer_id,

@@ -19,6 +19,7 @@ from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
 from kafka_admin_proto.records.compression import codecs
 from kafka_admin_proto.server.partitions import log as logs
+from kafka_admin_proto.server.partitions.cleaned_transactions import CleanedTransactions
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.headers import split_batches
@@ -160,6 +161,13 @@ def test_check_of_requests(data: bytes, version: int, code: int) -> None:
         check_produced(data, version)
     assert found.value.code == code
     check_produced(made("zstd"), 7)
+
+
+def test_compaction_keeps_a_control_record_that_does_not_read() -> None:
+    batch = Batch.of([Record(0, NOW_MS, b"", None)])
+    batch.is_control = batch.is_transactional = True
+    batch.producer_id = 1
+    assert not CleanedTransactions().is_discarded(batch)
 
 
 @pytest.mark.exhaustive

@@ -49,8 +49,10 @@ def new_target(
         for number in numbers
     }
     counts = topics.counts({each for member in subscribers.values() for each in member.topics})
-    name = group.preferred_assignor(members.values()) or default_assignor
-    found = ASSIGNORS[name](Subscribers(subscribers, are_equal, counts, owners))
+    preferred = group.preferred_assignor(members.values()) or default_assignor
+    # Members whose log is another broker's may prefer one that was configured there.
+    assign = ASSIGNORS.get(preferred, ASSIGNORS[default_assignor])
+    found = assign(Subscribers(subscribers, are_equal, counts, owners))
     records = []
     for member_id in subscribers:
         before, after = group.target.get(member_id), found.get(member_id, {})

@@ -91,6 +91,8 @@ class ShareGroup(ModernGroup[ShareMember]):
                 self.target_ms = value.assignment_timestamp
             case ShareGroupStatePartitionMetadataKey(), ShareGroupStatePartitionMetadataValue():
                 self.partitions = state_partitions(value, now_ms)
+            case ShareGroupStatePartitionMetadataKey(), None:
+                self.partitions = StatePartitions()
 
     def _member(self, member_id: str) -> ShareMember:
         return self.members.get(member_id) or ShareMember(member_id)

@@ -311,6 +311,19 @@ def test_message_sets_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "text"), [(b"", "does not read"), (b"\0\0\0\2", "does not read"),
+                      (b"\0\0\0\x63", "is no marker of a transaction")],
+)  # fmt: skip
+def test_a_control_record_that_is_no_marker_is_refused(folder: Path, key: bytes, text: str) -> None:
+    batch = Batch.of([Record(LAST, NOW_MS, key, None)])
+    batch.is_control = batch.is_transactional = True
+    batch.producer_id, batch.producer_epoch = 2, 0
+    (folder / "t-0" / f"{LAST:020}.log").write_bytes(write_batch(batch))
+    with pytest.raises(KeptFileError, match=f"the control record of offset {LAST} {text}"):
+        opened(folder)
+
+
+@pytest.mark.parametrize(
     ("damage", "code"), [(0, codes.KAFKA_STORAGE_ERROR), (200, codes.CORRUPT_MESSAGE)]
 )
 def test_records_that_are_damaged_later_have_kafkas_codes(
