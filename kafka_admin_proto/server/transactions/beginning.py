@@ -76,6 +76,9 @@ def _next(
     }  # fmt: skip
     if shard.state.release >= (4,):  # 3.9 goes on to show when the last transaction began
         begun["started_ms"] = -1
+    if found.is_exhausted and is_known and known_epoch != found.epoch:
+        # A producer that is no longer the latest one gets no id that would go on for it.
+        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     if found.is_exhausted:
         return found.changed(
             shard.now_ms, producer_id=new_id(), epoch=0,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
+
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
@@ -49,11 +51,11 @@ def end_transaction(
         raise ApiFailure(codes.INVALID_REQUEST)
     found = shard.found(name)
     bumps = client_version >= EPOCH_BUMP
-    is_retry = bumps and _is_retry(shard, found, *producer)
-    if found.producer_id != producer[0] and not is_retry:
-        raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
     if bumps and name in shard.pending:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
+    is_retry = bumps and _is_retry(found, *producer)
+    if found.producer_id != producer[0] and not is_retry:
+        raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
     if not _is_valid(found, producer[1], bumps=bumps, is_retry=is_retry):
         raise ApiFailure(codes.PRODUCER_FENCED)
     if name in shard.pending:
@@ -74,10 +76,8 @@ def end_transaction(
     _prepare(shard, found, prepared, client_version, next_id, then)
 
 
-def _is_retry(shard: TransactionShard, found: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_retry(found: Transaction, producer_id: int, epoch: int) -> bool:
     """Whether a client of version 2 asks once more, which then has an epoch too low."""
-    if found.transactional_id in shard.pending:
-        return False
     overflowed = (
         found.previous_producer_id == producer_id and epoch == MAX_EPOCH - 1 and found.epoch == 0
     )
@@ -93,13 +93,17 @@ def _is_valid(found: Transaction, epoch: int, *, bumps: bool, is_retry: bool) ->
 
 
 def fence(shard: TransactionShard, found: Transaction, then: Then) -> None:
-    """Abort a transaction that is under way, and give its id a higher epoch."""
+    """Abort a transaction that is under way, and give its id a higher epoch.
+
+    By the first version the id has that epoch also if the log takes no record.
+    """
     level, name = shard.level, found.transactional_id
     fenced = found
     if level < EPOCH_BUMP:
         is_last = name in shard.failed_fences or found.epoch == MAX_EPOCH
         epoch = found.epoch if is_last else found.epoch + 1
-        fenced = found.changed(shard.now_ms, epoch=epoch, last_epoch=NO_EPOCH)
+        fenced = msgspec.structs.replace(found, epoch=epoch, last_epoch=NO_EPOCH)
+        shard.transactions[name] = fenced
 
     def prepared(code: int, new: Transaction | None) -> None:
         (shard.failed_fences.add if code else shard.failed_fences.discard)(name)

@@ -182,6 +182,51 @@ def test_an_id_whose_epochs_are_used_up_gets_another(versions: tuple[int, int]) 
     assert producer.end() == 0
 
 
+def test_an_id_whose_epochs_are_used_up_is_not_the_older_producers() -> None:
+    """Only the latest producer of an id goes on with another one (``ProducerIdRotation``)."""
+    producer = _Producer()
+    producer.init()
+    shard = producer.served.state.transactions.led("t")
+    shard.change(shard.found("t").changed(0, epoch=MAX_EPOCH - 1))
+    before = shard.found("t")
+    older = producer.init(known=(producer.id, MAX_EPOCH - 2))
+    assert older.error_code == codes.UNKNOWN_SERVER_ERROR
+    assert shard.found("t") == before
+    assert producer.init(known=(producer.id, MAX_EPOCH - 1)).producer_epoch == 0
+
+
+def test_a_fence_counts_though_the_log_takes_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    producer = _Producer()
+    producer.served.state.cluster.features["transaction.version"] = 1
+    producer.init()
+    producer.begin()
+    shard = producer.served.state.transactions.led("t")
+    refused = codes.COORDINATOR_NOT_AVAILABLE
+    fenced = m.InitProducerIdRequest("t", _TIMEOUT_S * 1000)
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(shard, "write", lambda _, __, then, **___: then(refused))
+            assert producer.served.ask(fenced).error_code == refused
+        assert producer.end() == codes.PRODUCER_FENCED
+    assert (shard.found("t").state, shard.found("t").epoch) == ("Ongoing", 1)
+    assert producer.served.ask(fenced).error_code == codes.CONCURRENT_TRANSACTIONS
+    assert (shard.found("t").state, shard.found("t").epoch) == ("CompleteAbort", 1)
+    assert producer.served.ask(fenced).producer_epoch == 2
+
+
+@pytest.mark.parametrize(("versions", "code"), [
+    (_FIRST, codes.INVALID_PRODUCER_ID_MAPPING), (_SECOND, codes.CONCURRENT_TRANSACTIONS),
+])  # fmt: skip
+def test_what_an_end_meets_first(versions: tuple[int, int], code: int) -> None:
+    """By the second version a change under way comes before the producer's id."""
+    producer = _Producer(versions)
+    producer.init()
+    producer.begin()
+    producer.served.state.transactions.led("t").pending["t"] = "Ongoing"
+    producer.id += 1
+    assert producer.end() == code
+
+
 @pytest.mark.parametrize(
     ("timeout_ms", "code"),
     [
