@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from kafka_admin_proto.messages import (
@@ -33,6 +33,8 @@ PROPERTIES = {
 
 
 _PAUSE_S = 0.05
+#: A difference in a topic's config: the node, counted from 1, and the topic.
+_CONFIG_OF_TOPIC = re.compile(r"node (\d+): DescribeConfigsResponse\.results\[(.+?)\]\.configs")
 
 
 class _Nodes(Protocol):
@@ -52,6 +54,35 @@ class _Real:
         self.start_broker = cluster.start_again
 
 
+class FormerConfigs:
+    """The topics that may have configs of a deleted one of their name at a real node.
+
+    A node that starts reads the log as one change. In it the configs of topics that were created
+    and deleted stay, in every release: Kafka's ConfigurationsDelta looks for what a
+    RemoveTopicRecord takes back in the state before the change. A topic that has such a name later
+    has them at that node, until it is deleted.
+    """
+
+    def __init__(self) -> None:
+        #: By node, from 0 on.
+        self._names: dict[int, set[str]] = {}
+
+    def start(self, node: int, deleted: Iterable[str]) -> None:
+        """A node starts; topics of these names were deleted before."""
+        self._names[node] = set(deleted)
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Topics of these names are deleted, as running nodes see."""
+        gone = set(names)
+        for each in self._names.values():
+            each -= gone
+
+    def explain(self, line: str) -> bool:
+        """Whether a difference is one in such configs."""
+        found = _CONFIG_OF_TOPIC.match(line)
+        return found is not None and found[2] in self._names.get(int(found[1]) - 1, ())
+
+
 class OutageSides(Sides):
     """A step may end a node, or start it again; at most one of them is away then.
 
@@ -66,6 +97,7 @@ class OutageSides(Sides):
         super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state, questions=questions)
         self._of_nodes: tuple[_Nodes, _Nodes] = (_Real(real), ours)
         self._away: set[int] = set()
+        self._former_configs = FormerConfigs()
         #: How many nodes have ended, and by what.
         self.outages: dict[str, int] = {"stop": 0, "kill": 0}
 
@@ -92,6 +124,7 @@ class OutageSides(Sides):
         for side in self._of_nodes:
             side.start_broker(node + 1)
         self._away.discard(node)
+        self._former_configs.start(node, self._former[0])
 
     def settled(self) -> list[str]:
         """The differences of the clusters' states on running nodes, after all changes."""
@@ -124,17 +157,23 @@ class OutageSides(Sides):
                 time.sleep(_PAUSE_S)
 
     def _looked(self) -> list[str]:
-        lines = super()._looked() or self._partitions_and_brokers()
-        return [each for each in lines if not self._differs_in_3_9(each)]
+        before = self._current[0]
+        lines = super()._looked()
+        self._former_configs.delete(
+            name for name in before if before[name] != self._current[0].get(name)
+        )
+        lines = [each for each in lines if not self._is_no_state(each)]
+        return lines or [
+            each for each in self._partitions_and_brokers() if not self._is_no_state(each)
+        ]
 
-    def _differs_in_3_9(self, line: str) -> bool:
+    def _is_no_state(self, line: str) -> bool:
         """Whether a difference is none of the cluster's state.
 
-        Its replicas in sync stand in the order in which they got so. A broker that starts again
-        has the configs of topics that were deleted, where others have their names now.
+        In 3.9 replicas in sync stand in the order in which they got so.
         """
-        return self._state.release < (4,) and (
-            _is_another_order(line) or "DescribeConfigsResponse" in line
+        return self._former_configs.explain(line) or (
+            self._state.release < (4,) and _is_another_order(line)
         )
 
     def _partitions_and_brokers(self) -> list[str]:
