@@ -29,7 +29,7 @@ from kafka_admin_proto.server.state import State
 from tests.admin.live.helpers.kafka_python import kafka_python
 from tests.helpers.profile import draws
 from tests.server.differential.requests import EVERY_REQUEST
-from tests.server.differential.requests.drawing import Ids, RandomDraws
+from tests.server.differential.requests.drawing import Draws, Ids
 from tests.server.differential.wire import Nodes
 from tests.server.faults import test_effects as effects
 from tests.server.faults import test_records as of_records
@@ -197,7 +197,7 @@ def test_drawn_requests_are_answered_as_by_a_cluster_with_the_fault() -> None:
             for each in through.ask(0, ApiVersionsRequest(), 0).api_keys
         }
         for _ in range(_STEPS):
-            step = draw.choice(EVERY_REQUEST)(RandomDraws(draw, 3, versions, ["a", "b"]))
+            step = draw.choice(EVERY_REQUEST)(Draws(draw, 3, versions, ["a", "b"]))
             if step.make is None:
                 continue
             there = {each.name: each.id for each in own.state.cluster.topics.values()}

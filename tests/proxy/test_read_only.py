@@ -19,7 +19,7 @@ from kafka_admin_proto.server.state import State
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.helpers.profile import draws
 from tests.server.differential.requests import EVERY_REQUEST
-from tests.server.differential.requests.drawing import Ids, RandomDraws
+from tests.server.differential.requests.drawing import Draws, Ids
 from tests.server.differential.wire import Nodes
 
 _STEPS = draws(2000)
@@ -66,7 +66,7 @@ def test_drawn_requests_change_nothing(read_only: bool, monkeypatch: pytest.Monk
         }
         monkeypatch.setattr(State, "append", noted)
         for _ in range(_STEPS):
-            step = draw.choice(EVERY_REQUEST)(RandomDraws(draw, 3, versions, ["a", "b"]))
+            step = draw.choice(EVERY_REQUEST)(Draws(draw, 3, versions, ["a", "b"]))
             if step.make is not None:
                 nodes.ask(step.node, step.make(ids), step.version, step.patience_s)
         nodes.close()

@@ -14,8 +14,8 @@ from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED, draws
-from tests.server.differential.machine import run_independent, run_steps
-from tests.server.differential.requests import security
+from tests.server.differential.machine import run_steps
+from tests.server.differential.requests import RAW_REQUEST, security
 from tests.server.differential.requests.drawing import Step
 from tests.server.security.authorizer.test_apis import SECURED
 from tests.server.served import DrawnSteps, Served
@@ -71,7 +71,7 @@ def test_drawn_requests_are_answered_and_replayed(release: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_raw_requests_are_answered(release: str) -> None:
-    run_independent(_Replayed(release), 4 * _STEPS, drawn_seed=SEED)
+    run_steps(_Replayed(release), 4 * _STEPS, drawn_seed=SEED, requests=[RAW_REQUEST])
     secured = _Asked(release, configs=SECURED, users=["admin", "eve"])
-    first, make = security.first_topics, security.RAW_REQUEST
-    run_independent(secured, 4 * _STEPS, drawn_seed=SEED, make=make, first=first)
+    first, requests = security.first_topics, [security.RAW_REQUEST]
+    run_steps(secured, 4 * _STEPS, drawn_seed=SEED, requests=requests, first=first)

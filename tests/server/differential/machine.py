@@ -1,24 +1,16 @@
-"""A state machine of Hypothesis' whose steps are requests to a cluster, or to two at once."""
+"""Random steps, each a request to a cluster, or to two at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    rule,
-    run_state_machine_as_test,
-)
-
-from tests.server.differential.requests import EVERY_REQUEST, RAW_REQUEST
-from tests.server.differential.requests.drawing import Draws, RandomDraws, Step, steps
+from tests.server.differential.requests import EVERY_REQUEST
+from tests.server.differential.requests.drawing import Draws, Step
 from tests.server.differential.requests.topics import first_topics
 
-_STEPS_OF_EXAMPLE = 30
+_STEPS_OF_RUN = 30
 
 
 class Sides(Protocol):
@@ -45,93 +37,34 @@ Report = Callable[[Step, list[str]], None]
 Maker = Callable[[Draws], Step]
 
 
-def _clusters(
-    requests: Sequence[Maker], first: Maker
-) -> Callable[[Sides, Report], RuleBasedStateMachine]:
-    """Each step is a request; an example starts with sides that were reset, and a few topics."""
-
-    class Clusters(RuleBasedStateMachine):
-        def __init__(self, sides: Sides, report: Report) -> None:
-            super().__init__()
-            self.sides = sides
-            self._report = report
-            sides.reset()
-
-        @initialize(step=steps([first]))
-        def begin(self, step: Step) -> None:
-            self.take(step)
-
-        @rule(step=steps(requests))
-        def take(self, step: Step) -> None:
-            lines = self.sides.take(step)
-            if lines:
-                self._report(step, lines)
-
-    return Clusters
-
-
-def fail(step: Step, lines: list[str]) -> None:
-    """The report of tests."""
-    raise AssertionError("\n   ".join([repr(step), *lines]))
-
-
 def run_steps(
     sides: Sides,
-    steps: int,
-    report: Report = fail,
-    drawn_seed: int | None = None,
+    count: int,
+    report: Report | None = None,
+    drawn_seed: int = 0,
     requests: Sequence[Maker] = EVERY_REQUEST,
     first: Maker = first_topics,
 ) -> None:
-    """About so many drawn steps; ``report`` gets those after which something is wrong.
+    """So many steps; each 30 of them begin with sides that are reset, and a few topics.
 
-    Without a seed the steps are the same in each run. With ``fail`` Hypothesis looks for the fewest
-    and plainest steps after which something is wrong. With another report an error, of a node that
-    does not start for one, ends the run: looking for fewer steps would end and start nodes for
-    hours.
+    ``report`` gets those after which something is wrong. Without one the first of them raises
+    AssertionError, with the steps since the sides were reset. An error of a step, such as a node
+    that does not start, ends the run. The same seed draws the same steps, as far as the sides
+    have the same topics; almost all of them are different ones.
     """
-
-    clusters = _clusters(requests, first)
-
-    def machine() -> RuleBasedStateMachine:
-        return clusters(sides, report)
-
-    # Hypothesis only calls it, and its types ask for a class.
-    factory: Any = machine if drawn_seed is None else seed(drawn_seed)(machine)
-    run_state_machine_as_test(
-        factory,
-        settings=settings(
-            max_examples=max(1, steps // _STEPS_OF_EXAMPLE),
-            stateful_step_count=min(steps, _STEPS_OF_EXAMPLE),
-            derandomize=drawn_seed is None,
-            deadline=None,
-            database=None,
-            phases=(Phase.generate, Phase.shrink) if report is fail else (Phase.generate,),
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-
-
-def run_independent(
-    sides: Sides,
-    count: int,
-    report: Report = fail,
-    drawn_seed: int | None = None,
-    make: Maker = RAW_REQUEST,
-    first: Maker = first_topics,
-) -> None:
-    """So many steps of random numbers, which share no more than the topics that are there.
-
-    Of Hypothesis' steps only a quarter are new ones: it varies those that it has taken. Where a
-    single step is at fault, as it is for raw requests, nothing is gained by that.
-    """
-    random = Random(drawn_seed or 0)
+    random = Random(drawn_seed)
+    taken: list[Step] = []
     for number in range(count):
-        if begins := number % _STEPS_OF_EXAMPLE == 0:
+        if begins := number % _STEPS_OF_RUN == 0:
             sides.reset()
-        draws = RandomDraws(random, sides.nodes, sides.versions, sides.existing)
-        step = first(draws) if begins else make(draws)
+            taken.clear()
+        draws = Draws(random, sides.nodes, sides.versions, sides.existing)
+        step = first(draws) if begins else draws.one(requests)(draws)
         if step.user is None and sides.users:
             step.user = draws.one(sides.users)
-        if lines := sides.take(step):
-            report(step, lines)
+        taken.append(step)
+        if not (lines := sides.take(step)):
+            continue
+        if report is None:
+            raise AssertionError("\n   ".join([*map(repr, taken), *lines]))
+        report(step, lines)

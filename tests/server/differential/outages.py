@@ -89,8 +89,6 @@ class OutageSides(Sides):
     What is asked of one that is away is asked of the next one.
     """
 
-    settle_s = 60.0
-
     def __init__(
         self, real: Cluster, ours: SyncCluster, questions: Sequence[tuple[Message, int]] = ()
     ) -> None:

@@ -21,10 +21,10 @@ from pathlib import Path
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.server.configs.real_configs import configs_of, listener_configs_of
-from tests.server.differential.machine import run_independent, run_steps
+from tests.server.differential.machine import run_steps
 from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
-from tests.server.differential.requests import outages, records, security
+from tests.server.differential.requests import RAW_REQUEST, outages, records, security
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
@@ -58,17 +58,8 @@ def both_clusters(
 
     Those of 3.9.2 have the same policies, in Java and in Python.
     """
-    classes, java, python = None, _PATIENT, _PATIENT
-    if release == LAST_WITH_ZOOKEEPER:
-        classes = _compiled(folder / "classes", release)
-        policies = {
-            "create.topic.policy.class.name": TopicPolicy.__name__,
-            "alter.config.policy.class.name": ConfigPolicy.__name__,
-        }
-        java = _PATIENT | policies
-        python = _PATIENT | {
-            config: f"{TopicPolicy.__module__}:{name}" for config, name in policies.items()
-        }
+    classes, java, python = _policies(folder, release)
+    java, python = _PATIENT | java, _PATIENT | python
     with kraft(folder, release, nodes=3, properties=java, classes=classes) as real:
         configs = configs_of(real) | python
         minor = release.rpartition(".")[0]
@@ -103,14 +94,22 @@ def both_with_outages(
 def both_secured(folder: Path, release: str) -> Iterator[Sides]:
     """As ``both_clusters``, with an authorizer and users who log in."""
     listener = Listener("SASL", "SASL_PLAINTEXT", sasl_properties(["PLAIN"], PASSWORDS))
+    classes, java, python = _policies(folder, release)
     properties = {
         **_PATIENT,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": SUPER_USERS,
         "sasl.enabled.mechanisms": "PLAIN",
     }
-    with kraft(folder, release, nodes=3, properties=properties, listeners=[listener]) as real:
-        configs = configs_of(real) | properties | listener_configs_of(real)
+    with kraft(
+        folder,
+        release,
+        nodes=3,
+        properties=properties | java,
+        listeners=[listener],
+        classes=classes,
+    ) as real:
+        configs = configs_of(real) | properties | listener_configs_of(real) | python
         with SyncCluster(
             3,
             release=release.rpartition(".")[0],
@@ -141,7 +140,20 @@ run_records_with_outages = partial(
 run_secured = partial(run_steps, requests=security.REQUESTS, first=security.first_topics)
 
 
-run_raw_secured = partial(run_independent, make=security.RAW_REQUEST, first=security.first_topics)
+run_raw = partial(run_steps, requests=[RAW_REQUEST])
+run_raw_secured = partial(run_steps, requests=[security.RAW_REQUEST], first=security.first_topics)
+
+
+def _policies(folder: Path, release: str) -> tuple[Path | None, dict[str, str], dict[str, str]]:
+    """The folder with classes of a release's policies, their configs in Java, and in Python."""
+    if release != LAST_WITH_ZOOKEEPER:
+        return None, {}, {}
+    policies = {
+        "create.topic.policy.class.name": TopicPolicy.__name__,
+        "alter.config.policy.class.name": ConfigPolicy.__name__,
+    }
+    python = {config: f"{TopicPolicy.__module__}:{name}" for config, name in policies.items()}
+    return _compiled(folder / "classes", release), policies, python
 
 
 def _compiled(folder: Path, release: str) -> Path:
@@ -169,7 +181,7 @@ def main() -> int:
         parser.error("--records goes with --outages or alone, not with --secured")
     count = 0
     both: Callable[[Path, str], contextlib.AbstractContextManager[Sides]] = both_clusters
-    run = run_independent if arguments.raw else run_steps
+    run = run_raw if arguments.raw else run_steps
     if arguments.outages and arguments.records:
         both = partial(both_with_outages, questions=records.questions())
         run = run_records_with_outages

@@ -1,4 +1,4 @@
-"""Drawn steps: differences are reported and the run goes on; an error ends it."""
+"""Drawn steps are different ones; differences do not end a run, and an error does."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tests.server.differential.machine import run_steps
-from tests.server.differential.requests import outages
+from tests.server.differential.machine import Maker, run_steps
+from tests.server.differential.requests import EVERY_REQUEST, RAW_REQUEST, records, security
 from tests.server.differential.requests.drawing import Step
 
-#: Hypothesis takes the steps of a run that failed again, to report them.
-_RUNS_OF_ERROR = 3
-_STEPS = 30
+_STEPS = 40
 
 
 class Sides:
@@ -25,39 +23,54 @@ class Sides:
 
     def __init__(self, breaks_at: int = -1) -> None:
         self._breaks_at = breaks_at
-        self._of_run = 0
-        self.steps = 0
+        self.steps: list[Step] = []
         self.runs = 0
 
     def take(self, step: Step) -> list[str]:
-        self.steps += 1
-        self._of_run += 1
-        if self._of_run == self._breaks_at:
+        self.steps.append(step)
+        if len(self.steps) == self._breaks_at:
             raise ConnectionRefusedError("node 2 does not start")
         return ["something differs"]
 
     def reset(self) -> None:
         self.runs += 1
-        self._of_run = 0
 
 
-def run(sides: Sides) -> list[str]:
+def run(sides: Sides, requests: Sequence[Maker] = EVERY_REQUEST) -> list[str]:
     found = list[str]()
 
     def report(step: Step, lines: list[str]) -> None:
         found.extend(lines)
 
-    run_steps(sides, _STEPS, report, 3, outages.REQUESTS, outages.first_topics)
+    run_steps(sides, _STEPS, report, 3, requests)
     return found
+
+
+@pytest.mark.parametrize(
+    "requests", [EVERY_REQUEST, [RAW_REQUEST], records.REQUESTS, security.REQUESTS]
+)
+def test_steps_are_different_ones(requests: Sequence[Maker]) -> None:
+    """One request again and again would prove little, and the same in each run of CI."""
+    sides = Sides()
+    run(sides, requests)
+    assert len({*map(repr, sides.steps)}) > 0.9 * _STEPS
 
 
 def test_differences_do_not_end_a_run() -> None:
     sides = Sides()
-    assert len(run(sides)) == sides.steps >= _STEPS / 2
+    assert len(run(sides)) == len(sides.steps) == _STEPS
+    assert sides.runs == 2
 
 
 def test_an_error_ends_a_run() -> None:
     sides = Sides(breaks_at=8)
     with pytest.raises(ConnectionRefusedError, match="node 2 does not start"):
         run(sides)
-    assert sides.runs <= _RUNS_OF_ERROR
+    assert len(sides.steps) == 8
+
+
+def test_a_difference_fails_with_the_steps_before_it() -> None:
+    sides = Sides()
+    with pytest.raises(AssertionError) as failed:
+        run_steps(sides, _STEPS)
+    assert str(failed.value) == f"{sides.steps[0]!r}\n   something differs"

@@ -3,7 +3,7 @@
 from tests.server.differential.requests import cluster, configs, topics
 from tests.server.differential.requests.raw import raw
 
-#: What draws a step, as often as it is drawn; the first is what others shrink to.
+#: What draws a step, as often as it is drawn.
 _USUAL = (
     *[topics.create_valid_topics] * 4,
     *[topics.create_topics] * 8,
