@@ -130,4 +130,4 @@ def _wait(node: Node) -> None:
     log = node.folder / "server.log"
     wait_for_line(log, "started (kafka.server.", node.process, after=node.log_start)
     for port in node.ports.values():
-        wait_for_port(port, node.process)
+        wait_for_port(port, node.process, log)

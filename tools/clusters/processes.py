@@ -123,7 +123,7 @@ def wait_for_line(
         raise ClusterError(_failure("did not start", log))
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path | None = None) -> None:
     """Wait until somebody listens on the port; ClusterError if nobody does in time."""
 
     def answers() -> bool:
@@ -133,7 +133,8 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
     if not _within(START_S, answers, process):
         ended = process.poll()
         why = f"after {START_S:.0f} seconds" if ended is None else f"its process ended with {ended}"
-        raise ClusterError(f"nobody listens on port {port}: {why}")
+        what = f"does not listen on port {port}: {why}"
+        raise ClusterError(f"a process {what}" if log is None else _failure(what, log))
 
 
 def _within(seconds: float, happened: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:

@@ -100,8 +100,9 @@ def test_a_started_cluster_accepts(cluster: Cluster, monkeypatch: pytest.MonkeyP
 def test_a_node_that_ends_is_not_waited_for(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ClusterError, match=r"did not start|its process ended with 3"):
+    with pytest.raises(ClusterError, match=r"did not start|its process ended with 3") as failed:
         start_as(cluster, _DEAD, monkeypatch)
+    assert "KafkaRaftServer" in str(failed.value), "its log says why"
 
 
 def test_a_node_is_started_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
