@@ -94,7 +94,7 @@ def list_text(items: Iterable[object]) -> str:
 
 
 def string_hash(text: str) -> int:
-    """As String.hashCode, without its sign."""
+    """As String.hashCode, as an unsigned number of 32 bits."""
     value = 0
     data = text.encode("utf-16-be", "surrogatepass")
     for index in range(0, len(data), 2):
