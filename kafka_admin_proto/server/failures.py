@@ -19,6 +19,14 @@ NOT_AUTHORIZED = {
 }
 #: The text of UNKNOWN_TOPIC_OR_PARTITION, where Kafka sends it.
 NOT_HOSTED = "This server does not host this topic-partition."
+#: The texts of the codes of a broker that does not coordinate a group, where Kafka sends them.
+NOT_COORDINATING = {
+    codes.COORDINATOR_LOAD_IN_PROGRESS: (
+        "The coordinator is loading and hence can't process requests."
+    ),
+    codes.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",
+    codes.NOT_COORDINATOR: "This is not the correct coordinator.",
+}
 #: The most records that one request of a user may make.
 MOST_RECORDS = 10_000
 #: The text of POLICY_VIOLATION for a request that makes more.

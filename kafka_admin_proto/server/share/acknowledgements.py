@@ -55,9 +55,9 @@ class Acknowledging:
         for place, batches in asked.items():
             topic = view.topic_by_id(place[0])
             try:
-                _check(batches, knows_renewal=caller.version >= RENEWS, renews=renews)
                 if topic is None:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_ID)
+                _check(batches, knows_renewal=caller.version >= RENEWS, renews=renews)
                 if topic.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
                 found = broker.find(ShareKey(owner[0], *place))

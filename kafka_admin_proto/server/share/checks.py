@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_COORDINATING, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.share.sessions import Owner
 
 _MEMBER_ID_LENGTH = 36
+_TEXTS = {
+    **NOT_AUTHORIZED,
+    **NOT_COORDINATING,
+    codes.INVALID_GROUP_ID: "The group id is invalid.",
+    codes.NON_EMPTY_GROUP: "The group is not empty.",
+    codes.UNKNOWN_SERVER_ERROR: (
+        "The server experienced an unexpected error when processing the request."
+    ),
+    codes.UNSUPPORTED_VERSION: "The version of API is not supported.",
+}
 
 
 def check_share_version(state: View) -> None:
@@ -26,7 +36,7 @@ def check_share_version(state: View) -> None:
 def check_member_id(member_id: str | None) -> None:
     """Raises ApiFailure for an id that no member has, which are not longer than 36 characters."""
     if not member_id or len(member_id) > _MEMBER_ID_LENGTH:
-        raise ApiFailure(codes.INVALID_REQUEST, "Invalid member id in the request.")
+        raise ApiFailure(codes.INVALID_REQUEST)
 
 
 def check_member(state: View, caller: Caller, group: str | None, member_id: str | None) -> Owner:
@@ -36,10 +46,18 @@ def check_member(state: View, caller: Caller, group: str | None, member_id: str 
     """
     check_share_version(state)
     if group is None:
-        raise ApiFailure(codes.INVALID_REQUEST, "Invalid group id in the request.")
+        raise ApiFailure(codes.INVALID_REQUEST)
     check_group(state, caller, READ, group)
     check_member_id(member_id)
     return group, member_id or ""
+
+
+def text_of(code: int, message: str | None = None) -> str | None:
+    """The message of a refused change of offsets: its own, or else Kafka's text of the code.
+
+    Descriptions have the text of a code only where the broker does not coordinate the group.
+    """
+    return message or _TEXTS.get(code)
 
 
 def lock_ms(view: View, caller: Caller, owner: Owner) -> int:

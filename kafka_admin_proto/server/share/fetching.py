@@ -69,7 +69,8 @@ class ShareReading:
         self.keys: list[WaitKey] = []
         turn = request.share_session_epoch % len(places) if places else 0
         self._places = self._allowed(view, [*places[turn:], *places[:turn]])
-        self.is_over: bool = not self._places or request.max_records <= 0 or self._max_bytes <= 0
+        # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
+        self.is_over: bool = not self._places or 0 in (request.max_records, self._max_bytes)
 
     def _allowed(self, view: View, places: Iterable[Place]) -> list[Place]:
         """The partitions that are there and may be read; others get the row of an error."""

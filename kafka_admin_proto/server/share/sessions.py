@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from kafka_admin_proto.protocol import codes
@@ -69,9 +69,16 @@ class ShareSessions:
             raise ApiFailure(codes.SHARE_SESSION_NOT_FOUND)
         return self._sessions[owner]
 
-    def begin(self, owner: Owner, partitions: Iterable[Place], connection: object) -> ShareSession:
-        """A new session in the place of the member's last one. Raises ApiFailure if full."""
+    def begin(
+        self, owner: Owner, partitions: Collection[Place], connection: object
+    ) -> ShareSession:
+        """A new session in the place of the member's last one.
+
+        Raises ApiFailure if the broker is full, and as Kafka does for a partition that comes twice.
+        """
         self._sessions.pop(owner, None)
+        if len(set(partitions)) < len(partitions):
+            raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
         found = ShareSession(partitions, connection)
         others = sum(len(each.partitions) for each in self._sessions.values())
         if (

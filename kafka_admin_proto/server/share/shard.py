@@ -25,6 +25,7 @@ from kafka_admin_proto.server.coordination.loading import check_epoch, read_reco
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.state import (
+    UNKNOWN_OFFSET,
     ShareKey,
     ShareState,
     StateBatch,
@@ -84,7 +85,7 @@ class ShareStateShard(CoordinatorShard):
             raise ApiFailure(codes.FENCED_STATE_EPOCH)
         snapshot_epoch = 0 if before is None else before.snapshot_epoch + 1
         leader_epoch = 0 if before is None else before.leader_epoch
-        completed = 0 if start_offset >= 0 else -1
+        completed = -1 if start_offset == UNKNOWN_OFFSET else 0
         self._snapshot(
             key,
             ShareState(snapshot_epoch, state_epoch, leader_epoch, start_offset, completed),

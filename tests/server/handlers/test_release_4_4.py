@@ -120,6 +120,24 @@ def test_configs_of_a_group(configs: dict[str, str], fault: str) -> None:
     assert _altered(Served("4.4"), _GROUP, "g", **configs) == (code, fault)
 
 
+@pytest.mark.parametrize("groups", ["consumer", "share", "streams"])
+@pytest.mark.parametrize(("broker", "source"), [("", 3), ("1", 2)])
+def test_internal_configs_of_a_broker_are_shown_there_and_of_groups_once_set(
+    groups: str, broker: str, source: int
+) -> None:
+    served, name = Served("4.4"), f"{groups}.assignor.offload.enable"
+
+    def shown(kind: int, resource: str, config: str) -> list[tuple[str | None, int]]:
+        asked = m.DescribeConfigsRequest([DescribeConfigsResource(kind, resource, None)], True)
+        (found,) = served.ask(asked).results
+        return [(each.value, each.config_source) for each in found.configs if each.name == config]
+
+    assert shown(_BROKER, "1", f"group.{name}") == shown(_GROUP, "g", name) == []
+    changes = {f"group.{name}".replace(".", "_"): "false"}
+    assert _altered(served, _BROKER, broker, **changes)[0] == 0
+    assert shown(_BROKER, "1", f"group.{name}") == shown(_GROUP, "g", name) == [("false", source)]
+
+
 def test_a_groups_internal_configs_are_shown_where_they_are_set() -> None:
     served = Served("4.4")
 

@@ -316,6 +316,44 @@ def test_acknowledgements_that_nobody_may_send() -> None:
     assert one.get(acks(0, 2, _RELEASE)) == [(0, 2, 2)], "a refusal changes nothing"
 
 
+def test_a_session_begins_with_each_partition_once() -> None:
+    """One that comes twice fails it, and ends the member's last session, as in Kafka."""
+    cluster = _ready()
+    one = Fetcher(cluster, "one")
+    one.get()
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    twice = [FetchTopic(topic.id, [FetchPartition(0)])] * 2
+    refused = one.send(topics=twice, share_session_epoch=0, max_wait_ms=0).response
+    assert refused.error_code == codes.UNKNOWN_SERVER_ERROR
+    ended = one.send(share_session_epoch=1, max_wait_ms=0).response
+    assert ended.error_code == codes.SHARE_SESSION_NOT_FOUND
+    one.epoch = 0
+    one.get()
+    assert one.send(topics=twice, max_wait_ms=0).response.error_code == 0
+
+
+@pytest.mark.parametrize("most", ["max_records", "max_bytes"])
+def test_a_member_that_wants_less_than_nothing_sees_errors(most: str) -> None:
+    """Nothing at all is answered with nothing."""
+    cluster = shared_cluster(nodes=2)
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    away = next(n for n, each in topic.partitions.items() if each.leader != cluster.node)
+    for wanted, codes_of_rows in ((0, []), (-1, [codes.NOT_LEADER_OR_FOLLOWER])):
+        response = Fetcher(cluster, "one", away).send(**{most: wanted}).response
+        found = [part.error_code for each in response.responses for part in each.partitions]
+        assert found == codes_of_rows
+
+
+def test_a_topic_that_is_not_there_is_looked_for_before_acknowledgements() -> None:
+    one = Fetcher(_ready(), "one")
+    one.get()
+    foreign = [FetchTopic(UUID(int=9), [FetchPartition(0, acknowledgement_batches=[acks(2, 1)])])]
+    (topic,) = one.send(topics=foreign, max_wait_ms=0).response.responses
+    assert topic.partitions[0].acknowledge_error_code == codes.UNKNOWN_TOPIC_ID
+
+
 def test_aborted_records_reach_nobody() -> None:
     cluster = _ready(share_isolation_level="read_committed")
     topic = cluster.state.topic("orders")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import alter_share_group_offsets_request as alter
+from kafka_admin_proto.messages import describe_share_group_offsets_request as describe
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
 from kafka_admin_proto.server import stored_groups, stored_records
 from kafka_admin_proto.server.groups.share.assignor import assign_shares
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.server.groups.consumers import Consumer
 from tests.server.groups.coordinated import Coordinated
 from tests.server.share.sharing import Sharer, kept_states, shared_cluster
@@ -78,6 +82,7 @@ def test_refused_heartbeats(cluster: Coordinated) -> None:
         ({"rack_id": ""}, codes.INVALID_REQUEST),
     ):
         assert one.beat(**given_fields).error_code == code, given_fields
+    assert one.beat(member_id="x" * 37).error_message is None, "as in Kafka"
     assert one.beat(member_epoch=2).error_code == 0, "the answer with the next one may be lost"
 
 
@@ -258,3 +263,136 @@ def test_every_partition_has_members_in_balance(
     if len({frozenset(each) for each in topics.values()}) == 1:
         sizes = [sum(map(len, each.values())) for each in found.values()]
         assert max(sizes) - min(sizes) <= 1
+
+
+def _altered(
+    cluster: Coordinated, group: str, *topics: alter.AlterShareGroupOffsetsRequestTopic
+) -> Any:
+    return cluster.ask(m.AlterShareGroupOffsetsRequest(group, list(topics)))
+
+
+def _refusals(cluster: Coordinated, group: str) -> dict[str, tuple[int, str | None]]:
+    """How each request about a group's state is refused: the code and its text."""
+    described = m.ShareGroupDescribeRequest([group])
+    rows = [describe.DescribeShareGroupOffsetsRequestGroup(group, None)]
+    (one,) = cluster.ask(described).groups
+    (two,) = cluster.ask(m.DescribeShareGroupOffsetsRequest(rows)).groups
+    three = _altered(cluster, group)
+    four = cluster.ask(m.DeleteShareGroupOffsetsRequest(group, []))
+    return {
+        name: (each.error_code, each.error_message)
+        for name, each in (
+            ("describe", one), ("describe offsets", two), ("alter", three), ("delete", four),
+        )
+    }  # fmt: skip
+
+
+def test_a_coordinator_s_refusals_have_kafkas_texts() -> None:
+    cluster = shared_cluster(nodes=3)
+    Sharer(cluster, "one").join()
+    not_empty = (codes.NON_EMPTY_GROUP, "The group is not empty.")
+    found = _refusals(cluster, "g")
+    assert (found["alter"], found["delete"]) == (not_empty, not_empty)
+    no_id = (codes.INVALID_GROUP_ID, "The group id is invalid.")
+    found = _refusals(cluster, "")
+    assert (found["alter"], found["delete"]) == (no_id, no_id)
+    assert found["describe"] == (codes.INVALID_GROUP_ID, None)
+    cluster.node = cluster.node % 3 + 1
+    elsewhere = (codes.NOT_COORDINATOR, "This is not the correct coordinator.")
+    assert set(_refusals(cluster, "g").values()) == {elsewhere}
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "numbers", "is_refused"),
+    [
+        ("g", "orders", [0], False),
+        ("never", "orders", [0], False),
+        ("g", "none", [], False),
+        ("g", "orders", [], True),
+        ("g", "orders", [0, -1], True),
+        ("", "orders", [0], True),
+    ],
+)
+def test_any_broker_describes_named_partitions(
+    group: str, name: str, numbers: list[int], is_refused: bool
+) -> None:
+    cluster = shared_cluster(nodes=3)
+    topics = [describe.DescribeShareGroupOffsetsRequestTopic(name, numbers)]
+    rows = [describe.DescribeShareGroupOffsetsRequestGroup(group, topics)]
+    text = "The server experienced an unexpected error when processing the request."
+    for cluster.node in (1, 2, 3):
+        (row,) = cluster.ask(m.DescribeShareGroupOffsetsRequest(rows)).groups
+        refused = (codes.UNKNOWN_SERVER_ERROR, text, 0)
+        assert (row.error_code, row.error_message, len(row.topics)) == (
+            refused if is_refused else (0, None, 1)
+        )
+
+
+@pytest.mark.parametrize(("name", "rows"), [("orders", [[0, 1]]), ("none", [[0, 0], [1, 0]])])
+def test_a_described_partition_has_one_row(
+    cluster: Coordinated, name: str, rows: list[list[int]]
+) -> None:
+    topics = [
+        describe.DescribeShareGroupOffsetsRequestTopic(name, each) for each in ([0, 0], [1, 0])
+    ]
+    asked = [describe.DescribeShareGroupOffsetsRequestGroup("g", topics)]
+    (group,) = cluster.ask(m.DescribeShareGroupOffsetsRequest(asked)).groups
+    found = [[part.partition_index for part in each.partitions] for each in group.topics]
+    assert found == rows
+
+
+def test_a_brokers_own_refusals_have_texts_for_changes_of_offsets_alone() -> None:
+    cluster = shared_cluster()
+    cluster.state.cluster.features["share.version"] = 0
+    found = _refusals(cluster, "g")
+    text = "The version of API is not supported."
+    assert found["alter"] == found["delete"] == (codes.UNSUPPORTED_VERSION, text)
+    assert found["describe"] == found["describe offsets"] == (codes.UNSUPPORTED_VERSION, None)
+
+
+@pytest.mark.parametrize(("start", "lag"), [(0, 0), (-1, -1), (-2, 2), (5, -5)])
+def test_the_lag_of_any_start(cluster: Coordinated, start: int, lag: int) -> None:
+    """Of a partition without records; -1 leaves the start to the group's config."""
+    row = alter.AlterShareGroupOffsetsRequestPartition(0, start)
+    altered = alter.AlterShareGroupOffsetsRequestTopic("orders", [row])
+    cluster.send(m.AlterShareGroupOffsetsRequest("new", [altered]))
+    cluster.clock.pass_time(0.001)
+    topics = [describe.DescribeShareGroupOffsetsRequestTopic("orders", [0])]
+    rows = [describe.DescribeShareGroupOffsetsRequestGroup("new", topics)]
+    (group,) = cluster.ask(m.DescribeShareGroupOffsetsRequest(rows)).groups
+    (found,) = group.topics[0].partitions
+    assert (found.start_offset, found.lag) == (start, lag)
+
+
+def test_offsets_of_a_partition_below_0_are_refused_with_all_others(cluster: Coordinated) -> None:
+    """After the group was made, as in Kafka."""
+    number = alter.AlterShareGroupOffsetsRequestPartition
+    rows = [number(0, 0), number(-1, 0)]
+    refused = _altered(cluster, "new", alter.AlterShareGroupOffsetsRequestTopic("orders", rows))
+    assert (refused.error_code, refused.responses) == (codes.UNKNOWN_SERVER_ERROR, [])
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    assert refused.error_message == (
+        "Initialize share group parameters has invalid partitionId - new "
+        f"{topic_id_to_text(topic.id)} -1"
+    )
+    cluster.clock.pass_time(0.001)
+    assert kept_states(cluster) == {}
+    (row,) = cluster.ask(m.ShareGroupDescribeRequest(["new"])).groups
+    assert row.group_state == "Empty"
+
+
+def test_a_topic_that_is_there_makes_a_group_though_no_partition_is_named(
+    cluster: Coordinated,
+) -> None:
+    topic = alter.AlterShareGroupOffsetsRequestTopic
+    number = alter.AlterShareGroupOffsetsRequestPartition
+    for topics, state in (
+        ([], ""),
+        ([topic("none", [number(0, 0)])], ""),
+        ([topic("orders", [])], "Empty"),
+    ):
+        assert _altered(cluster, "new", *topics).error_code == 0
+        cluster.clock.pass_time(0.001)
+        (row,) = cluster.ask(m.ShareGroupDescribeRequest(["new"])).groups
+        assert row.group_state == state, topics

@@ -226,11 +226,11 @@ def _broker(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row
             rows[config] = text, kept[0][2] if kept else DEFAULT, kept
         return rows
     for config in state.definitions.broker:
-        if config.internal:
+        found = broker.find((config.name,))
+        if config.internal and found is None:
             continue
         names = config.synonyms or (config.name,)
         synonyms = _synonyms(state, broker, names, first=config.name)
-        found = broker.find((config.name,))
         text = config.default if found is None else found[1]
         value = to_text(parse(config, text))
         rows[config] = value, synonyms[0][2] if synonyms else DEFAULT, synonyms
@@ -283,9 +283,9 @@ def _group(state: View, name: str, node_id: int) -> dict[ConfigDefinition, _Row]
     own, broker = state.configs(GROUP_RESOURCE, name), state.broker_configs(node_id)
     rows: dict[ConfigDefinition, _Row] = {}
     for config in state.definitions.group:
-        if config.internal and config.name not in own:
-            continue
         name_of_broker = broker_synonym(config.name)
+        if config.internal and config.name not in own and broker.find((name_of_broker,)) is None:
+            continue
         if name_of_broker in state.definitions.brokers:
             synonyms = _synonyms(state, broker, (name_of_broker,))
         else:

@@ -15,7 +15,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.routing import partition_of
-from kafka_admin_proto.server.failures import MALFORMED, NOT_AUTHORIZED
+from kafka_admin_proto.server.failures import MALFORMED, NOT_AUTHORIZED, NOT_COORDINATING
 from kafka_admin_proto.server.java import parse_integer
 from kafka_admin_proto.server.security.authorizer.access import allows, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import (
@@ -40,7 +40,7 @@ _SEVERAL_KEYS = 4
 _SHARE_GROUPS = 6
 _TEXTS = {
     codes.NONE: "NONE",
-    codes.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",
+    **NOT_COORDINATING,
     codes.INVALID_REQUEST: MALFORMED,
     **NOT_AUTHORIZED,
 }

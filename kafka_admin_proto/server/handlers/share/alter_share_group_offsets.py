@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from kafka_admin_proto.messages.alter_share_group_offsets_request import (
     AlterShareGroupOffsetsRequest,
@@ -18,25 +19,29 @@ from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.groups.share.deletion import check_empty
-from kafka_admin_proto.server.groups.share.initializing import (
-    initialize,
-    initializing_record,
-    topics_of,
-)
+from kafka_admin_proto.server.groups.share.initializing import initialize, initializing_record
+from kafka_admin_proto.server.groups.share.records import Initialized
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.server.share.checks import check_share_version
+from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import ShareKey
 from kafka_admin_proto.server.topics.auto_creation import created_topics
 from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from kafka_admin_proto.topic_ids import topic_id_to_text
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
 
+_BELOW = "Initialize share group parameters has invalid partitionId - "
+
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) -> Answer:
-    """Begin anew with partitions that are there; a group that is not there is made."""
+    """Begin anew with partitions that are there; a group that is not there is made.
+
+    For that it is enough that one of the topics is there. As in Kafka a number below 0 is refused
+    only after that.
+    """
     name = request.group_id
     controller_state = state.controller_state
     response = AlterShareGroupOffsetsResponse()
@@ -45,65 +50,90 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
         check_group(state, caller, READ, name)
         if not name:
             raise ApiFailure(codes.INVALID_GROUP_ID)
-        starts = _starts(state, request, caller, response)
+        offsets = _offsets(state, request, caller, response)
         shard = controller_state.coordinators.shard(state, caller, name)
         group = shard.share_group_or_new(name)
         check_empty(group)
     except ApiFailure as failure:
-        return Answer(
-            AlterShareGroupOffsetsResponse(error_code=failure.code, error_message=failure.message)
-        )
-    if not starts:
+        return Answer(_failed(failure.code, failure.message))
+    if not offsets:
         return Answer(response)
-    reply = shard.reply(partial(AlterShareGroupOffsetsResponse, 0))
+    starts = {
+        ShareKey(name, topic_id, number): offset
+        for topic_id, each in offsets.items()
+        for number, offset in each.items()
+    }
+    below = next((each for each in starts if each.partition < 0), None)
+    new = {
+        topic_id: Initialized(
+            shard.topics.name_of(topic_id) or "",
+            frozenset(number for number in each if number >= 0),
+            shard.now_ms,
+        )
+        for topic_id, each in offsets.items()
+    }
+    reply = shard.reply(_failed)
 
     def stored(code: int) -> None:
         for topic in response.responses if code else ():
             for row in topic.partitions:
-                row.error_code = row.error_code or code
+                if not row.error_code:
+                    row.error_code, row.error_message = code, text_of(code)
         reply.send(response)
 
     def marked(code: int) -> None:
-        if code:
+        if code or not starts:
             stored(code)
+            return
+        if below is not None:
+            shown = f"{name} {topic_id_to_text(below.topic_id)} {below.partition}"
+            reply.send(_failed(codes.UNKNOWN_SERVER_ERROR, _BELOW + shown))
             return
         begin = partial(
             initialize, controller_state.share_states, shard, name, group.epoch, starts, stored
         )
         shard.later(object(), 0, begin)  # a key of its own: no other request replaces it
 
-    shard.append([initializing_record(group, topics_of(shard, starts))], marked)
+    shard.append([initializing_record(group, new)], marked)
     answer = answer_of(reply, response)
     if state.topic(SHARE_GROUP_STATE) is None:
         answer.records = created_topics(state, [SHARE_GROUP_STATE], caller)
     return answer
 
 
-def _starts(
+def _failed(code: int, message: str | None = None) -> AlterShareGroupOffsetsResponse:
+    return AlterShareGroupOffsetsResponse(0, code, text_of(code, message))
+
+
+def _offsets(
     state: View,
     request: AlterShareGroupOffsetsRequest,
     caller: Caller,
     response: AlterShareGroupOffsetsResponse,
-) -> dict[ShareKey, int]:
-    """Where partitions begin; all have a row, those that are not there with an error."""
+) -> dict[UUID, dict[int, int]]:
+    """Where partitions begin, by the ids of topics that are there.
+
+    All have a row, those that are not there with an error.
+    """
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
-    found = {}
+    found: dict[UUID, dict[int, int]] = {}
     for each in request.topics:
         topic = state.topic(each.topic_name)
         item = AlterShareGroupOffsetsResponseTopic(each.topic_name)
         response.responses.append(item)
         if topic is not None:
             item.topic_id = topic.id
+            if each.topic_name in allowed:
+                found[topic.id] = {}
         for part in each.partitions:
             row = AlterShareGroupOffsetsResponsePartition(part.partition_index)
             item.partitions.append(row)
             if each.topic_name not in allowed:
                 row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
                 row.error_message = NOT_AUTHORIZED[row.error_code]
-            elif topic is None or part.partition_index not in topic.partitions:
+            elif topic is None or part.partition_index >= len(topic.partitions):
                 row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
                 row.error_message = NOT_HOSTED
             else:
-                key = ShareKey(request.group_id, topic.id, part.partition_index)
-                found[key] = part.start_offset
+                found[topic.id][part.partition_index] = part.start_offset
     return found

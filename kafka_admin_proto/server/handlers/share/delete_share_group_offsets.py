@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +21,7 @@ from kafka_admin_proto.server.groups.share.deletion import check_empty, delete_s
 from kafka_admin_proto.server.groups.share.records import state_record
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
-from kafka_admin_proto.server.share.checks import check_share_version
+from kafka_admin_proto.server.share.checks import check_share_version, text_of
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -35,7 +34,6 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
     """Forget the topics that the group has begun with."""
     name = request.group_id
     response = DeleteShareGroupOffsetsResponse()
-    failed = partial(DeleteShareGroupOffsetsResponse, 0)
     try:
         check_share_version(state)
         check_group(state, caller, DELETE, name)
@@ -45,7 +43,7 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
         group = shard.share_group(name)
         check_empty(group)
     except ApiFailure as failure:
-        return Answer(failed(failure.code, failure.message))
+        return Answer(_failed(failure.code, failure.message))
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
     rows = {}
     for each in request.topics:
@@ -61,7 +59,7 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
         else:
             row.topic_id = topic.id
             rows[topic.id] = row
-    reply = shard.reply(failed)
+    reply = shard.reply(_failed)
 
     def deleted(code: int) -> None:
         for each in rows.values():
@@ -76,3 +74,7 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
 
     delete_states(state.controller_state.share_states, shard, group, rows, deleted)
     return answer_of(reply, response)
+
+
+def _failed(code: int, message: str | None = None) -> DeleteShareGroupOffsetsResponse:
+    return DeleteShareGroupOffsetsResponse(0, code, text_of(code, message))

@@ -5,7 +5,7 @@ Versions: 1 the lag (KIP-1226).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.describe_share_group_offsets_request import (
@@ -20,12 +20,12 @@ from kafka_admin_proto.messages.describe_share_group_offsets_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
-from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_COORDINATING, ApiFailure
 from kafka_admin_proto.server.java import long_sum
 from kafka_admin_proto.server.repeats import Repeats
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
-from kafka_admin_proto.server.share.checks import check_share_version
+from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: DescribeShareGroupOffsetsRequest, caller: Caller) -> Answer:
-    """Describe each group, all its partitions if none are named."""
+    """Describe each group, all its partitions if none are named.
+
+    As in Kafka any broker describes partitions that are named, of any group.
+    """
     rows = []
     repeats = Repeats("partitions of share groups")
     for group in request.groups:
@@ -42,13 +45,12 @@ def handle(state: View, request: DescribeShareGroupOffsetsRequest, caller: Calle
         try:
             check_share_version(state)
             check_group(state, caller, DESCRIBE, name)
-            state.controller_state.coordinators.shard(state, caller, name)
             if group.topics is None:
                 repeats.describe(name)
             topics = _topics(state, caller, group)
             repeats.described(name, sum(len(each.partitions) for each in topics))
         except ApiFailure as failure:
-            code, text = failure.code, failure.message
+            code, text = failure.code, failure.message or NOT_COORDINATING.get(failure.code)
             rows.append(DescribeShareGroupOffsetsResponseGroup(name, [], code, text))
             continue
         rows.append(DescribeShareGroupOffsetsResponseGroup(name, topics))
@@ -58,6 +60,7 @@ def handle(state: View, request: DescribeShareGroupOffsetsRequest, caller: Calle
 def _topics(
     state: View, caller: Caller, group: DescribeShareGroupOffsetsRequestGroup
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
+    """The rows of topics; one that is there has one, with each partition once."""
     name = group.group_id
     if group.topics is None:
         shard = state.controller_state.coordinators.shard(state, caller, name)
@@ -68,7 +71,12 @@ def _topics(
         return [_topic(state, name, each, asked[each]) for each in asked if each in allowed]
     allowed = allowed_topics(state, caller, DESCRIBE, [each.topic_name for each in group.topics])
     rows = []
+    known: dict[str, dict[int, None]] = {}
     for each in group.topics:
+        if each.topic_name in allowed and state.topic(each.topic_name) is not None:
+            _check(name, each.partitions)
+            known.setdefault(each.topic_name, {}).update(dict.fromkeys(each.partitions))
+            continue
         if each.topic_name in allowed:
             rows.append(_topic(state, name, each.topic_name, each.partitions))
             continue
@@ -80,7 +88,14 @@ def _topics(
             for number in each.partitions
         ]
         rows.append(DescribeShareGroupOffsetsResponseTopic(each.topic_name, partitions=parts))
-    return rows
+    return [*rows, *(_topic(state, name, topic, known[topic]) for topic in known)]
+
+
+def _check(group: str, numbers: Collection[int]) -> None:
+    """Raises ApiFailure for what Kafka refuses to ask a share coordinator."""
+    if not group or not numbers or min(numbers) < 0:
+        code = codes.UNKNOWN_SERVER_ERROR
+        raise ApiFailure(code, text_of(code))
 
 
 def _topic(

@@ -64,7 +64,7 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         elif epoch == BEGINS:
             if acknowledges:
                 raise ApiFailure(codes.INVALID_REQUEST)
-            session = broker.sessions.begin(owner, asked, caller.connection)
+            session = broker.sessions.begin(owner, _named(request), caller.connection)
         else:
             session = broker.sessions.found(owner)
             session.go_on(epoch)
@@ -140,6 +140,14 @@ def _check_renewal(request: ShareFetchRequest) -> None:
     """Raises ApiFailure for a request that renews locks and asks for records as well."""
     if request.max_bytes or request.min_bytes or request.max_records or request.max_wait_ms:
         raise ApiFailure(codes.INVALID_REQUEST)
+
+
+def _named(request: ShareFetchRequest) -> list[Place]:
+    return [
+        (topic.topic_id, part.partition_index)
+        for topic in request.topics
+        for part in topic.partitions
+    ]
 
 
 def _forgotten(request: ShareFetchRequest) -> list[Place]:

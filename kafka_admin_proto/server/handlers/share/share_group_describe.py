@@ -14,6 +14,7 @@ from kafka_admin_proto.messages.share_group_describe_response import (
     TopicPartitions,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.failures import NOT_COORDINATING
 from kafka_admin_proto.server.groups.descriptions import described_groups
 from kafka_admin_proto.server.java import set_order
 from kafka_admin_proto.server.share.checks import check_share_version
@@ -36,9 +37,13 @@ def handle(state: View, request: ShareGroupDescribeRequest, caller: Caller) -> A
         describe=lambda shard, name: _described(shard, shard.share_group(name)),
         size=_size,
         topics=_topics,
-        failed=DescribedGroup,
+        failed=_failed,
     )  # fmt: skip
     return Answer(ShareGroupDescribeResponse(groups=rows))
+
+
+def _failed(code: int, message: str | None, name: str) -> DescribedGroup:
+    return DescribedGroup(code, message or NOT_COORDINATING.get(code), name)
 
 
 def _size(member: Member) -> int:
