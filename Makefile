@@ -17,6 +17,8 @@
 #   make bench-speed       the compiled engine beside the fused code, into docs/benchmarks-speed.md
 #   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
 #   make release   wheel and sdist into dist/, each installed by itself and tried
+#   make wheels    the compiled engine's wheels for Linux into dist/, tried on other systems
+#   make test-machine SUITE=sid MACHINE=s390x    tests on another processor, by qemu
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise;
 #                  DEFINITIONS=FOLDER compares a checkout of Kafka's sources
 PYTHON ?= python3
@@ -31,6 +33,7 @@ SPARK  := $(VENV)/.spark
 ENGINE := $(VENV)/.engine
 PYRIGHT := $(VENV)/.pyright
 DOCS   := $(VENV)/.docs
+ZIG    := $(VENV)/.zig
 # Shared by all checkouts; a folder of wheels for each Python, and for each version of what is in it.
 CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kafka-admin-proto
 SHARED := $(shell sed -nE 's/^((construct|msgspec|uv)==.*)/\1/p' constraints.txt)
@@ -53,8 +56,11 @@ SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_
 	tests/capture/test_times_after_gaps.py tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
+# A Debian release and a machine of tools/debian_packages.txt.
+SUITE   ?= sid
+MACHINE ?= s390x
 
-.PHONY: installed demo demo-spark docs speed spark-archive test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release
+.PHONY: installed demo demo-spark docs speed spark-archive test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine
 
 # uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
 $(WHEELS)/.ready:
@@ -98,6 +104,11 @@ $(DOCS): $(READY)
 $(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
 	$(INSTALL) 'Cython>=3.1,<4' 'setuptools>=77'
 	$(INSTALL) --no-build-isolation --no-deps --force-reinstall ./speed
+	@touch $@
+
+# By itself: a compiler for all systems, of 90 megabytes.
+$(ZIG): $(READY)
+	$(INSTALL) -e '.[wheels]'
 	@touch $@
 
 # All that the other targets would install when they are first asked for, one after another: two
@@ -192,6 +203,19 @@ release: $(READY)
 	$(RUN) -m build --no-isolation --outdir dist
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive KAFKA_ADMIN_PROTO_REQUIRE_ALL=1 KAFKA_ADMIN_PROTO_DIST=dist \
 	  $(RUN) -m pytest tests/package/test_wheel.py
+
+# Python 3.12 is in no Debian release: one with its headers has to be on the PATH.
+wheels: $(ZIG)
+	rm -f dist/kafka_admin_proto_speed-*
+	$(RUN) -m tools.wheels
+	$(RUN) -m build --sdist --no-isolation --outdir dist speed
+	$(RUN) -m tools.other_machine bookworm amd64
+	$(RUN) -m tools.other_machine sid amd64
+	$(RUN) -m tools.other_machine bookworm arm64 tests/vectors tests/test_codec.py
+	$(RUN) -m tools.other_machine sid arm64 tests/vectors tests/test_codec.py
+
+test-machine: $(ZIG)
+	$(RUN) -m tools.other_machine $(SUITE) $(MACHINE) $(MACHINE_TESTS)
 
 generate: $(READY)
 	$(RUN) -m tools.definitions.generate

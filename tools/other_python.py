@@ -18,6 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.debian import mirror
 from tools.oracles.jars import cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ def system(suite: str) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         packages = f"--include={','.join(PACKAGES)}"
-        command = ["debootstrap", "--variant=minbase", packages, suite, folder, _mirror()]
+        command = ["debootstrap", "--variant=minbase", packages, suite, folder, mirror()]
         _run([str(each) for each in command])
         for name in (_CHECKOUT, "/dev/pts", "/dev/shm"):
             (folder / name[1:]).mkdir(exist_ok=True)
@@ -106,15 +107,6 @@ def main(arguments: Sequence[str]) -> int:
     return inside(folder, ["sh", "-ec", "\n".join(install)]) or inside(
         folder, [*pytest, "--dist", "loadgroup", *(tests or ["--ignore=tests/spark"])]
     )
-
-
-def _mirror() -> str:
-    """The address from which apt on this machine fetches packages."""
-    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    if not listed:
-        raise SystemExit("apt has no lists: run apt-get update")
-    return listed[0]
 
 
 def _run(command: Sequence[str]) -> None:

@@ -1,0 +1,94 @@
+"""The engine's wheels for other systems: names, tags, and what is pinned for them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from kafka_admin_proto import __version__
+from tools import debian, wheels
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_there_is_a_wheel_for_each_python_that_the_engine_names() -> None:
+    project = tomllib.loads((ROOT / "speed/pyproject.toml").read_text("utf-8"))["project"]
+    python = "Programming Language :: Python :: "
+    named = [each.removeprefix(python) for each in project["classifiers"]]
+    assert tuple(each for each in named if re.fullmatch(r"3\.\d+", each)) == wheels.PYTHONS
+    assert project["requires-python"] == f">={wheels.PYTHONS[0]}"
+    assert set(debian.PYTHON_OF.values()) <= set(wheels.PYTHONS)
+
+
+def test_names_and_suffixes_are_those_that_pip_and_python_look_for() -> None:
+    names = [wheels.wheel_name("1.2.3", "3.14", each) for each in wheels.TARGETS]
+    front = "kafka_admin_proto_speed-1.2.3-cp314-cp314-"
+    assert names == [
+        f"{front}manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+        f"{front}manylinux_2_17_aarch64.manylinux2014_aarch64.whl",
+        f"{front}musllinux_1_2_x86_64.whl",
+    ]
+    assert [each.suffix("3.11") for each in (*wheels.TARGETS, wheels.BIG_ENDIAN)] == [
+        ".cpython-311-x86_64-linux-gnu.so",
+        ".cpython-311-aarch64-linux-gnu.so",
+        ".cpython-311-x86_64-linux-musl.so",
+        ".cpython-311-s390x-linux-gnu.so",
+    ]
+
+
+def test_a_wheel_gets_another_library_and_other_tags(tmp_path: Path) -> None:
+    info = f"kafka_admin_proto_speed-{__version__}.dist-info"
+    given = tmp_path / "given.whl"
+    with ZipFile(given, "w") as archive:
+        archive.writestr(f"{wheels.PACKAGE}/__init__.py", "own")
+        archive.writestr(f"{wheels.PACKAGE}/_engine.cpython-311-x86_64-linux-gnu.so", "old")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n\n")
+        archive.writestr(f"{info}/RECORD", "")
+    target = wheels.TARGETS[1]
+    library = tmp_path / f"_engine{target.suffix('3.14')}"
+    library.write_bytes(b"new")
+    made = [tmp_path / each / wheels.wheel_name(__version__, "3.14", target) for each in "ab"]
+    for path in made:
+        path.parent.mkdir()
+        wheels.with_library(given, library, path)
+    assert made[0].read_bytes() == made[1].read_bytes()
+    with ZipFile(made[0]) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    digest = urlsafe_b64encode(hashlib.sha256(b"new").digest()).decode().rstrip("=")
+    name = f"{wheels.PACKAGE}/{library.name}"
+    assert f"{name},sha256={digest},3" in files.pop(f"{info}/RECORD").decode().splitlines()
+    assert files == {
+        f"{wheels.PACKAGE}/__init__.py": b"own",
+        name: b"new",
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nTag: cp314-cp314-manylinux_2_17_aarch64\n"
+        b"Tag: cp314-cp314-manylinux2014_aarch64\n\n",
+    }
+
+
+def test_what_debian_is_asked_for_is_pinned() -> None:
+    wanted = {
+        (suite, machine): debian.names(suite, machine)
+        for suite in debian.PYTHON_OF
+        for machine in debian.machines(suite)
+    }
+    pinned = debian.pins()
+    assert {each: [p.partition("=")[0] for p in found] for each, found in pinned.items()} == wanted
+    assert [
+        p for found in pinned.values() for p in found if not re.search(r"=\d[\w.:+~-]*$", p)
+    ] == []
+
+
+def test_no_python_with_headers_is_said_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        SystemExit, match=r"python3.12 with its headers is not .* uv python install"
+    ):
+        wheels.headers("3.12", "arm64")
