@@ -16,6 +16,7 @@ import pytest
 from kafka_admin_proto import codec, load_schemas
 from kafka_admin_proto.codec import Codec
 from tests.speed.compiled import speed
+from tools.benchmarks.speed import pure
 
 BACKEND = "from kafka_admin_proto import codec; print(codec('VoteRequest', 0).backend)"
 
@@ -111,3 +112,12 @@ def test_its_version_is_the_packages() -> None:
     text = (root / "speed" / "pyproject.toml").read_text("utf-8")
     assert f'dependencies = ["kafka-admin-proto=={version}"]' in text
     assert importlib.import_module("kafka_admin_proto").__version__ == version
+
+
+def test_the_benchmarks_measure_the_fused_code_beside_it() -> None:
+    """The entries of the engine are a codec's from construction on: none may be left."""
+    speed()
+    found = pure(codec("VoteRequest", 0))
+    assert found.backend == "pure"
+    assert found.decode.__func__ is Codec.decode  # type: ignore[attr-defined]
+    assert found.encode.__func__ is Codec.encode  # type: ignore[attr-defined]
