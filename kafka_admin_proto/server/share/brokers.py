@@ -158,21 +158,20 @@ class ShareBroker:
                 found.release(member, lambda _: None)
 
     def lost(self, connection: object) -> None:
-        """A connection is closed: the sessions that it began end.
+        """A connection is closed: the session that it began last ends; as in Kafka others stay.
 
         What the broker has of a group that has no session then is forgotten, so that it is read
         anew with offsets that were reset: also where the member had ended its session before.
         """
-        owners, groups = (
-            self.sessions.of_connection(connection),
-            self.sessions.groups_of(connection),
-        )
-        for owner in owners:
+        owner = self.sessions.last_of(connection)
+        if owner is None:
+            return
+        if self.sessions.is_of(owner, connection):
             self.release(owner)
-        for group in groups:
-            if not self.sessions.has_group(group):
-                for place in [each for each, groups in self._led.items() if group in groups]:
-                    self.drop(ShareKey(group, *place))
+        group = owner[0]
+        if not self.sessions.has_group(group):
+            for place in [each for each, groups in self._led.items() if group in groups]:
+                self.drop(ShareKey(group, *place))
 
     def follow(self, place: Place) -> None:
         """A partition has changed: if the broker leads it no more, it forgets what groups have."""

@@ -60,8 +60,8 @@ class ShareSessions:
     def __init__(self, most: int) -> None:
         self._most = most
         self._sessions: dict[Owner, ShareSession] = {}
-        #: The group of the last session that each connection began.
-        self._groups: dict[object, str] = {}
+        #: The member of the last session that each connection began.
+        self._last: dict[object, Owner] = {}
 
     def found(self, owner: Owner) -> ShareSession:
         """The session of a member. Raises ApiFailure."""
@@ -88,7 +88,7 @@ class ShareSessions:
         ):
             raise ApiFailure(codes.SHARE_SESSION_LIMIT_REACHED)
         self._sessions[owner] = found
-        self._groups[connection] = owner[0]
+        self._last[connection] = owner
         return found
 
     def end(self, owner: Owner) -> list[Place]:
@@ -96,15 +96,14 @@ class ShareSessions:
         found = self._sessions.pop(owner, None)
         return [] if found is None else list(found.partitions)
 
-    def of_connection(self, connection: object) -> list[Owner]:
-        """The members whose sessions a connection began."""
-        return [each for each, one in self._sessions.items() if one.connection is connection]
+    def last_of(self, connection: object) -> Owner | None:
+        """The member whose session a connection began last, which is closed."""
+        return self._last.pop(connection, None)
 
-    def groups_of(self, connection: object) -> set[str]:
-        """The groups of sessions that a connection has begun, which is closed."""
-        found = {group for group, _ in self.of_connection(connection)}
-        last = self._groups.pop(connection, None)
-        return found if last is None else {*found, last}
+    def is_of(self, owner: Owner, connection: object) -> bool:
+        """Whether a connection began the session that a member has."""
+        found = self._sessions.get(owner)
+        return found is not None and found.connection is connection
 
     def has_group(self, group: str) -> bool:
         """Whether a member of a group has a session."""

@@ -242,6 +242,17 @@ def test_a_closed_connection_gives_records_back() -> None:
     assert two.get() == [(0, 0, 2)]
 
 
+def test_a_closed_connection_ends_the_session_that_it_began_last() -> None:
+    cluster = _ready()
+    produce(cluster, 2)
+    one, two, three = (Fetcher(cluster, each) for each in ("one", "two", "three"))
+    assert one.get(max_records=1, share_acquire_mode=1) == [(0, 0, 1)]
+    assert two.get() == [(1, 1, 1)]
+    cluster.state.shares.lost(None)
+    assert three.get() == [(1, 1, 2)]
+    assert one.acknowledge(acks(0, 0, _ACCEPT)) == 0
+
+
 def test_a_new_leader_reads_the_kept_state() -> None:
     """What members had is free again; what was accepted stays so."""
     cluster = _ready()
