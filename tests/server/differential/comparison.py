@@ -55,6 +55,8 @@ _WITHOUT_NUMBER = frozenset({"session_id", "log_append_time_ms", "last_timestamp
 _SHOWN = 400
 #: Kafka's words for a request that is refused have the addresses of its objects.
 _REQUEST = re.compile(r"Request Request\(.*\)")
+#: A topic's id in words for a partition that no share coordinator is asked about.
+_TOPIC_ID = re.compile(r"(has invalid partitionId - \S+ )\S+")
 #: Names in a set of Java's or Scala's: of two in one place of its table either is first.
 _NAMES_IN_SET = re.compile(r"((?:dynamically|prefix|specified): \w*[\[(])(.*)([\])])$")
 #: An election that was, or was not needed: where replicas were placed decides.
@@ -105,6 +107,7 @@ class Comparison:
         if field == "throttle_time_ms":
             return value > 0
         if field == "error_message" and value:
+            value = _TOPIC_ID.sub(r"\1ID", value)
             return _NAMES_IN_SET.sub(_sorted_names, _REQUEST.sub("Request", value))
         if field == "api_keys":
             return [each for each in value if each.api_key in self._served]
@@ -200,7 +203,7 @@ def _name(row: Any) -> str:
     entity = getattr(row, "entity", None)
     if entity is not None:  # of quotas
         return repr(sorted((each.entity_type, each.entity_name or "") for each in entity))
-    for field in ("name", "resource_name", "topic", "topic_name"):
+    for field in ("name", "resource_name", "topic", "topic_name", "group_id"):
         found = getattr(row, field, None)
         if found:
             return str(found)

@@ -24,7 +24,7 @@ from tests.server.configs.real_configs import configs_of, listener_configs_of
 from tests.server.differential.machine import run_steps
 from tests.server.differential.outages import PROPERTIES, OutageSides
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
-from tests.server.differential.requests import RAW_REQUEST, outages, records, security
+from tests.server.differential.requests import RAW_REQUEST, outages, records, security, shares
 from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
@@ -52,14 +52,17 @@ _COMPILE_S = 120.0
 
 @contextlib.contextmanager
 def both_clusters(
-    folder: Path, release: str, questions: Sequence[tuple[Message, int]] = ()
+    folder: Path,
+    release: str,
+    questions: Sequence[tuple[Message, int]] = (),
+    properties: dict[str, str] = _PATIENT,
 ) -> Iterator[Sides]:
     """A real cluster of a release and ours with the same configs; ``folder`` is for the nodes.
 
     Those of 3.9.2 have the same policies, in Java and in Python.
     """
     classes, java, python = _policies(folder, release)
-    java, python = _PATIENT | java, _PATIENT | python
+    java, python = {**properties, **java}, {**properties, **python}
     with kraft(folder, release, nodes=3, properties=java, classes=classes) as real:
         configs = configs_of(real) | python
         minor = release.rpartition(".")[0]
@@ -73,6 +76,14 @@ def both_clusters(
 
 both_with_records = partial(both_clusters, questions=records.questions())
 run_records = partial(run_steps, requests=records.REQUESTS, first=records.first_topics)
+both_with_shares = partial(
+    both_clusters,
+    questions=[*records.questions(), *shares.questions()],
+    properties={**_PATIENT, **shares.PROPERTIES},
+)
+run_shares = partial(
+    run_steps, requests=(*records.REQUESTS, *shares.REQUESTS), first=shares.first_topics
+)
 
 
 @contextlib.contextmanager
@@ -172,13 +183,14 @@ def main() -> int:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--outages", action="store_true", help="end nodes and start them again")
     kind.add_argument("--secured", action="store_true", help="with users and an authorizer")
+    kind.add_argument("--shares", action="store_true", help="of share groups, and for records")
     parser.add_argument("--records", action="store_true", help="of producers and consumers")
     parser.add_argument("--raw", action="store_true", help="requests of a raw client alone")
     arguments = parser.parse_args()
-    if arguments.raw and (arguments.outages or arguments.records):
-        parser.error("--raw goes with --secured or alone, not with --outages or --records")
-    if arguments.records and arguments.secured:
-        parser.error("--records goes with --outages or alone, not with --secured")
+    if arguments.raw and (arguments.outages or arguments.records or arguments.shares):
+        parser.error("--raw goes with --secured or alone")
+    if arguments.records and (arguments.secured or arguments.shares):
+        parser.error("--records goes with --outages or alone")
     count = 0
     both: Callable[[Path, str], contextlib.AbstractContextManager[Sides]] = both_clusters
     run = run_raw if arguments.raw else run_steps
@@ -189,6 +201,8 @@ def main() -> int:
         both, run = both_with_outages, run_with_outages
     elif arguments.records:
         both, run = both_with_records, run_records
+    elif arguments.shares:
+        both, run = both_with_shares, run_shares
     elif arguments.secured:
         both, run = both_secured, run_secured
         if arguments.raw:

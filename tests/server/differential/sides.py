@@ -19,6 +19,7 @@ from kafka_admin_proto.messages import (
     FetchRequest,
     IncrementalAlterConfigsRequest,
     MetadataRequest,
+    ShareAcknowledgeRequest,
 )
 from kafka_admin_proto.messages.create_topics_response import CreateTopicsResponse
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
@@ -32,6 +33,7 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 from tests.server.differential.access import ACCESS_QUESTIONS, reset_access
 from tests.server.differential.comparison import Comparison, unlisted
+from tests.server.differential.members import ENDS, Members, is_loading
 from tests.server.differential.requests.drawing import Ids, Step
 from tests.server.differential.requests.pools import RESOURCES
 from tests.server.differential.requests.security import ADMIN, ALICE, BOB
@@ -46,7 +48,7 @@ _METADATA_VERSION = 12
 #: The first version of Fetch with sessions.
 _FETCH_SESSIONS = 7
 #: Apis that change nothing, so that they may be asked again until the answers are equal.
-_QUESTIONS = frozenset({1, 2, 16, 23, 29, 32, 35, 46, 48, 50, 55, 60, 61, 74, 75})
+_QUESTIONS = frozenset({1, 2, 16, 23, 29, 32, 35, 46, 48, 50, 55, 60, 61, 74, 75, 77, 90})
 #: Sources of configs that a step has set: a broker, all brokers, a subscription, a group.
 _SET = {4: (2,), 16: (7,), 32: (8,)}
 _SET_FOR_ALL = (3,)
@@ -90,6 +92,8 @@ class Sides:
         self._ever: tuple[dict[UUID, str], dict[UUID, str]] = ({}, {})
         #: The next epochs of fetch sessions by id, for each cluster and node.
         self._sessions: dict[tuple[int, int], dict[int, int]] = {}
+        #: What members of share groups have of each cluster.
+        self._members = (Members(), Members())
         #: By node and request, the configs of both clusters that were found equal last.
         self._equal: dict[tuple[int, int], tuple[Any, Any]] = {}
 
@@ -121,7 +125,14 @@ class Sides:
         return lines + [f"afterwards: {line}" for line in self._settled()]
 
     def reset(self) -> None:
-        """Delete all topics and set configs of both, so that what follows starts alike."""
+        """Delete all topics and set configs of both, so that what follows starts alike.
+
+        Sessions of share groups' members end, too.
+        """
+        for cluster, members in zip(self.clusters, self._members, strict=True):
+            for node, group, member in members.owners:
+                cluster.ask(node, ShareAcknowledgeRequest(group, member, ENDS), 1)
+        self._members = (Members(), Members())
         for cluster in self.clusters:
             names = [each.name for each in cluster.ask(0, _all_topics(), 12).topics]
             cluster.ask(0, DeleteTopicsRequest(topic_names=names, timeout_ms=60_000), 5)
@@ -175,10 +186,17 @@ class Sides:
         cluster = self._users[step.user][side] if step.user else self.clusters[side]
         if step.make is None:
             return cluster.ask_raw(step.node, step.api_key, step.version)
-        request = step.make(Ids(self._current[side], self._former[side]))
-        if isinstance(request, FetchRequest):
-            return self._fetched(side, step, msgspec.structs.replace(request))
-        return cluster.ask(step.node, request, step.version, step.patience_s)
+        members = self._members[side]
+        end = time.monotonic() + self.settle_s
+        while True:
+            request = step.make(Ids(self._current[side], self._former[side], members))
+            if isinstance(request, FetchRequest):
+                return self._fetched(side, step, msgspec.structs.replace(request))
+            answer = cluster.ask(step.node, request, step.version, step.patience_s)
+            members.learn(step.node, request, answer, _names(self._current[side]))
+            if not is_loading(answer) or time.monotonic() > end:
+                return answer
+            time.sleep(_PAUSE_S)
 
     def _fetched(self, side: int, step: Step, request: FetchRequest) -> Any:
         sessions = self._sessions.setdefault((side, step.node), {})
@@ -230,10 +248,12 @@ class Sides:
         """Where ACLs, quotas and users' credentials differ on any node, or the ends of logs."""
         lines = []
         for request, version in self.questions:
+            if request.api_key not in self.versions:
+                continue
             asked = dict.fromkeys(self.asked, request)
             sides = [cluster.ask_all(asked, version) for cluster in self.clusters]
             for node, real, ours in zip(self.asked, *sides, strict=True):
-                found = Comparison(({}, {})).differences(real, ours)
+                found = Comparison(self._ever).differences(real, ours)
                 lines += [f"node {node + 1}: {line}" for line in found]
         return lines
 

@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_admin_proto.messages import AlterConfigsRequest, DescribeUserScramCredentialsRequest
 from kafka_admin_proto.values import Message
+from tests.server.differential.members import Members
 from tests.server.differential.requests.pools import CONFIGS, FOREIGN, NAMES, ODD_NAMES, RESOURCES
 from tests.server.differential.wire import PATIENCE_S
 
@@ -24,11 +25,19 @@ _SILENCE_S = 10.0
 
 
 class Ids:
-    """The ids of a cluster's topics by name, and the last ids of names whose topics are gone."""
+    """What a step needs of a cluster: the ids of its topics by name, the last ids of names whose
+    topics are gone, and what ``members`` of share groups were given.
+    """
 
-    def __init__(self, current: Mapping[str, UUID], former: Mapping[str, UUID]) -> None:
+    def __init__(
+        self,
+        current: Mapping[str, UUID],
+        former: Mapping[str, UUID],
+        members: Members | None = None,
+    ) -> None:
         self._current = current
         self._former = former
+        self.members = members or Members()
 
     def of(self, name: str) -> UUID:
         """The id of a topic, or one that no topic of the cluster has."""

@@ -59,7 +59,7 @@ _TOPICS: dict[str, dict[str, str]] = {
 #: The topic whose partitions have one replica each.
 _ALONE = "alone"
 _PARTITIONS = 3
-_NOW_MS = int(time.time() * 1000)
+NOW_MS = int(time.time() * 1000)
 #: Offsets and epochs, the edges behind the usual ones.
 _OFFSETS = [0, 0, 1, 2, 3, 5, 8, 13, -1, -2, 1000, (1 << 63) - 1]
 _EPOCHS = [-1, -1, -1, 0, 0, 1, 7]
@@ -132,7 +132,7 @@ def _batch(draws: Draws, version: int) -> Batch:
     records = [
         Record(
             offset,
-            _NOW_MS + draws.one([0, 0, 0, 1, 5, -5, -3_600_000, 3_000_000, 7_200_000]),
+            NOW_MS + draws.one([0, 0, 0, 1, 5, -5, -3_600_000, 3_000_000, 7_200_000]),
             draws.one([b"k", b"k", b"key", None]),
             draws.one([b"v", b"value", None, b"x" * 150]),
             draws.one([(), (), (("h", b"1"),), (("h", None), ("h", b"2"))]),
@@ -265,8 +265,8 @@ def list_offsets(draws: Draws) -> Step:
                 ListOffsetsPartition(
                     partition,
                     draws.one(_EPOCHS) if version >= 4 else -1,
-                    draws.one([-1, -1, -2, -2, -3, -4, -5, -6, -7, 0, _NOW_MS, _NOW_MS + 2,
-                               _NOW_MS - 4, _NOW_MS + 10_000_000]),
+                    draws.one([-1, -1, -2, -2, -3, -4, -5, -6, -7, 0, NOW_MS, NOW_MS + 2,
+                               NOW_MS - 4, NOW_MS + 10_000_000]),
                     draws.one([1, 1, 2, 5, 0, -1]) if version == 0 else 1,
                 )
                 for _ in range(draws.one([1, 1, 1, 1, 2]))
