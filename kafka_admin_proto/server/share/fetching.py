@@ -112,6 +112,9 @@ class ShareReading:
         if not (is_late or len(failed) == len(self._places) or self._is_enough(opened)):
             return
         self.is_over = True
+        if self._max_bytes < 0:  # Kafka fails where it divides them among the partitions
+            failed.update((each.place, codes.UNKNOWN_SERVER_ERROR) for each in opened)
+            opened = []
         for place, code in failed.items():
             self._fail(place, code)
             if code in _HINTED:

@@ -2,8 +2,8 @@
 
 Only what cannot be equal is left out or normalised: ids, addresses and folders of this machine,
 how long a client is throttled, Metadata's controller, the quorum's leader and offsets, the order
-of what Kafka keeps in hash maps, and for topics that a placer placed which of the brokers are the
-replicas.
+of what Kafka keeps in hash maps, how many records a coordinator puts into a batch, and for topics
+that a placer placed which of the brokers are the replicas.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.describe_quorum_response import PartitionData as
 from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_admin_proto.records.batches.batches import read_batches
 from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.server.topics.names import INTERNAL
 
 
 class Known(msgspec.Struct, forbid_unknown_fields=True):
@@ -124,7 +125,7 @@ class Comparison:
         if field == "records" and value is not None:
             return [_batch(each) for each in read_batches(value)]
         if isinstance(row, DescribeLogDirsResult) and field == "topics":
-            return [each for each in value if each.name not in self._placed]
+            return [each for each in value if each.name not in {*self._placed, *INTERNAL}]
         if topic not in self._placed:
             return value
         if field == "partition_result":

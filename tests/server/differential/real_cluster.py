@@ -82,7 +82,7 @@ both_with_shares = partial(
     properties={**_PATIENT, **shares.PROPERTIES},
 )
 run_shares = partial(
-    run_steps, requests=(*records.REQUESTS, *shares.REQUESTS), first=shares.first_topics
+    run_steps, requests=(*records.REQUESTS, *shares.REQUESTS * 2), first=shares.first_topics
 )
 
 

@@ -344,6 +344,14 @@ def test_a_session_begins_with_each_partition_once() -> None:
     assert one.send(topics=twice, max_wait_ms=0).response.error_code == 0
 
 
+def test_less_than_no_bytes_cannot_be_acquired() -> None:
+    cluster = _ready()
+    produce(cluster, 1)
+    one = Fetcher(cluster, "one")
+    assert one.row(max_bytes=-1).error_code == codes.UNKNOWN_SERVER_ERROR
+    assert one.get() == [(0, 0, 1)]
+
+
 @pytest.mark.parametrize("most", ["max_records", "max_bytes"])
 def test_a_member_that_wants_less_than_nothing_sees_errors(most: str) -> None:
     """Nothing at all is answered with nothing."""

@@ -113,18 +113,20 @@ def _offsets(
 ) -> dict[UUID, dict[int, int]]:
     """Where partitions begin, by the ids of topics that are there.
 
-    All have a row, those that are not there with an error.
+    All partitions have a row, those that are not there with an error; a topic that is not there
+    has one for them alone.
     """
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
     found: dict[UUID, dict[int, int]] = {}
     for each in request.topics:
         topic = state.topic(each.topic_name)
         item = AlterShareGroupOffsetsResponseTopic(each.topic_name)
-        response.responses.append(item)
         if topic is not None:
             item.topic_id = topic.id
             if each.topic_name in allowed:
                 found[topic.id] = {}
+        if each.partitions or item.topic_id in found:
+            response.responses.append(item)
         for part in each.partitions:
             row = AlterShareGroupOffsetsResponsePartition(part.partition_index)
             item.partitions.append(row)

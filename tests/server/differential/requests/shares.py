@@ -82,6 +82,12 @@ def _group(draws: Draws) -> str:
     return draws.one([_ABSENT, _CLASSIC, _CONSUMER, ""])
 
 
+def _reader(draws: Draws) -> tuple[str, str]:
+    """A group and a member id, above all the first of both, which so have a past."""
+    group = _group(draws) if draws.rarely(10) else draws.one(["one", "one", "two"])
+    return group, draws.one(["m", "m", "n"])
+
+
 def _coordinator(draws: Draws, group: str) -> int:
     """The index of the node that coordinates a group, or seldom of any."""
     if draws.rarely(12):
@@ -104,8 +110,8 @@ def _led_partition(draws: Draws) -> int:
 def heartbeat(draws: Draws) -> Step:
     """A member comes, stays or leaves; epochs are its own, or wrong."""
     group, member = _group(draws), draws.one([*_MEMBERS, *_MEMBERS, *_MEMBERS, "", "x" * 37])
-    topics = draws.one([["a"], ["a"], ["a", "compacted"], [_topic(draws)], None, None, []])
-    epoch = draws.one([0, 0, 0, None, None, None, None, -1, -1, -2, 7])
+    topics = draws.one([["a"], ["a"], ["a", "compacted"], [_topic(draws)], ["a"], None, []])
+    epoch = draws.one([0, 0, None, None, None, None, None, -1, -1, -2, 7])
     ahead = draws.one([0, 0, 0, 0, 0, -1, 1])
     rack = draws.one([None, None, "r", ""]) if draws.rarely(5) else None
 
@@ -172,7 +178,7 @@ def _rows(
 def share_fetch(draws: Draws) -> Step:
     """Records for a member, with acknowledgements of those that it has or has not."""
     version = draws.version(78)
-    group, member = draws.one([*_GROUPS, *_GROUPS, *_GROUPS, _group(draws)]), draws.one(_MEMBERS)
+    group, member = _reader(draws)
     node, places = _places(draws)
     ahead, epoch = _session(draws)
     renews = version >= 2 and draws.rarely(8)
@@ -237,7 +243,7 @@ def produce(draws: Draws) -> Step:
 def share_acknowledge(draws: Draws) -> Step:
     """What becomes of records that a member has or has not."""
     version = draws.version(79)
-    group, member = draws.one([*_GROUPS, *_GROUPS, *_GROUPS, _group(draws)]), draws.one(_MEMBERS)
+    group, member = _reader(draws)
     node, places = _places(draws)
     ahead, epoch = _session(draws)
     renews = version >= 2 and draws.rarely(3)
@@ -363,11 +369,11 @@ def other_group(draws: Draws) -> Step:
 
 #: What draws a step, as often as it is drawn.
 REQUESTS = (
-    *[produce] * 8,
-    *[share_fetch] * 16,
-    *[share_acknowledge] * 10,
+    *[produce] * 10,
+    *[share_fetch] * 20,
+    *[share_acknowledge] * 12,
     *[heartbeat] * 7,
-    *[begin_anew] * 5,
+    *[begin_anew] * 10,
     *[alter_offsets] * 4,
     *[share_group_describe] * 3,
     *[describe_offsets] * 3,
