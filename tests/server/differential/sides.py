@@ -85,6 +85,8 @@ class Sides:
         self.versions: Mapping[int, tuple[int, int]] = self._versions()
         self.existing: Sequence[str] = []
         self.steps = 0
+        #: Whether the step may have changed the clusters.
+        self._changed = True
         self._placed: set[str] = set()
         self._current: list[Mapping[str, UUID]] = [{}, {}]
         self._former: list[dict[str, UUID]] = [{}, {}]
@@ -115,14 +117,17 @@ class Sides:
         return list(range(self.nodes))
 
     def take(self, step: Step) -> list[str]:
-        """What differs in the answers to a step, or in what each node says of the clusters then,
-        and is not listed.
+        """What differs in the answers to a step, or in what each node says of the clusters after
+        one that may have changed them, and is not listed.
         """
         self.steps += 1
         self._follow_controller()
+        self._changed = True
         lines = self._ask(step)
         self._placed.update(step.placed)
-        return lines + [f"afterwards: {line}" for line in self._settled()]
+        if self._changed:
+            lines += [f"afterwards: {line}" for line in self._settled()]
+        return lines
 
     def reset(self) -> None:
         """Delete all topics and set configs of both, so that what follows starts alike.
@@ -177,7 +182,9 @@ class Sides:
             placed = self._placed | {*step.placed}
             comparison = Comparison((names[0], names[1]), placed, self.versions)
             lines = unlisted(comparison.differences(*answers))
-            is_asked_once = step.session is not None or not _is_question(answers)
+            is_question = _is_question(answers)
+            self._changed = bool(step.placed) or not is_question
+            is_asked_once = step.session is not None or not is_question
             if not lines or is_asked_once or time.monotonic() > end:
                 return lines
             time.sleep(_PAUSE_S)
