@@ -24,10 +24,14 @@ Records = dict[tuple[str, int], tuple[int, list[tuple[int, bytes | None, bytes |
 #: What DumpLogSegments says of files that do not fit each other.
 _COMPLAINTS = ("mismatch", "Non-consecutive", "out of order", "orrupt", "Invalid", "isvalid: false")
 _ABORTING = 4242
+_GROUP = "billing"
 
 
 def produce(bootstrap: str, release: str, topic: str, *, deletes: bool = True) -> None:
-    """A topic with many segments and index entries; some of its records are deleted."""
+    """A topic with many segments and index entries; some of its records are deleted.
+
+    A group has an offset in it.
+    """
     segment_bytes = "internal.segment.bytes" if release >= "4" else "segment.bytes"
     configs: dict[str, str | None] = {segment_bytes: "900", "index.interval.bytes": "100"}
     with SyncAdminClient(bootstrap) as admin:
@@ -36,6 +40,8 @@ def produce(bootstrap: str, release: str, topic: str, *, deletes: bool = True) -
             rows = [NewRecord(key=b"%d-%d" % (turn, n), value=b"x" * 40 * n) for n in range(5)]
             written = admin.produce(topic, rows, compression="gzip" if turn % 2 else "none")
             assert [each.error for each in written] == [None] * len(written)
+        altered = admin.alter_group_offsets(_GROUP, {(topic, 1): 3})
+        assert [each.error for each in altered] == [None]
         if deletes:
             admin.delete_records({(topic, 0): 7})
 
@@ -70,6 +76,15 @@ def committed(bootstrap: str, topics: list[str]) -> Records:
                 found[place][1].extend((row.offset, row.key, row.value) for row in each.records)
                 at[place] = each.next_offset
     return found
+
+
+def topics_of_group(bootstrap: str) -> list[str]:
+    """The topics in which the group has its offset."""
+    with SyncAdminClient(bootstrap) as admin:
+        (found,) = admin.list_group_offsets({_GROUP: None})
+    assert found.error is None
+    assert {(each.partition, each.offset) for each in found.offsets} == {(1, 3)}
+    return [each.topic for each in found.offsets]
 
 
 def check_with_kafka(data: Path, topics: list[str]) -> None:
@@ -118,7 +133,9 @@ def ours(
     [pytest.param(False, marks=pytest.mark.explore, id="stopped"), pytest.param(True, id="killed")],
 )
 @pytest.mark.parametrize("release", RELEASES)
-def test_there_and_back(release: str, is_killed: bool, tmp_path: Path) -> None:
+def test_there_and_back(
+    release: str, is_killed: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     require_oracle()
     first, second = (tmp_path / each / "node1" / "data" for each in ("one", "two"))
     found: dict[str, Records] = {}
@@ -129,6 +146,7 @@ def test_there_and_back(release: str, is_killed: bool, tmp_path: Path) -> None:
 
     def go_on(cluster: Cluster) -> None:
         assert committed(cluster.bootstrap_servers, ["a", "b"]) == found["theirs"]
+        assert topics_of_group(cluster.bootstrap_servers) == ["a", "b"]
         produce(cluster.bootstrap_servers, release, "c")
         found["again"] = committed(cluster.bootstrap_servers, ["a", "b", "c"])
 
@@ -137,6 +155,7 @@ def test_there_and_back(release: str, is_killed: bool, tmp_path: Path) -> None:
         check_with_kafka(first, ["a"])
     with kraft(tmp_path / "one", release) as real:
         assert committed(real.bootstrap, ["a"]) == found["ours"]
+        assert topics_of_group(real.bootstrap) == ["a"]
         # A real node forgets deletions that were not written to its checkpoint yet, each minute.
         produce(real.bootstrap, release, "b", deletes=not is_killed)
         found["theirs"] = committed(real.bootstrap, ["a", "b"])
@@ -147,3 +166,5 @@ def test_there_and_back(release: str, is_killed: bool, tmp_path: Path) -> None:
         check_with_kafka(second, ["a", "b", "c"])
     with kraft(tmp_path / "two", release) as real:
         assert committed(real.bootstrap, ["a", "b", "c"]) == found["again"]
+        assert topics_of_group(real.bootstrap) == ["a", "b", "c"]
+    assert "goes on without" not in caplog.text, "a coordinator left out a record of the real node"
