@@ -30,6 +30,7 @@ from kafka_admin_proto.testing import Certificates, certificates
 from kafka_admin_proto.values import Message
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.server.network.test_connection import answers, asked, ids
+from tools.clusters import free_ports
 
 _SECONDS = 30
 _ALL_TOPICS = MetadataRequest(topics=None)
@@ -211,8 +212,7 @@ def _wait_until(condition: object) -> None:
 
 
 def test_a_cluster_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    (port,) = free_ports(1)
     with SyncProxy(f"127.0.0.1:{port}") as proxy, connect(proxy) as client:
         assert answers(client) == []
     assert f"the bootstrap address: no broker for a client: 127.0.0.1:{port}: " in caplog.text
@@ -231,13 +231,12 @@ def test_a_stopped_proxy_ends_its_connections(cluster: SyncCluster) -> None:
 
 
 def _free_run(count: int) -> int:
-    """The first of so many ports in a row that are free."""
+    """The first of so many ports in a row that are free, none of which a connection is given."""
     while True:
+        (port,) = free_ports(1)
         with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
-            first = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
-            port: int = first.getsockname()[1]
-            for more in range(1, count):
-                opened.enter_context(socket.create_server(("127.0.0.1", port + more)))
+            for each in range(count):
+                opened.enter_context(socket.create_server(("127.0.0.1", port + each)))
             return port
 
 
@@ -401,12 +400,15 @@ def test_a_port_of_a_broker_that_is_taken(
     cluster: SyncCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log says which one, without a traceback; clients have no address for that broker."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        listen = f"127.0.0.1:{port - 2}"
-        with SyncProxy(cluster.bootstrap_servers, listen=listen) as proxy, connect(proxy) as client:
-            client.sendall(asked(_ALL_TOPICS, 12, 1))
-            assert client.recv(1) == b""
+    listen = _free_run(3)
+    port = listen + 2
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        SyncProxy(cluster.bootstrap_servers, listen=f"127.0.0.1:{listen}") as proxy,
+        connect(proxy) as client,
+    ):
+        client.sendall(asked(_ALL_TOPICS, 12, 1))
+        assert client.recv(1) == b""
     (record,) = caplog.records
     assert f"cannot listen on 127.0.0.1:{port} for broker 1: Address already in" in record.message
     assert not record.exc_info

@@ -6,15 +6,47 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import find, settings
 
+from kafka_admin_proto.records.batches.batches import Batch
+from kafka_admin_proto.records.batches.model import CompressionName
 from tests.helpers.java_tool import JavaTool
+from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
+from tests.records.values import FORMATS, batches
 from tools.oracles.jars import fetch
 from tools.oracles.libraries import COMPRESSION, JACKSON, SLF4J
 
 TOOL = Path(__file__).parents[1] / "java" / "RecordsTool.java"
 Ask = Callable[[str, Sequence[str]], list[list[str]]]
+Drawn = Callable[[int, CompressionName], list[Batch]]
+#: Of each of the `FORMATS`.
+COUNT = 200 if EXHAUSTIVE else 12
+
+
+@pytest.fixture(scope="session")
+def drawn() -> Drawn:
+    """So many batches of a format, the same at every run.
+
+    They are drawn before the tests that share them: otherwise the first test of a worker would be
+    said to have drawn them, which is another one in each run.
+    """
+    found = {each: _drawn(*each) for each in FORMATS}
+    return lambda *each: [msgspec.structs.replace(batch) for batch in found[each]]
+
+
+def _drawn(magic: int, compression: CompressionName) -> list[Batch]:
+    found: list[Batch] = []
+
+    def keep(batch: Batch) -> bool:
+        found.append(batch)
+        return len(found) >= COUNT
+
+    quiet = settings(database=None, max_examples=COUNT * 3, derandomize=True, deadline=None)
+    find(batches(magic, compression), keep, settings=quiet)
+    return found[:COUNT]
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,11 @@ import gzip
 import json
 import random
 import zlib
-from functools import cache
 from typing import Any
 from uuid import UUID
 
 import msgspec
 import pytest
-from hypothesis import find, settings
 
 from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
 from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
@@ -32,49 +30,13 @@ from kafka_admin_proto.records.batches.control import (
     write_control_record,
 )
 from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.batches.model import COMPRESSIONS, CompressionName
-from tests.helpers.profile import EXHAUSTIVE
-from tests.records.conftest import Ask
-from tests.records.values import batches
+from tests.records.conftest import COUNT, Ask, Drawn
+from tests.records.values import FORMATS
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 
-#: A group, since the tests share what is drawn: the first one is said to have drawn it.
 pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("records tool")]
 
-#: Each with one process for all its tests.
-RELEASES = [
-    pytest.param(release, marks=[pytest.mark.xdist_group(f"records of {release}"), *more])
-    for release, more in (
-        (LAST_WITH_ZOOKEEPER, [pytest.mark.explore]),
-        (NEWEST, []),
-    )
-]
-FORMATS = [
-    (magic, compression)
-    for magic in (0, 1, 2)
-    for compression in COMPRESSIONS
-    if magic == 2 or compression != "zstd"
-]
-#: Of each format.
-COUNT = 200 if EXHAUSTIVE else 12
-
-
-def drawn(magic: int, compression: CompressionName) -> list[Batch]:
-    """So many batches of a format, the same at every run."""
-    return [msgspec.structs.replace(batch) for batch in _drawn(magic, compression)]
-
-
-@cache
-def _drawn(magic: int, compression: CompressionName) -> list[Batch]:
-    found: list[Batch] = []
-
-    def keep(batch: Batch) -> bool:
-        found.append(batch)
-        return len(found) >= COUNT
-
-    quiet = settings(database=None, max_examples=COUNT * 3, derandomize=True, deadline=None)
-    find(batches(magic, compression), keep, settings=quiet)
-    return found[:COUNT]
+RELEASES = [pytest.param(LAST_WITH_ZOOKEEPER, marks=pytest.mark.explore), NEWEST]
 
 
 def as_json(batch: Batch) -> dict[str, Any]:
@@ -123,7 +85,7 @@ def read(data: bytes) -> list[Batch]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
+def test_kafka_reads_what_we_write(release: str, kafka: Ask, drawn: Drawn) -> None:
     written = [batch for each in FORMATS for batch in drawn(*each)]
     written += odd_batches()
     answers = kafka(release, [f"read\t{write_batch(batch).hex()}" for batch in written])
@@ -135,7 +97,7 @@ def test_kafka_reads_what_we_write(release: str, kafka: Ask) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_we_read_what_kafka_writes(release: str, kafka: Ask) -> None:
+def test_we_read_what_kafka_writes(release: str, kafka: Ask, drawn: Drawn) -> None:
     asked = [batch for each in FORMATS for batch in drawn(*each) if batch.records]
     asked += [batch for batch in odd_batches() if batch.records]
     requests = []
@@ -159,7 +121,7 @@ def test_we_read_what_kafka_writes(release: str, kafka: Ask) -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_damage_with_the_right_checksum(release: str, kafka: Ask) -> None:
+def test_damage_with_the_right_checksum(release: str, kafka: Ask, drawn: Drawn) -> None:
     """What Kafka reads of damaged batches we read too, and we refuse what it refuses."""
     dice = random.Random(release)
     damaged = []
@@ -343,6 +305,6 @@ def odd_batches() -> list[Batch]:
     return odd
 
 
-def test_draws_are_plenty() -> None:
+def test_draws_are_plenty(drawn: Drawn) -> None:
     sizes = [len(drawn(magic, compression)) for magic, compression in FORMATS]
     assert sizes == [COUNT] * len(FORMATS)

@@ -30,9 +30,9 @@ from kafka_admin_proto.records.metadata.records import (
 from kafka_admin_proto.render.explain import ExplainedRow
 from kafka_admin_proto.render.text import compact_json
 from tests.records.batches.test_batches import v1, v2, with_checksum
-from tests.records.batches.test_java_records import FORMATS, as_json, drawn
-from tests.records.conftest import Ask
-from tests.records.values import batches
+from tests.records.batches.test_java_records import as_json
+from tests.records.conftest import Ask, Drawn
+from tests.records.values import FORMATS, batches
 
 LOG = Path(__file__).parents[1] / "data" / "__cluster_metadata-0" / "00000000000000000000.log"
 #: In front of the batches, and behind them, as in a frame.
@@ -137,8 +137,9 @@ def test_rows_have_the_values_that_reading_gives(written: list[Batch]) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.xdist_group("records tool")
 @pytest.mark.parametrize("release", ["3.9.2", "4.4.0"])
-def test_rows_of_what_kafka_writes(release: str, kafka: Ask) -> None:
+def test_rows_of_what_kafka_writes(release: str, kafka: Ask, drawn: Drawn) -> None:
     """Kafka's bytes, from whose rows alone come the values that it was asked to write."""
     asked = [
         batch for magic, name in FORMATS if name == "none" for batch in drawn(magic, name)

@@ -115,6 +115,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=2),
     max_leaves=6,
 )
+#: Places in a file, by the remainder: how long it is may depend on when or where it was written.
+PLACES = st.integers(0, 1 << 20)
 MOVES = st.lists(st.lists(NAMES, min_size=2, max_size=2), max_size=3)
 
 
@@ -125,11 +127,11 @@ def journals(draw: st.DrawFn, out: Path, outside: Path) -> bytes:
     kind = draw(st.sampled_from(["names", "types", "flipped", "cut", "random", "enormous", "deep"]))
     if kind == "flipped":
         damaged = bytearray(whole)
-        for at in draw(st.lists(st.integers(0, len(whole) - 1), min_size=1, max_size=3)):
-            damaged[at] ^= 1 << draw(st.integers(0, 7))
+        for at in draw(st.lists(PLACES, min_size=1, max_size=3)):
+            damaged[at % len(whole)] ^= 1 << draw(st.integers(0, 7))
         return bytes(damaged)
     if kind == "cut":
-        return whole[: draw(st.integers(0, len(whole) - 1))]
+        return whole[: draw(PLACES) % len(whole)]
     if kind == "random":
         return draw(st.binary(max_size=64))
     if kind == "deep":
@@ -337,9 +339,11 @@ def test_a_damaged_log_of_delta(delta_left: Path, data: st.DataObject) -> None:
         logs = sorted((folder / "out" / "frames" / "_delta_log").glob("*.json"))
         log = data.draw(st.sampled_from(logs))
         damaged = bytearray(log.read_bytes())
-        for at in data.draw(st.lists(st.integers(0, len(damaged) - 1), min_size=1, max_size=3)):
-            damaged[at] ^= 1 << data.draw(st.integers(0, 7))
-        log.write_bytes(damaged[: data.draw(st.integers(0, len(damaged)) | st.just(1 << 30))])
+        for at in data.draw(st.lists(PLACES, min_size=1, max_size=3)):
+            damaged[at % len(damaged)] ^= 1 << data.draw(st.integers(0, 7))
+        if data.draw(st.booleans()):
+            del damaged[data.draw(PLACES) % len(damaged) :]
+        log.write_bytes(damaged)
 
         def act(sink: TableSink) -> None:
             sink.file_names("frames")
