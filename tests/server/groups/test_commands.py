@@ -28,7 +28,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
         yield found
 
 
-def _run(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
+def run_kap(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
     """Exit code, what is said on stderr, and the answer."""
     given = [*words, "--bootstrap-server", cluster.bootstrap_servers, "--output", "json"]
     result = CliRunner().invoke(kap, given)
@@ -37,7 +37,7 @@ def _run(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
 
 def _committed(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
     """(offset, lag) of each partition for which the group has committed."""
-    code, said, answer = _run(cluster, "groups", "describe", "billing")
+    code, said, answer = run_kap(cluster, "groups", "describe", "billing")
     assert code == 0, said
     return {
         (each["topic"], each["partition"]): (each["offset"], each["lag"])
@@ -47,7 +47,7 @@ def _committed(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
 
 def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     def reset(*words: str) -> None:
-        code, said, _ = _run(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
+        code, said, _ = run_kap(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
         assert code == 0, said
 
     reset("--topic", "orders", "--topic", "bills", "--to-latest")
@@ -61,7 +61,7 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
         ("bills", 0): (6, 4), ("orders", 0): (5, 0), ("orders", 1): (3, 2),
     }  # fmt: skip
     words = ("offsets", "delete", "--group", "billing", "--topic", "orders", "--yes")
-    assert _run(cluster, *words)[0] == 0
+    assert run_kap(cluster, *words)[0] == 0
     assert _committed(cluster) == {("bills", 0): (6, 4)}
 
 
@@ -72,12 +72,12 @@ def test_a_group_loses_its_last_offset(cluster: SyncCluster, gone: tuple[str, ..
     """Only release 3.9 forgets the group then (``GroupMetadataManager.cleanupGroupMetadata``)."""
     for topic in ("orders", "bills"):
         reset = ("offsets", "reset", "--group", "billing", "--topic", topic, "--to-latest", "--yes")
-        assert _run(cluster, *reset)[0] == 0
+        assert run_kap(cluster, *reset)[0] == 0
     for words in (("offsets", "delete", "--group", "billing", "--topic", "orders"), gone):
-        (group,) = _run(cluster, "groups", "list")[2]["groups"]
+        (group,) = run_kap(cluster, "groups", "list")[2]["groups"]
         assert (group["group_id"], group["state"]) == ("billing", "Empty")
-        assert _run(cluster, *words, "--yes")[0] == 0
-    left = _run(cluster, "groups", "list")[2]["groups"]
+        assert run_kap(cluster, *words, "--yes")[0] == 0
+    left = run_kap(cluster, "groups", "list")[2]["groups"]
     assert len(left) == (cluster.state.release >= (4,))
 
 
@@ -88,7 +88,7 @@ def test_members_are_removed(cluster: SyncCluster) -> None:
     remove = ("groups", "remove-members", "billing", "--instance", "host-7", "-y")
 
     def errors(words: tuple[str, ...], rows: str) -> set[str | None]:
-        code, _, answer = _run(cluster, *words)
+        code, _, answer = run_kap(cluster, *words)
         found = {each["error"] for each in answer[rows]}
         assert code == (found != {None})
         return found

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import kafka_admin_proto.messages as m
 from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
+from tests.server.groups.test_commands import run_kap
 
 _AT_ONCE = {"group.share.assignment.interval.ms": 0}
 _RECORDS = 5
@@ -51,16 +49,9 @@ def _member(cluster: SyncCluster, epoch: int = 0) -> int:
     return joined
 
 
-def _run(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
-    """Exit code, what is said on stderr, and the answer."""
-    given = [*words, "--bootstrap-server", cluster.bootstrap_servers, "--output", "json"]
-    result = CliRunner().invoke(kap, given)
-    return result.exit_code, result.stderr, json.loads(result.stdout or "null")
-
-
 def _begins(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
     """(offset, lag) of each partition where the group has begun."""
-    code, said, answer = _run(cluster, "groups", "describe", "billing")
+    code, said, answer = run_kap(cluster, "groups", "describe", "billing")
     assert code == 0, said
     (group,) = answer["groups"]
     assert group["type"] == "share"
@@ -76,7 +67,7 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     _member(cluster, -1)
 
     def reset(*words: str) -> None:
-        code, said, _ = _run(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
+        code, said, _ = run_kap(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
         assert code == 0, said
 
     reset("--topic", "orders", "--topic", "bills", "--to-earliest")
@@ -93,19 +84,19 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     (one,) = found.offsets
     assert (one.offset, one.leader_epoch, one.lag, one.error) == (3, 0, 2, None)
     delete = ("offsets", "delete", "--group", "billing", "--yes")
-    code, said, _ = _run(cluster, *delete, "--topic", "orders:0")
+    code, said, _ = run_kap(cluster, *delete, "--topic", "orders:0")
     assert (code, "by whole topics: --topic orders" in said) == (2, True)
-    code, said, answer = _run(cluster, *delete, "--topic", "orders")
+    code, said, answer = run_kap(cluster, *delete, "--topic", "orders")
     assert (code, len(answer["offsets"])) == (0, 2), said
     assert _begins(cluster) == {("bills", 0): (5, 0)}
 
 
 def test_a_group_with_members_keeps_its_offsets(cluster: SyncCluster) -> None:
     _member(cluster)
-    _run(cluster, "offsets", "reset", "--group", "billing", "--topic", "orders", "--to-latest")
+    run_kap(cluster, "offsets", "reset", "--group", "billing", "--topic", "orders", "--to-latest")
     words = ("offsets", "reset", "--group", "billing", "--topic", "bills", "--to-latest")
     for more in (("--dry-run",), ("--yes",)):
-        code, said, answer = _run(cluster, *words, *more)
+        code, said, answer = run_kap(cluster, *words, *more)
         assert code == 1, said
         assert [each["error"] for each in answer["offsets"]] == ["NON_EMPTY_GROUP"]
 

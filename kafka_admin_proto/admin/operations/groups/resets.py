@@ -11,8 +11,8 @@ from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, group_failure
 from kafka_admin_proto.admin.operations.groups.model import (
     GroupDescription,
-    GroupOffset,
     GroupOffsets,
+    ShareOffsets,
 )
 from kafka_admin_proto.admin.operations.partitions.records import LogEnd, log_end, log_ranges
 from kafka_admin_proto.admin.retry import Deadline
@@ -108,10 +108,10 @@ class ResetOperations(LagOperations):
 
     async def find_committed(
         self, group: str, topics: Iterable[str] | None = None, *, timeout: float | None = None
-    ) -> GroupOffsets:
+    ) -> GroupOffsets | ShareOffsets:
         """The committed offsets of a group, all or those of these topics.
 
-        Those of a share group are where it begins. A group that does not exist has
+        A share group has ShareOffsets: where it begins. A group that does not exist has
         GROUP_ID_NOT_FOUND, from brokers of any age: ``list_group_offsets`` has no error for it from
         those before 4.0.
         """
@@ -123,23 +123,15 @@ class ResetOperations(LagOperations):
             error, message = group_failure(described)
         wanted = None if topics is None else set(topics)
         offsets = [each for each in found.offsets if wanted is None or each.topic in wanted]
-        return GroupOffsets(group, offsets, error, message)
+        return msgspec.structs.replace(found, offsets=offsets, error=error, message=message)
 
-    async def _committed(self, group: GroupDescription, deadline: Deadline) -> GroupOffsets:
+    async def _committed(
+        self, group: GroupDescription, deadline: Deadline
+    ) -> GroupOffsets | ShareOffsets:
         """All committed offsets of a group, or where it begins."""
-        whole = {group.group_id: None}
-        if group.type != SHARE:
-            (found,) = await self.list_group_offsets(whole, timeout=deadline.left)
-            return found
-        (shared,) = await self.list_share_group_offsets(whole, timeout=deadline.left)
-        offsets = [
-            GroupOffset(
-                each.topic, each.partition, each.offset, each.leader_epoch,
-                error=each.error, message=each.message,
-            )
-            for each in shared.offsets
-        ]  # fmt: skip
-        return GroupOffsets(group.group_id, offsets, shared.error, shared.message)
+        ask = self.list_share_group_offsets if group.type == SHARE else self.list_group_offsets
+        (found,) = await ask({group.group_id: None}, timeout=deadline.left)
+        return found
 
 
 def refused_by_members(resets: OffsetResets, group: GroupDescription) -> OffsetResets:

@@ -217,13 +217,13 @@ def delete(
 
     whole, numbered = split_partitions(topic)
     single = [*partition, *numbered]
-    (described,) = live.ask(lambda client: client.describe_groups([group]))
-    if described.type == "share" and single:
+    found = live.ask(lambda client: client.find_committed(group))
+    is_share = isinstance(found, admin.ShareOffsets)
+    if is_share and single:
         raise click.UsageError(
             f"{group} is a share group, whose offsets are deleted by whole topics: --topic "
             f"{single[0][0]}"
         )
-    found = live.ask(lambda client: client.find_committed(group))
     unknown = failures.entries("group", [msgspec.to_builtins(found)], "group_id")
     committed = [(each.topic, each.partition) for each in found.offsets]
     places = [each for each in committed if each[0] in whole]
@@ -237,7 +237,7 @@ def delete(
             yes=yes,
             names=[f"{name}:{number}" for name, number in wanted],
         )
-        if described.type == "share":
+        if is_share:
             topics = list(dict.fromkeys(name for name, _ in wanted))
             deleted = live.ask(lambda client: client.delete_share_group_offsets(group, topics))
             failed = {each.topic: (each.error, each.message) for each in deleted}
