@@ -12,6 +12,8 @@ from tests.package.sources import modules, of_all_sources, parsed
 _GENERATED = {f"kafka_admin_proto/protocol/{name}.py" for name in ("api_keys", "codes")}
 #: Names in expressions that stand for an error code or an api key.
 _ABOUT = re.compile(r"(.*_)?(error_code|api_key)s?", re.I)
+#: A comment, and the line of a constant below it that is a number or a collection of some.
+_COMMENTED = re.compile(r"^#:? (.*)\n(\w+(?:: \w+)? = [a-z(){}\[\], \d]*\d[(){}\[\], ]*)$", re.M)
 pytestmark = of_all_sources
 
 _CODES = {name: value for name, value in vars(codes).items() if name.isupper()}
@@ -39,6 +41,20 @@ def bare_numbers(source: str) -> Iterator[str]:
             numbers = {found for each in _parts(value) if (found := _number(each))}
             if numbers & _standing_for(name):
                 yield ast.unparse(node)
+
+
+def numbers_in_words(source: str) -> list[str]:
+    """The constants of a module below a comment that names the error code whose number they have.
+
+    A comment that says "api key" is about any number.
+    """
+    found = []
+    for comment, line in _COMMENTED.findall(source):
+        named = {_CODES[name] for name in re.findall(r"[A-Z_]{4,}", comment) if name in _CODES}
+        named |= {*_KEYS.values()} if re.search(r"\bapi keys?\b", comment) else set()
+        if named & {int(number) for number in re.findall(r"\b\d+\b", line)}:
+            found.append(line)
+    return found
 
 
 def _elements(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
@@ -82,7 +98,7 @@ def test_error_codes_and_api_keys_are_written_once() -> None:
         f"{path}: {each}"
         for path, source in modules().items()
         if "/messages/" not in path and path not in _GENERATED
-        for each in bare_numbers(source)
+        for each in (*bare_numbers(source), *numbers_in_words(source))
     }
     assert found == set()
 
@@ -101,3 +117,6 @@ def test_each_form_of_a_bare_number_is_noticed() -> None:
         assert [*bare_numbers(source)], source
     for source in ["TOPICS = 100", "if answer.error_code == 0: ...", "Answer(error_code=code)"]:
         assert not [*bare_numbers(source)], source
+    for comment in ["#: NOT_CONTROLLER and REQUEST_TIMED_OUT.", "# The api key of Metadata."]:
+        assert numbers_in_words(f"{comment}\n_REFUSED = (41, 3)\n"), comment
+    assert not numbers_in_words("#: The first version that has NOT_CONTROLLER.\n_SINCE = 4\n")

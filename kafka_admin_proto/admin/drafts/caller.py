@@ -19,14 +19,12 @@ from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import kip_4a, kip_4b
-from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.error_codes import find_error
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 
 _METADATA = {"kip-4a": kip_4a.TopicMetadataRequest, "kip-4b": kip_4b.TopicMetadataRequest}
-#: The api key that the drafts share with Kafka's own messages.
-_SHARED = 3
 #: Topics that Kafka's brokers make for themselves; the drafts do not say which ones these are.
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
@@ -142,7 +140,7 @@ class DraftCaller(Caller):
 
 
 def _keys(dialect: str) -> frozenset[int]:
-    """The api keys that the draft's requests alone have."""
+    """The api keys that the draft's requests alone have: TopicMetadata has Metadata's."""
     entries = [catalog().entry(each, dialect) for each in catalog().names(dialect)]
-    keys = {each.api_key for each in entries if each.type == "request"}
-    return frozenset(key for key in keys if key is not None and key != _SHARED)
+    keys = {each.api_key for each in entries if each.type == "request" and each.api_key is not None}
+    return frozenset(keys - {api_keys.METADATA})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from kafka_admin_proto.admin.caller import Target
-from kafka_admin_proto.admin.errors import RequestTimedOutError
+from kafka_admin_proto.admin.errors import ConnectionLostError, RequestTimedOutError
 from kafka_admin_proto.admin.network.connection import BrokerConnection
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.admin.session.effects import Effect, effect_of
@@ -74,6 +74,14 @@ class Call(Generic[_R]):
     def fits_any(self) -> bool:
         """Whether another broker may be asked the same before the first one has answered."""
         return self.to is Target.ANY and self.repeatable and self.only_reads
+
+    def unanswered(self, connection: BrokerConnection, seconds: float) -> ConnectionLostError:
+        """The error for a broker that did not answer in time."""
+        return ConnectionLostError(
+            f"{connection.name} did not answer {self.api} for {round(seconds, 2):g} s",
+            address=str(connection.address),
+            may_have_acted=True,
+        )
 
     def timed_out(self, reading: Call[Any] | None = None) -> RequestTimedOutError:
         """The error for a call whose deadline is over; ``reading`` asks for the list of brokers."""

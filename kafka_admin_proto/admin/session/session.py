@@ -36,6 +36,7 @@ from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
 from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.protocol.payload_values import expects_response
@@ -45,8 +46,8 @@ from kafka_admin_proto.values import Message
 _R = TypeVar("_R", bound=Message)
 _T = TypeVar("_T")
 
-#: MISMATCHED_ENDPOINT_TYPE and UNSUPPORTED_ENDPOINT_TYPE.
-_WRONG_ENDPOINT = (114, 115)
+#: What the one of brokers and controllers answers that was taken for the other.
+_WRONG_ENDPOINT = (codes.MISMATCHED_ENDPOINT_TYPE, codes.UNSUPPORTED_ENDPOINT_TYPE)
 #: Seconds more than a request asks the broker to take, before the broker counts as silent.
 _GRACE_S = 5.0
 #: Connections that may end at their first request before a client without any answer gives up.
@@ -261,11 +262,7 @@ class Session(Caller):
             if isinstance(error, ConnectionLostError):
                 self._ended_unanswered += 1
                 raise
-            silent = ConnectionLostError(
-                f"{connection.name} did not answer {call.api} for {round(timeout, 2):g} s",
-                address=str(connection.address),
-                may_have_acted=True,
-            )
+            silent = call.unanswered(connection, timeout)
             if timeout < limit:  # other calls may still wait for answers
                 connection.is_silent |= connection.answered == answered
             else:
