@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.gc_tuning import tune_gc
 
 
@@ -41,8 +42,6 @@ def main() -> None:
     except (ClosedPipe, BrokenPipeError):
         end_by_signal()
     except ImportError as error:
-        from kafka_admin_proto.errors import MissingExtraError  # loaded by whoever raised it
-
         if not isinstance(error, MissingExtraError):
             raise
         sys.stderr.write(f"{error}\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -16,8 +17,11 @@ from tests.package.sources import modules, of_all_sources, parsed
 
 pytestmark = of_all_sources
 
-#: The rooms whose imports within functions are listed.
-ROOMS = ("admin", "capture", "protocol", "records", "server", "simulation")
+#: The rooms whose imports within functions are not listed.
+NOT_LISTED = ("cli/", "spark/")
+_DRAFTS_TEXT = "drafts alone are written as grammars"
+_MARKED = "tests with the marker alone have a cluster"
+_MISTAKEN = "only a name that nothing has needs it"
 _DRAFT = "clients of drafts alone have it"
 _OPTIONAL = "an optional package"
 _CHECKED = "configs are checked where some are given"
@@ -42,6 +46,8 @@ WITHIN_FUNCTIONS = {
         "zstandard": _OPTIONAL,
     },
     "capture/tcp/segments.py": {"dpkt": _OPTIONAL},
+    "lazy_names.py": {"dis": "only a package of whose names one is asked for needs it"},
+    "near_names.py": {"difflib": _MISTAKEN},
     "protocol/connection/scram.py": {"scramp": _OPTIONAL},
     "protocol/connection/server.py": {"server_sasl": "listeners with SASL alone have it"},
     "protocol/stores.py": {
@@ -51,7 +57,18 @@ WITHIN_FUNCTIONS = {
         "serialization": _OPTIONAL,
     },
     "protocol/tls.py": {"tempfile": "keys that are given as text alone need files"},
+    "proxy/connection/relay.py": {"client_login": "a proxy that logs clients in alone has it"},
+    "proxy/proxy.py": {
+        "broker_login": "a proxy that logs in to the brokers alone has it",
+        "faults": "a proxy with faults alone has them",
+        "read_only": "a proxy that lets nothing be changed alone has it",
+    },
     "records/batches/crc32c.py": {"crc32c": _OPTIONAL},
+    "schema/catalog.py": {
+        "importlib": "a package inside a zip file alone needs it",
+        "reader": _DRAFTS_TEXT,
+    },
+    "schema/message_names.py": {"difflib": _MISTAKEN},
     "server/brokers/view.py": {"topics": _START, "rules": _AUTHORIZER},
     "server/cluster.py": {
         "faults": "clusters with faults alone have them",
@@ -82,10 +99,15 @@ WITHIN_FUNCTIONS = {
     "server/topics/auto_creation.py": {"topics": _START},
     "server/respond.py": {"gates": _AUTHORIZER},
     "server/security/authorizer/host_ranges.py": {"ipaddress": "ranges of IPv6 alone need it"},
+    "tables/sinks/snapshots.py": {"delta": "tables of Delta alone have it"},
+    "testing/markers.py": {"inspect": _MARKED, "server": _MARKED},
+    "testing/pytest_plugin.py": {"server": "tests that use its fixture alone have a cluster"},
+    "wire/engine.py": {"kafka_admin_proto_speed": _OPTIONAL},
 }
 
 
-def imports(source: str) -> Iterator[tuple[str, list[str], bool]]:
+@cache
+def imports(source: str) -> list[tuple[str, list[str], bool]]:
     """(module, names taken of it, whether within a function) of each import at run time."""
 
     def visit(node: ast.AST, within: bool) -> Iterator[tuple[str, list[str], bool]]:
@@ -100,11 +122,14 @@ def imports(source: str) -> Iterator[tuple[str, list[str], bool]]:
         for each in inside:
             yield from visit(each, within or is_function)
 
-    return visit(parsed(source), False)
+    return [*visit(parsed(source), False)]
 
 
-def graph(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Module → the modules of the package that it imports at run time."""
+def graph(sources: dict[str, str], *, is_within: bool | None = None) -> dict[str, set[str]]:
+    """Module → the modules of the package that it imports at run time.
+
+    Those alone that it imports within functions, or outside of them, if ``is_within`` says so.
+    """
     names = {
         path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path
         for path in sources
@@ -113,7 +138,8 @@ def graph(sources: dict[str, str]) -> dict[str, set[str]]:
     return {
         name: {
             found
-            for module, taken, _ in imports(sources[path])
+            for module, taken, within in imports(sources[path])
+            if is_within in (None, within)
             for each in (taken or [""])
             if (found := f"{module}.{each}") in names or (found := module) in names
         }
@@ -129,11 +155,43 @@ def test_imports_within_functions_make_the_start_faster() -> None:
     found: dict[str, set[str]] = {}
     for path, source in modules().items():
         place = path.removeprefix("kafka_admin_proto/")
-        if place.startswith(ROOMS):
+        if not place.startswith(NOT_LISTED):
             for module, _, within in imports(source):
                 if within:
                     found.setdefault(place, set()).add(module.rpartition(".")[2])
     assert found == {path: set(listed) for path, listed in WITHIN_FUNCTIONS.items()}
+
+
+def pointless(sources: dict[str, str]) -> set[tuple[str, str]]:
+    """(module, imported module) where a function imports what is loaded with its own module."""
+    at_once = graph(sources, is_within=False)
+    found = set()
+    for module, later in graph(sources, is_within=True).items():
+        loaded, waiting = set[str](), [module]
+        while waiting:
+            each = waiting.pop()
+            loaded.add(each)
+            waiting += (at_once[each] | (_packages(each) & at_once.keys())) - loaded
+        found |= {(module, each) for each in later & loaded}
+    return found
+
+
+def _packages(module: str) -> set[str]:
+    parts = module.split(".")
+    return {".".join(parts[:count]) for count in range(1, len(parts))}
+
+
+def test_no_function_imports_what_its_own_module_loads() -> None:
+    assert pointless(modules()) == set()
+
+
+def test_an_import_that_saves_nothing_is_noticed() -> None:
+    names = [f"kafka_admin_proto/server/{name}.py" for name in ("one", "two", "three")]
+    two, three = (f"import kafka_admin_proto.server.{name}" for name in ("two", "three"))
+    sources = dict(zip(names, (f"{two}\ndef later():\n    {three}", three, ""), strict=True))
+    one, other = (f"kafka_admin_proto.server.{name}" for name in ("one", "three"))
+    assert pointless(sources) == {(one, other)}
+    assert not pointless(sources | {names[1]: ""})
 
 
 def test_a_circle_through_a_function_is_noticed() -> None:

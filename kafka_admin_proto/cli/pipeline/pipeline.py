@@ -37,6 +37,7 @@ from kafka_admin_proto.cli.pipeline.interruptible import Interrupt, Stopped
 from kafka_admin_proto.cli.pipeline.job_progress import JobProgress
 from kafka_admin_proto.counts import with_commas
 from kafka_admin_proto.tables.ingest.uris import is_uri
+from kafka_admin_proto.tables.processes import Processes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -210,8 +211,9 @@ def pipeline(
                     interrupt.started()
                     progress.watch(SparkRunner(spark.sparkContext).tasks)
                     _stream(
-                        spark, captures, sink, every, end, split_size, of_packets, retain, unopened,
-                        progress, interrupt,
+                        spark, captures, sink, every=every, end=end, split_size=split_size,
+                        input_format=of_packets, retain=retain, unopened=unopened,
+                        progress=progress, interrupt=interrupt,
                     )  # fmt: skip
                     progress.step("counting")
                     return sink.count_rows()
@@ -220,8 +222,8 @@ def pipeline(
                 interrupt.started(started.cancel)
                 progress.watch(started.tasks)
                 found = _batch(
-                    started, packets, segments, unreadable, sink, split_size, of_packets,
-                    progress, interrupt, stop,
+                    started, packets, segments, unreadable, sink, split_size=split_size,
+                    input_format=of_packets, progress=progress, interrupt=interrupt, stop=stop,
                 )  # fmt: skip
                 unopened.take(found)
                 progress.step("counting")
@@ -251,7 +253,7 @@ def pipeline(
 
 def _batch(
     runner: Runner, packets: Sequence[str], segments: Sequence[str],
-    unreadable: Collection[str], sink: TableSink, split_size: int,
+    unreadable: Collection[str], sink: TableSink, *, split_size: int,
     input_format: str, progress: JobProgress, interrupt: Interrupt, stop: Callable[[], None],
 ) -> Unopened:  # fmt: skip
     from kafka_admin_proto.tables.pipeline import run_batch
@@ -267,7 +269,7 @@ def _batch(
 
 
 def _stream(
-    spark: SparkSession, captures: Sequence[str], sink: TableSink, every: int, end: bool,
+    spark: SparkSession, captures: Sequence[str], sink: TableSink, *, every: int, end: bool,
     split_size: int, input_format: str, retain: timedelta | None, unopened: UnopenedInputs,
     progress: JobProgress, interrupt: Interrupt,
 ) -> None:  # fmt: skip
@@ -350,7 +352,5 @@ def _spark(
 
 @contextmanager
 def _processes() -> Iterator[tuple[Runner, Callable[[], None]]]:
-    from kafka_admin_proto.tables.processes import Processes
-
     with Processes() as processes:
         yield processes, processes.close

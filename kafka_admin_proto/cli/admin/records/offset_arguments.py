@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -56,8 +57,6 @@ def partition_offset(text: str) -> tuple[TopicPartition, int]:
 
 
 def offsets_in_file(file: str) -> dict[TopicPartition, int]:
-    import json
-
     text = read_text(file)
     try:
         rows = json.loads(text)["partitions"]

@@ -15,6 +15,15 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.request.fields import request_json, with_defaults
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.errors import (
+    EncodeError,
+    JsonError,
+    UnknownMessageError,
+    UnsupportedVersionError,
+)
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.versions import VersionRange
 
 if TYPE_CHECKING:
     from kafka_admin_proto.admin import AdminClient, Reply
@@ -74,11 +83,8 @@ def request(
           --set resources[0].resourceName=orders
       echo '{"topics": [{"name": "a"}]}' | kap request CreateTopics --version 5
     """
-    from kafka_admin_proto.codec import codec
-    from kafka_admin_proto.errors import EncodeError, JsonError
     from kafka_admin_proto.protocol.error_codes import error_name
     from kafka_admin_proto.render.field_scan import error_codes
-    from kafka_admin_proto.schema.versions import VersionRange
 
     if broker is not None and controller:
         raise click.UsageError("--broker and --controller exclude each other")
@@ -162,9 +168,7 @@ def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:
 
     What a draft does not have is Kafka's own. Raises click.UsageError.
     """
-    from kafka_admin_proto.errors import UnknownMessageError
     from kafka_admin_proto.protocol.headers import message_of
-    from kafka_admin_proto.schema.catalog import catalog
     from kafka_admin_proto.schema.message_names import find_message
 
     if "," in api:
@@ -185,8 +189,6 @@ def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:
 
 def _newest(name: str, apis: Any, dialect: str) -> int:
     """The newest version of a request that both sides have."""
-    from kafka_admin_proto.codec import codec
-    from kafka_admin_proto.errors import UnsupportedVersionError
     from kafka_admin_proto.protocol.versions import supported
 
     ours = supported(name, dialect=dialect)

@@ -10,8 +10,10 @@ import click
 import msgspec
 
 from kafka_admin_proto.cli.admin.common.files import read_text
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
-from kafka_admin_proto.schema.names import json_name
+from kafka_admin_proto.schema.names import json_name, python_name
 from kafka_admin_proto.wire.secrets import is_secret_name
 
 #: A step of a path: a name, or an index as in topics[0] or topics.0.
@@ -86,10 +88,6 @@ def with_defaults(
     empty one asks for nothing. A timeout that is 0 by default, which a controller never keeps, is
     ``timeout_ms``. Raises click.UsageError where null would do something to all partitions.
     """
-    from kafka_admin_proto.codec import codec
-    from kafka_admin_proto.schema.catalog import catalog
-    from kafka_admin_proto.schema.names import python_name
-
     found = codec(name, version, dialect=dialect)
     spec = catalog().spec(name, dialect)
     structs = spec.structs()
@@ -149,8 +147,6 @@ def refuse_secret(
     Which fields are credentials is in the message's definition; for the value of a config its name
     decides, which may come from elsewhere in ``given``.
     """
-    from kafka_admin_proto.schema.catalog import catalog
-
     spec = catalog().spec(name, dialect)
     if _holds_secret(spec.struct, spec.structs(), given, steps):
         raise click.UsageError(
