@@ -116,19 +116,19 @@ class Parts:
         )
         state.followers.append(lambda *_: limiter.follow_configs())
         service = self.service = Service(
-            Answers(views),
-            given.apis,
-            given.limits,
-            memoryview(bytearray(_RECEIVE_BYTES)),
-            given.trace,
-            limiter,
-            Waits(views),
-            self._clock,
-            Turns(self._clock),
-            self._requests,
-            state.shares.lost,
-            given.dialect,
-            self.faults,
+            answers=Answers(views),
+            apis=given.apis,
+            limits=given.limits,
+            buffer=memoryview(bytearray(_RECEIVE_BYTES)),
+            trace=given.trace,
+            limiter=limiter,
+            waits=Waits(views),
+            clock=self._clock,
+            turns=Turns(self._clock),
+            requests=self._requests,
+            lost=state.shares.lost,
+            dialect=given.dialect,
+            faults=self.faults,
         )
         accept: Callable[[Node, Listener], asyncio.BaseProtocol] = partial(NodeConnection, service)
         if given.security is not None:

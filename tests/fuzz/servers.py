@@ -94,17 +94,17 @@ async def _talk(access: LoginRules | None, size: int, sent: bytes) -> None:
     )
     views = Views(served.state)
     service = Service(
-        Answers(views),
-        served_apis(ReleaseNumber(4, 3)),
-        _LIMITS,
-        memoryview(bytearray(_BUFFER_BYTES)),
-        None,
-        limiter,
-        Waits(views),
-        served.state.clock,
-        Turns(served.state.clock),
-        AskedRequests(served_apis(ReleaseNumber(4, 3))),
-        served.state.shares.lost,
+        answers=Answers(views),
+        apis=served_apis(ReleaseNumber(4, 3)),
+        limits=_LIMITS,
+        buffer=memoryview(bytearray(_BUFFER_BYTES)),
+        trace=None,
+        limiter=limiter,
+        waits=Waits(views),
+        clock=served.state.clock,
+        turns=Turns(served.state.clock),
+        requests=AskedRequests(served_apis(ReleaseNumber(4, 3))),
+        lost=served.state.shares.lost,
     )
     node = Node(1, [Listener("PLAINTEXT", "h", "h", 1)])
     listener = node.listeners["PLAINTEXT"]

@@ -94,15 +94,15 @@ class Tracer:
         latency_s: float | None,
     ) -> None:
         event = TraceEvent(
-            "request" if is_request else "response",
-            self.broker,
-            self._address,
-            _name(sent),
-            sent.api_key,
-            sent.version,
-            sent.correlation_id,
-            message,
-            latency_s,
+            kind="request" if is_request else "response",
+            broker=self.broker,
+            address=self._address,
+            api=_name(sent),
+            api_key=sent.api_key,
+            version=sent.version,
+            correlation_id=sent.correlation_id,
+            message=message,
+            latency_s=latency_s,
         )
         try:
             trace(event)

@@ -110,20 +110,20 @@ def transaction_of(key: TransactionLogKey, value: TransactionLogValue) -> Transa
         producer = f"the id {value.producer_id} and the epoch {value.producer_epoch}"
         raise StrangeRecord(f"no producer has {producer}")
     return Transaction(
-        key.transactional_id,
-        value.producer_id,
-        value.transaction_timeout_ms,
-        value.transaction_last_update_timestamp_ms,
-        value.previous_producer_id,
-        value.next_producer_id,
-        value.producer_epoch,
-        NO_EPOCH,
-        STATES[value.transaction_status],
-        frozenset(
+        transactional_id=key.transactional_id,
+        producer_id=value.producer_id,
+        timeout_ms=value.transaction_timeout_ms,
+        updated_ms=value.transaction_last_update_timestamp_ms,
+        previous_producer_id=value.previous_producer_id,
+        next_producer_id=value.next_producer_id,
+        epoch=value.producer_epoch,
+        last_epoch=NO_EPOCH,
+        state=STATES[value.transaction_status],
+        partitions=frozenset(
             (each.topic, number)
             for each in value.transaction_partitions or ()
             for number in each.partition_ids
         ),
-        value.transaction_start_timestamp_ms,
-        value.client_transaction_version,
+        started_ms=value.transaction_start_timestamp_ms,
+        client_version=value.client_transaction_version,
     )

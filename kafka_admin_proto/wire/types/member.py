@@ -54,9 +54,16 @@ class Member(msgspec.Struct, frozen=True):
         node = None if self.wire_type is None else self.wire_type.node()
         absent = None if self.absent_type is None else self.absent_type.node()
         return FieldNode(
-            self.attribute, self.json, node, absent, self.default,
-            self.ignorable, self.tag, self.sensitive, self.named_by,
-        )  # fmt: skip
+            attribute=self.attribute,
+            json=self.json,
+            node=node,
+            absent=absent,
+            default=self.default,
+            ignorable=self.ignorable,
+            tag=self.tag,
+            sensitive=self.sensitive,
+            named_by=self.named_by,
+        )
 
     def parse(self, stream: IO[bytes], context: Container, path: str, *, secret: bool) -> Any:
         """Read the field and announce it to the observer, all that is inside a ``secret`` too."""

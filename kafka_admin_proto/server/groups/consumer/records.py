@@ -49,15 +49,15 @@ from kafka_admin_proto.server.groups.records import CoordinatorRecord
 def member_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
     """Who a member is and what it subscribes."""
     value = ConsumerGroupMemberMetadataValue(
-        member.instance_id,
-        member.rack_id,
-        member.client_id,
-        member.client_host,
-        sorted(member.topics),
-        member.regex,
-        member.rebalance_timeout_ms,
-        member.assignor,
-        member.classic,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.topics),
+        subscribed_topic_regex=member.regex,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        server_assignor=member.assignor,
+        classic_member_metadata=member.classic,
     )
     return ConsumerGroupMemberMetadataKey(group, member.id), value, 0
 

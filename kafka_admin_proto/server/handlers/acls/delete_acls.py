@@ -62,13 +62,12 @@ def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
 
 def _row(acl: Acl) -> DeleteAclsMatchingAcl:
     return DeleteAclsMatchingAcl(
-        0,
-        None,
-        acl.resource_type,
-        acl.resource_name,
-        acl.pattern_type,
-        acl.principal,
-        acl.host,
-        acl.operation,
-        acl.permission_type,
+        error_message=None,
+        resource_type=acl.resource_type,
+        resource_name=acl.resource_name,
+        pattern_type=acl.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission_type=acl.permission_type,
     )

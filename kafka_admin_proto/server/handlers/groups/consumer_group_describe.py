@@ -60,17 +60,17 @@ def _described(shard: Shard, group: ConsumerGroup) -> DescribedGroup:
         assignor_name=assignor,
         members=[
             Member(
-                each.id,
-                each.instance_id,
-                each.rack_id,
-                each.epoch,
-                each.client_id,
-                each.client_host,
-                sorted(each.topics),
-                each.regex,
-                _assignment(shard, each.assigned, each.revoked),
-                _assignment(shard, group.target.get(each.id, {})),
-                _CONSUMER if each.classic is None else _CLASSIC,
+                member_id=each.id,
+                instance_id=each.instance_id,
+                rack_id=each.rack_id,
+                member_epoch=each.epoch,
+                client_id=each.client_id,
+                client_host=each.client_host,
+                subscribed_topic_names=sorted(each.topics),
+                subscribed_topic_regex=each.regex,
+                assignment=_assignment(shard, each.assigned, each.revoked),
+                target_assignment=_assignment(shard, group.target.get(each.id, {})),
+                member_type=_CONSUMER if each.classic is None else _CLASSIC,
             )
             for each in group.members.values()
         ],

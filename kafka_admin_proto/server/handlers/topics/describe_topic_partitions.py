@@ -77,15 +77,14 @@ def _described(
         leader, _ = leader_of(state, partition)  # only Metadata answers the error
         rows.append(
             DescribeTopicPartitionsResponsePartition(
-                0,
-                number,
-                leader,
-                partition.leader_epoch,
-                partition.replicas,
-                partition.isr,
-                partition.elr,
-                partition.last_known_elr,
-                offline_replicas(state, partition),
+                partition_index=number,
+                leader_id=leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                eligible_leader_replicas=partition.elr,
+                last_known_elr=partition.last_known_elr,
+                offline_replicas=offline_replicas(state, partition),
             )
         )
     operations = topic_operations(state, caller, topic.name)
