@@ -11,7 +11,7 @@ Both keep to one order of goals, each of them reached as well as the goals befor
    has brokers left (``racks``).
 2. The brokers have equally many replicas of the topic: the sum of squares is the least possible,
    which makes the largest number the smallest and the smallest the largest possible.
-3. As few replicas as possible go to a broker that had none of that partition (``exchange``).
+3. As few replicas as possible go to a broker that had none of that partition (``cycle_canceling``).
 4. The brokers lead equally many of the topic's partitions (the leader is the first replica),
    and as few partitions as possible change their leader.
 

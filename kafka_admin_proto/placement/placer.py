@@ -10,7 +10,7 @@ from typing import TypeVar
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import PlacementError
-from kafka_admin_proto.placement.exchange import Exchange
+from kafka_admin_proto.placement.cycle_canceling import CycleCanceling
 from kafka_admin_proto.placement.racks import RackBounds, rack_bounds
 
 #: The broker ids of a partition's replicas; the first one is the preferred leader.
@@ -176,7 +176,7 @@ def _assign(
     kept = sum(
         _most_kept(brokers, each, bound) for each, bound in zip(home, bounds, strict=True) if each
     )
-    Exchange(
+    CycleCanceling(
         chosen, home=home, allowed=[everyone] * len(chosen), rack_of=brokers.rack_of,
         bounds=bounds, load=load,
     ).optimize(sum(counts) - kept)  # fmt: skip
@@ -327,7 +327,7 @@ def _leaders(
         home.append(frozenset({leader} if stays else candidates))
     if max(load) - min(load) > 1:  # otherwise the leaders are spread evenly already
         one = RackBounds((1,), (2,), 0)
-        Exchange(
+        CycleCanceling(
             leading, home=home, allowed=[tuple(sorted(each)) for each in chosen],
             rack_of=[0] * len(brokers.ids), bounds=[one] * len(leading), load=load,
         ).optimize(0)  # fmt: skip

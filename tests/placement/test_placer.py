@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import count_moves, place_new, place_with_fenced, regenerate
-from kafka_admin_proto.placement.exchange import Exchange
+from kafka_admin_proto.placement.cycle_canceling import CycleCanceling
 from kafka_admin_proto.placement.racks import rack_bounds
 from tests.helpers.profile import EXHAUSTIVE
 from tests.placement.clusters import (
@@ -196,7 +196,7 @@ def test_new_partitions_of_a_topic_without_partitions_need_a_replication_factor(
 def test_two_steps_of_a_cycle_that_are_in_each_others_way_make_two_cycles() -> None:
     """Partition 0 has one replica more than its fewest in the rack of brokers 0, 1 and 2."""
     bounds = rack_bounds([3, 3], 3)
-    exchange = Exchange(
+    canceling = CycleCanceling(
         [{0, 1, 3}, {0, 3, 4}, {1, 3, 5}],
         home=[frozenset({3, 4, 5}), frozenset({0, 3, 4}), frozenset({0, 1, 3})],
         allowed=[range(6)] * 3,
@@ -205,9 +205,9 @@ def test_two_steps_of_a_cycle_that_are_in_each_others_way_make_two_cycles() -> N
         load=[2, 2, 0, 3, 1, 1],
     )
     cycle = [(0, 0, 4), (4, 1, 1), (1, 0, 5), (5, 2, 0)]
-    assert exchange._uncrossed(cycle) == [(0, 0, 5), (5, 2, 0)]
+    assert canceling._uncrossed(cycle) == [(0, 0, 5), (5, 2, 0)]
     backwards = [*cycle[2:], *cycle[:2]]
-    assert exchange._uncrossed(backwards) == [(5, 2, 0), (0, 0, 5)]
+    assert canceling._uncrossed(backwards) == [(5, 2, 0), (0, 0, 5)]
 
 
 @given(SEEDS)

@@ -23,7 +23,7 @@ _LOAD = -1
 _DELTAS = (-1, 0, 1)
 
 
-class Exchange:
+class CycleCanceling:
     """Partitions with their chosen brokers, and the load of each broker.
 
     Brokers and racks are indices. ``chosen`` are the brokers of each partition, changed in place;
