@@ -37,7 +37,7 @@ from kafka_admin_proto.protocol.connection.events import (
 )
 from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
-from kafka_admin_proto.protocol.connection.words import api_words, error_words
+from kafka_admin_proto.protocol.connection.words import api_words, error_words, mismatch
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.headers import is_header
 from kafka_admin_proto.protocol.payload_values import Response, expects_response
@@ -344,7 +344,7 @@ class ClientConnection(BaseConnection[ClientEvent]):
         request, handler = self._pending[0]
         response = read_response(payload, request.api_key, request.version, dialect=request.dialect)
         if response.header is None or response.header.correlation_id != request.correlation_id:
-            raise RemoteProtocolError(_mismatch(response, request))
+            raise RemoteProtocolError(mismatch(response, request))
         self._pending.popleft()
         self._ids.received(request.correlation_id)
         if self._trace is not None:
@@ -391,13 +391,3 @@ class ClientConnection(BaseConnection[ClientEvent]):
                 f"the broker has {name} in versions {theirs}, not in version {version}"
             )
         return version_number(version)
-
-
-def _mismatch(response: Response, request: SentRequest) -> str:
-    asked = f"{api_words(request.api_key, request.dialect)} v{request.version}"
-    if response.header is None:
-        return f"the response to {asked} has no header that reads: {response.problem}"
-    return (
-        f"the response has correlation id {response.header.correlation_id}, and the oldest "
-        f"request without an answer, {asked}, has {request.correlation_id}"
-    )

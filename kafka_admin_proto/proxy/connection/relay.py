@@ -8,7 +8,6 @@ address, is passed on as it came.
 from __future__ import annotations
 
 import struct
-from collections import deque
 from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -29,6 +28,7 @@ from kafka_admin_proto.proxy.addresses import rewrite
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.delivery import Delivery
 from kafka_admin_proto.proxy.connection.frames import check_size, decoded_body, put_frame
+from kafka_admin_proto.proxy.connection.pending import PendingCalls
 from kafka_admin_proto.proxy.rules import Route, Rules
 from kafka_admin_proto.values import Message
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _FRONT = struct.Struct(">hhi").unpack_from
-_CORRELATION_ID = struct.Struct(">i").unpack_from
 
 
 class Relay:
@@ -61,13 +60,11 @@ class Relay:
         self._node_id = node_id
         self._requests = bytearray()
         self._responses = bytearray()
-        #: Requests that get an answer and have none yet, in order.
-        self._pending: deque[Call] = deque()
+        self._pending = PendingCalls(self._delivery)
         #: SaslHandshake v0 has been answered: what follows are tokens without a header.
         self._bare_tokens = False
         #: Tokens without a header that the broker has not answered.
         self._unanswered_tokens = 0
-        self._held_bytes = 0
         #: Whether a filter has asked the broker: later requests wait for what becomes of this one.
         self._asking = False
         #: The highest version of each api that both the broker and the proxy have, once known.
@@ -92,13 +89,8 @@ class Relay:
     @property
     def is_full(self) -> bool:
         """Whether the client is to be read no more until the broker has answered."""
-        limits = self._rules.limits
-        return self._takes_requests and bool(
-            self._asking
-            or self.pause_s is not None
-            or (self._pending and self._pending[-1].precedes_tokens)
-            or len(self._pending) >= limits.in_flight
-            or self._held_bytes > limits.waiting_bytes
+        return self._takes_requests and (
+            self._asking or self.pause_s is not None or self._pending.are_full(self._rules.limits)
         )
 
     def from_client(self, data: Buffer) -> None:
@@ -135,7 +127,7 @@ class Relay:
     def resume(self) -> None:
         """Go on when a pause is over."""
         self._delivery.resume()
-        self._give_answers()
+        self._pending.give_answers()
         self.from_broker(b"")
         self.from_client(b"")
 
@@ -144,7 +136,7 @@ class Relay:
     def _take_request(self, payload: bytes) -> None:
         if self._login is not None and self._login.takes_tokens:
             call = Call(api_keys.SASL_AUTHENTICATE, 0, 0, self.client, self._node_id)
-            self._login.take_token(payload, partial(self._queue, call))
+            self._login.take_token(payload, partial(self._pending.answer, call))
             return
         if self._bare_tokens and not self._is_request(payload):
             self._unanswered_tokens += 1
@@ -224,7 +216,7 @@ class Relay:
             changed = changed or call.refused is not None
             self._takes_requests = effect.cut is None and effect.drop is None
             if effect.cut == "before" or effect.drop == "request":
-                self._queue(call, b"")
+                self._pending.answer(call, b"")
                 return
         if answer is None:
             yield from self._filtered(call, route, request, changed=changed)
@@ -232,7 +224,7 @@ class Relay:
             self._answer(call, answer)
         else:
             self._takes_requests = False
-            self._queue(call, b"")
+            self._pending.answer(call, b"")
 
     def _filtered(
         self, call: Call, route: Route, request: Request, *, changed: bool = False
@@ -307,39 +299,25 @@ class Relay:
     def _pass_request(self, call: Call, payload: bytes) -> None:
         put_frame(self.to_broker, payload)
         if call.expects_response:
-            self._pending.append(call)
+            self._pending.add(call)
         elif call.fault is not None:
-            self._queue(call, b"")
+            self._pending.answer(call, b"")
 
     def _answer(self, call: Call, body: Message) -> None:
         """Answer by the proxy itself, once all requests before this one have their answers."""
-        self._queue(call, write_response(body, call.api_version, call.correlation_id))
-
-    def _queue(self, call: Call, answer: bytes) -> None:
-        """Give an answer in its turn; none where there are no bytes, but for what a fault does."""
-        call.answer = answer
-        self._pending.append(call)
-        self._held_bytes += len(answer)
-        self._give_answers()
-
-    def _give_answers(self) -> None:
-        """Give the proxy's own answers that no answer of the broker stands before."""
-        while self._delivery.passes and self._pending and self._pending[0].answer is not None:
-            call = self._pending.popleft()
-            assert call.answer is not None
-            self._held_bytes -= len(call.answer)
-            self._delivery.deliver(call, call.answer)
+        answer = write_response(body, call.api_version, call.correlation_id)
+        self._pending.answer(call, answer)
 
     # The broker's side.
 
     def _take_response(self, payload: bytes) -> None:
-        if not self._is_due(payload):
+        if not self._pending.is_due(payload):
             if not self._unanswered_tokens:
-                raise self._not_due(payload)
+                raise self._pending.not_due(payload)
             self._unanswered_tokens -= 1
             put_frame(self.to_client, payload)
             return
-        call = self._pending.popleft()
+        call = self._pending.take()
         route = self._rules.route(call.api_key, call.api_version)
         assert route is not None
         if call.asker is not None:
@@ -348,25 +326,7 @@ class Relay:
         if route.response_filters or route.has_addresses or route.is_read or call.fault is not None:
             payload = self._read_response(call, route, payload)
         self._delivery.deliver(call, payload)
-        self._give_answers()
-
-    def _is_due(self, payload: bytes) -> bool:
-        """Whether a response of the broker has the id of the oldest request without an answer."""
-        if not self._pending or len(payload) < 4:
-            return False
-        found: int = _CORRELATION_ID(payload)[0]
-        return found == self._pending[0].correlation_id
-
-    def _not_due(self, payload: bytes) -> RemoteProtocolError:
-        if not self._pending:
-            size = counted(len(payload), "bytes")
-            return RemoteProtocolError(
-                f"the broker sent a response of {size}, and nothing was asked"
-            )
-        return RemoteProtocolError(
-            f"the broker sent a response that is not the one to correlation id "
-            f"{self._pending[0].correlation_id}, the oldest request without an answer"
-        )
+        self._pending.give_answers()
 
     def _read_response(self, call: Call, route: Route, payload: bytes) -> bytes:
         """The payload with the addresses of the proxy, as the filters have left it."""

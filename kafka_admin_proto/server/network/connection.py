@@ -29,14 +29,14 @@ from kafka_admin_proto.protocol.connection import (
     RequestReceived,
     ServerConnection,
 )
-from kafka_admin_proto.protocol.error_answers import Failure, set_throttle_time, whole_answer
+from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
 from kafka_admin_proto.render.field_scan import error_codes
 from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.clock import Timer
 from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
-from kafka_admin_proto.server.network.service import LoginRules, Service, decoded
+from kafka_admin_proto.server.network.service import LoginRules, Service, decoded, throttled
 
 #: Answers are collected up to about so many bytes before they are written.
 _WRITE_BYTES = 64 << 10
@@ -47,8 +47,6 @@ _SMALL_BYTES = 512
 _LARGE_BYTES = 8 << 10
 #: So many bytes of later requests are read of a client whose answer waits for its topics.
 _UNREAD_BYTES = 128 << 10
-#: How long a broker waits for a controller to which it can forward a request.
-_CONTROLLER_S = 60.0
 
 
 class NodeConnection(asyncio.BufferedProtocol):
@@ -320,14 +318,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         """The frame of a new answer, or b"" if it waits; a throttled client is read no more."""
         if self.wait_until_complete(answer, partial(self._finish, event)):
             return b""
-        own_ms = 0
-        if not isinstance(answer, bytes):
-            own_ms = getattr(answer.response, "throttle_time_ms", 0)
-        if self._throttle_ms > own_ms:
-            response = decoded(answer, event.request)
-            set_throttle_time(response, event.request.api_version, self._throttle_ms)
-            answer = Answer(response)
-        throttled_ms = max(self._throttle_ms, own_ms)
+        answer, throttled_ms = throttled(answer, event.request, self._throttle_ms)
         if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
             self.pause_for(throttled_ms / 1000)
         return self.encoded(event, answer)
@@ -398,28 +389,23 @@ class NodeConnection(asyncio.BufferedProtocol):
             self.service.clock.later(self._login.failure_delay_s, self._refuse, error)
 
     def _wait_for_controller(self, event: RequestReceived) -> None:
-        """Pause until there is a controller, or answer REQUEST_TIMED_OUT after `_CONTROLLER_S`."""
-        waiting = self.service.answers.quorum.waiting
-
-        def ask_again() -> None:
-            timer.cancel()
-            self.resume()
-
-        def give_up() -> None:
-            waiting.remove(ask_again)
-            if self._transport is None:  # the client has closed the connection
-                return
-            request, self._waiting = event.request, None
-            assert request.body is not None
-            failure = Failure(codes.REQUEST_TIMED_OUT)
-            response = whole_answer(request.body, request.api_version, failure)
-            self.write(self.encoded(event, Answer(response)))
-            self.resume()
-
-        timer = self.service.clock.later(_CONTROLLER_S, give_up)
-        waiting.append(ask_again)
+        """Pause until there is a controller to which the request can be forwarded."""
         self._waiting = event
         self.pause()
+        self.service.wait_for_controller(self.resume, self._refuse_without_controller)
+
+    def _refuse_without_controller(self) -> None:
+        """Answer the request that waits with REQUEST_TIMED_OUT, and go on."""
+        if self._transport is None:  # the client has closed the connection
+            return
+        event, self._waiting = self._waiting, None
+        assert event is not None
+        request = event.request
+        assert request.body is not None
+        failure = Failure(codes.REQUEST_TIMED_OUT)
+        response = whole_answer(request.body, request.api_version, failure)
+        self.write(self.encoded(event, Answer(response)))
+        self.resume()
 
     def _refuse(self, error: Exception) -> None:
         """Close the connection, as a broker does; bytes that are written are still sent."""

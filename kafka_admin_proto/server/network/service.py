@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.protocol.connection import Limits, RequestReceived
+from kafka_admin_proto.protocol.error_answers import set_throttle_time
 from kafka_admin_proto.protocol.headers import message_of
+from kafka_admin_proto.server.apis import Answer
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
     from kafka_admin_proto.protocol.payload_values import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
-    from kafka_admin_proto.server.apis import Answer
     from kafka_admin_proto.server.asked_requests import AskedRequests
     from kafka_admin_proto.server.clock import Clock
     from kafka_admin_proto.server.faults.faults import ClusterFaults
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.network.turns import Turns
     from kafka_admin_proto.server.network.waits import Waits
     from kafka_admin_proto.values import Message
+
+#: How long a broker waits for a controller to which it can forward a request.
+_CONTROLLER_S = 60.0
 
 #: A user's function that is called with (node id, request, response) for each answer, also for that
 #: to Produce with acks 0, which is not sent.
@@ -53,6 +57,23 @@ class Service:
     lost: Callable[[object], None]
     dialect: str = "kafka"
     faults: ClusterFaults | None = None
+
+    def wait_for_controller(
+        self, found: Callable[[], object], given_up: Callable[[], object]
+    ) -> None:
+        """Call ``found`` when there is a controller, or ``given_up`` after `_CONTROLLER_S`."""
+        waiting = self.answers.quorum.waiting
+
+        def ask_again() -> None:
+            timer.cancel()
+            found()
+
+        def give_up() -> None:
+            waiting.remove(ask_again)
+            given_up()
+
+        timer = self.clock.later(_CONTROLLER_S, give_up)
+        waiting.append(ask_again)
 
     def end(self) -> None:
         """Stop all timers: the cluster has ended."""
@@ -85,3 +106,18 @@ def decoded(answer: Answer | bytes, request: Request) -> Message:
     name, dialect = found
     response: Message = codec(name, version, dialect=dialect).decode(answer)
     return response
+
+
+def throttled(
+    answer: Answer | bytes, request: Request, throttle_ms: int
+) -> tuple[Answer | bytes, int]:
+    """The answer with the time for which its client is to wait, and that time in milliseconds.
+
+    The handler may have set a longer one than ``throttle_ms``.
+    """
+    own_ms = 0 if isinstance(answer, bytes) else getattr(answer.response, "throttle_time_ms", 0)
+    if throttle_ms <= own_ms:
+        return answer, own_ms
+    response = decoded(answer, request)
+    set_throttle_time(response, request.api_version, throttle_ms)
+    return Answer(response), throttle_ms

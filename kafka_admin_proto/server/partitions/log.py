@@ -17,7 +17,12 @@ from kafka_admin_proto.server.partitions.markers import (
     replay_producers,
 )
 from kafka_admin_proto.server.partitions.producers import Producers, ProducerState
-from kafka_admin_proto.server.partitions.segments import Segment, StoredBatch, segment_index
+from kafka_admin_proto.server.partitions.segments import (
+    Segment,
+    StoredBatch,
+    aborted_between,
+    segment_index,
+)
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.partitions.store import LogStore
 from kafka_admin_proto.server.partitions.timestamps import (
@@ -191,15 +196,13 @@ class PartitionLog:
         Those with offsets of ``up_to`` or above are left out. The first one is given even if it
         is larger than ``max_bytes``, unless ``whole_first`` is False. Raises OffsetOutOfRange.
         """
-        if offset < self.start_offset:
+        if not self.start_offset <= offset <= self.end_offset:
+            there = f"upto {self.end_offset}"
+            if offset < self.start_offset:
+                there = f"starting from offset: {self.start_offset}"
             raise OffsetOutOfRange(
                 f"Received request for offset {offset} for partition {self.name}, but we only "
-                f"have log segments starting from offset: {self.start_offset}."
-            )
-        if offset > self.end_offset:
-            raise OffsetOutOfRange(
-                f"Received request for offset {offset} for partition {self.name}, but we only "
-                f"have log segments upto {self.end_offset}."
+                f"have log segments {there}."
             )
         for segment in self.segments[max(segment_index(self.segments, offset), 0) :]:
             found: list[StoredBatch] = []
@@ -230,23 +233,12 @@ class PartitionLog:
 
     def aborted_transactions(self, first: int, end: int) -> list[AbortedRange]:
         """The aborted transactions with offsets from ``first`` up to ``end``, which is left out."""
-        found: list[AbortedRange] = []
-        for segment in self.segments[max(segment_index(self.segments, first), 0) :]:
-            for each in segment.aborted:
-                if each.last_offset >= first and each.first_offset < end:
-                    found.append(each)
-                if each.last_stable_offset >= end:
-                    return found
-        return found
+        return aborted_between(self.segments, first, end)
 
     def has_ongoing_transaction(self, producer_id: int, epoch: int) -> bool:
         """Whether the log has records of the producer's transaction that is under way."""
-        found = self._producers.states.get(producer_id)
-        return (
-            found is not None
-            and found.current_txn_start_offset >= 0
-            and found.producer_epoch == epoch
-        )
+        state = self._producers.states.get(producer_id)
+        return state is not None and state.is_in_transaction and state.producer_epoch == epoch
 
     def offset_for_time(self, timestamp_ms: int, *, up_to: int) -> FoundOffset | None:
         """The first record with a timestamp of at least this, None if none is below ``up_to``.

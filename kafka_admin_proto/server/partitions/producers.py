@@ -56,6 +56,11 @@ class ProducerState(msgspec.Struct):
     def last_sequence(self) -> int:
         return self.batches[-1].last_sequence if self.batches else -1
 
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether the log has records of a transaction that is under way."""
+        return self.current_txn_start_offset >= 0
+
     def enter_epoch(self, epoch: int) -> None:
         """The batches of an older epoch are forgotten."""
         if epoch != self.producer_epoch:
@@ -144,7 +149,7 @@ class Producers:
                 f"{offset} in partition {self.name}: {sequence} (incoming seq. number), "
                 f"{state.last_sequence} (current end sequence number)",
             )
-        if state.current_txn_start_offset >= 0 and not header.is_transactional:
+        if state.is_in_transaction and not header.is_transactional:
             raise RecordsRefused(
                 codes.INVALID_TXN_STATE,
                 f"Expected transactional write from producer {state.producer_id} at offset "
@@ -164,7 +169,7 @@ class Producers:
             )
         )
         state.last_timestamp = header.max_timestamp
-        if header.is_transactional and state.current_txn_start_offset < 0:
+        if header.is_transactional and not state.is_in_transaction:
             state.current_txn_start_offset = header.base_offset
             self.ongoing[header.base_offset] = header.producer_id
 
@@ -180,7 +185,7 @@ class Producers:
         if self.release < (4,):
             version = 0
         is_repeated = epoch == state.producer_epoch and (
-            state.current_txn_start_offset < 0 or epoch == _MAX_EPOCH
+            not state.is_in_transaction or epoch == _MAX_EPOCH
         )
         if version < _EPOCH_BUMP or not is_repeated:
             self._check_epoch(state, epoch, offset, version=version)
@@ -236,7 +241,7 @@ class Producers:
         self.states = {
             each.producer_id: each
             for each in self.states.values()
-            if each.current_txn_start_offset >= 0 or now_ms - each.last_timestamp < expiration_ms
+            if each.is_in_transaction or now_ms - each.last_timestamp < expiration_ms
         }
 
     def take_snapshot(self) -> None:
@@ -267,7 +272,7 @@ class Producers:
         self.ongoing = {
             each.current_txn_start_offset: each.producer_id
             for each in states
-            if each.current_txn_start_offset >= 0
+            if each.is_in_transaction
         }
         return end_offset > self.map_end and not was_empty
 
@@ -279,7 +284,7 @@ class Producers:
 
     def _check_transaction(self, state: ProducerState, epoch: int) -> None:
         """The check of a transactional batch that would begin a transaction."""
-        is_new = state.current_txn_start_offset < 0 or self.release >= (4,)
+        is_new = not state.is_in_transaction or self.release >= (4,)
         if is_new and epoch < state.producer_epoch:
             raise RecordsRefused(
                 codes.INVALID_PRODUCER_EPOCH,

@@ -195,6 +195,18 @@ def segments_between(segments: list[Segment], start: int, end: int) -> list[Segm
     return [each for each in segments[first:] if each.base_offset < end]
 
 
+def aborted_between(segments: Sequence[Segment], first: int, end: int) -> list[AbortedRange]:
+    """The aborted transactions with offsets from ``first`` up to ``end``, which is left out."""
+    found: list[AbortedRange] = []
+    for segment in segments[max(segment_index(segments, first), 0) :]:
+        for each in segment.aborted:
+            if each.last_offset >= first and each.first_offset < end:
+                found.append(each)
+            if each.last_stable_offset >= end:
+                return found
+    return found
+
+
 def bytes_below(segments: Sequence[Segment], batch: StoredBatch, up_to: int) -> tuple[int, bool]:
     """The bytes of the batch's segment below ``up_to``, and whether that is in a later one."""
     segment, last = (

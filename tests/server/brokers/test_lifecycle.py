@@ -27,7 +27,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.network import connection
+from kafka_admin_proto.server.network import service
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 
@@ -372,7 +372,7 @@ def test_without_a_majority_the_controller_is_waited_for(
 def test_a_controller_is_not_waited_for_without_end(
     cluster: SyncCluster, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "_CONTROLLER_S", 0.0)
+    monkeypatch.setattr(service, "_CONTROLLER_S", 0.0)
     cluster.stop_broker(1)
     cluster.stop_broker(2)
     answer = nodes.ask(2, CreateTopicsRequest([topic("t")], timeout_ms=1000), 7)

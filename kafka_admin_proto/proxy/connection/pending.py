@@ -1,0 +1,75 @@
+"""The requests of one client that have no answer yet, in the order of their answers."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+
+from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.protocol.connection.limits import Limits
+from kafka_admin_proto.proxy.call import Call
+from kafka_admin_proto.proxy.connection.delivery import Delivery
+
+_CORRELATION_ID = struct.Struct(">i").unpack_from
+
+
+class PendingCalls:
+    """Requests that the broker answers, and answers of the proxy's own that wait for their turn."""
+
+    def __init__(self, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self._calls: deque[Call] = deque()
+        #: Bytes of the proxy's own answers that wait.
+        self._own_bytes = 0
+
+    def are_full(self, limits: Limits) -> bool:
+        """Whether the client is to send no more before one of them is answered."""
+        calls = self._calls
+        return bool(
+            (calls and calls[-1].precedes_tokens)
+            or len(calls) >= limits.in_flight
+            or self._own_bytes > limits.waiting_bytes
+        )
+
+    def add(self, call: Call) -> None:
+        """A request was passed on, which the broker answers."""
+        self._calls.append(call)
+
+    def answer(self, call: Call, answer: bytes) -> None:
+        """Give an answer in its turn; none where there are no bytes, but for what a fault does."""
+        call.answer = answer
+        self._calls.append(call)
+        self._own_bytes += len(answer)
+        self.give_answers()
+
+    def give_answers(self) -> None:
+        """Give the proxy's own answers that no answer of the broker is in front of."""
+        while self._delivery.passes and self._calls and self._calls[0].answer is not None:
+            call = self._calls.popleft()
+            assert call.answer is not None
+            self._own_bytes -= len(call.answer)
+            self._delivery.deliver(call, call.answer)
+
+    def is_due(self, payload: bytes) -> bool:
+        """Whether a response of the broker has the id of the oldest request without an answer."""
+        if not self._calls or len(payload) < 4:
+            return False
+        correlation_id: int = _CORRELATION_ID(payload)[0]
+        return correlation_id == self._calls[0].correlation_id
+
+    def take(self) -> Call:
+        """The oldest request, whose response has come."""
+        return self._calls.popleft()
+
+    def not_due(self, payload: bytes) -> RemoteProtocolError:
+        """The error for a response that belongs to no request, or not to the oldest one."""
+        if not self._calls:
+            size = counted(len(payload), "bytes")
+            return RemoteProtocolError(
+                f"the broker sent a response of {size}, and nothing was asked"
+            )
+        return RemoteProtocolError(
+            f"the broker sent a response that is not the one to correlation id "
+            f"{self._calls[0].correlation_id}, the oldest request without an answer"
+        )
