@@ -17,8 +17,9 @@ from tools import debian, wheels
 ROOT = Path(__file__).parents[2]
 
 
-def test_there_is_a_wheel_for_each_python_that_the_engine_names() -> None:
-    project = tomllib.loads((ROOT / "speed/pyproject.toml").read_text("utf-8"))["project"]
+@pytest.mark.parametrize("file", ["pyproject.toml", "speed/pyproject.toml"])
+def test_there_is_a_wheel_of_the_engine_for_each_python_that_is_named(file: str) -> None:
+    project = tomllib.loads((ROOT / file).read_text("utf-8"))["project"]
     python = "Programming Language :: Python :: "
     named = [each.removeprefix(python) for each in project["classifiers"]]
     assert tuple(each for each in named if re.fullmatch(r"3\.\d+", each)) == wheels.PYTHONS
