@@ -72,6 +72,7 @@ class SyncAdminClient(SyncSession):
     describe_client_quotas: Final = blocking(AdminClient.describe_client_quotas)
     alter_client_quotas: Final = blocking(AdminClient.alter_client_quotas)
     plan_offset_resets: Final = blocking(AdminClient.plan_offset_resets)
+    run_offset_resets: Final = blocking(AdminClient.run_offset_resets)
     find_committed: Final = blocking(AdminClient.find_committed)
     describe_group_lags: Final = blocking(AdminClient.describe_group_lags)
     list_groups: Final = blocking(AdminClient.list_groups)

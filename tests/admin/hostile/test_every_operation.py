@@ -30,6 +30,8 @@ from kafka_admin_proto.admin import (
     NewPartitions,
     NewRecord,
     NewTopic,
+    OffsetReset,
+    OffsetResets,
     PartitionReplicas,
     QuorumListener,
     QuotaAlteration,
@@ -59,6 +61,7 @@ _TIMEOUT_S, _GRACE_S, _DEFAULT_S = 0.3, 20.0, 120.0
 
 _TOPIC, _PARTITION = "orders", ("orders", 0)
 _ROWS = [PartitionReplicas("orders", 0, [1])]
+_RESET = OffsetReset(topic=_TOPIC, partition=0, offset=2, new_offset=1)
 _DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAQ"
 _ACL = AclBinding(ResourceType.TOPIC, "orders", "User:a", AclOperation.READ)
 _CHANGE = ConfigChange(resource=ConfigResource("topic", "orders"), set={"retention.ms": "1"})
@@ -131,6 +134,7 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "renew_delegation_token": (b"hmac",),
     "replace_configs": ({ConfigResource("topic", _TOPIC): {}},),
     "run_alter_plan": (AlterPlan("first", [TopicPlan(_TOPIC, [AddPartitionsStep(1, 2, [[1]])])]),),
+    "run_offset_resets": (OffsetResets(group_id="g", offsets=[_RESET]),),
     "send": (ListGroupsRequest(),),
     "unregister_broker": (2,),
     "update_features": ([FeatureUpdate("metadata.version", 7)],),

@@ -61,15 +61,15 @@ class ResetOperations(LagOperations):
         validate: bool = False,
         timeout: float | None = None,
     ) -> OffsetResets:
-        """Where committed offsets would go; changes nothing, ``alter_group_offsets`` commits them.
+        """Where committed offsets would go; changes nothing, ``run_offset_resets`` commits them.
 
-        Those of a share group, where it begins, are altered by ``alter_share_group_offsets``.
-        ``partitions`` are (topic, partition) pairs; None stands for all that the group has
-        committed. One of the others says where to: an end of the log, an offset, the first record
-        at or after a time (milliseconds since 1970; the end of the log where there is none), or so
-        many offsets on from the committed one, or from the end of the log. Offsets beyond the log
-        become its ends. ``validate`` gives each the error that it would have while the group has
-        members. Raises InstructionError where none or several of them are given.
+        Of a share group it is where the group begins. ``partitions`` are (topic, partition) pairs;
+        None stands for all that the group has committed. One of the others says where to: an end of
+        the log, an offset, the first record at or after a time (milliseconds since 1970; the end of
+        the log where there is none), or so many offsets on from the committed one, or from the end
+        of the log. Offsets beyond the log become its ends. ``validate`` gives each the error that
+        it would have while the group has members. Raises InstructionError where none or several of
+        them are given.
         """
         if sum(each is not None for each in (to, to_offset, to_time_ms, shift_by)) != 1:
             raise InstructionError("give one of to, to_offset, to_time_ms and shift_by")
@@ -105,6 +105,36 @@ class ResetOperations(LagOperations):
         offsets = [planned(each) for each in places]
         resets = OffsetResets(group_id=group, type=described.type, offsets=offsets)
         return refused_by_members(resets, described) if validate else resets
+
+    async def run_offset_resets(
+        self, resets: OffsetResets, *, timeout: float | None = None
+    ) -> OffsetResets:
+        """Commit the offsets of a plan that have no error; of a share group it begins there.
+
+        The result is the plan with the errors of those that were not committed. Raises as
+        ``alter_group_offsets``.
+        """
+        new = {
+            (each.topic, each.partition): each.new_offset
+            for each in resets.offsets
+            if each.error is None and each.new_offset is not None
+        }
+        if not new:
+            return resets
+        group, is_share = resets.group_id, resets.type == SHARE
+        alter = self.alter_share_group_offsets if is_share else self.alter_group_offsets
+        failed = {
+            (each.topic, each.partition): each
+            for each in await alter(group, new, timeout=timeout)
+            if each.error is not None
+        }
+        offsets = [
+            reset
+            if (failure := failed.get((reset.topic, reset.partition))) is None
+            else msgspec.structs.replace(reset, error=failure.error, message=failure.message)
+            for reset in resets.offsets
+        ]
+        return msgspec.structs.replace(resets, offsets=offsets)
 
     async def find_committed(
         self, group: str, topics: Iterable[str] | None = None, *, timeout: float | None = None

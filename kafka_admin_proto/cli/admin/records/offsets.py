@@ -163,28 +163,17 @@ def reset(
         )
     )
     unknown += failures.entries("group", [msgspec.to_builtins(found)], "group_id")
-    plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in found.offsets]
-    usable = [row for row in plan if row["error"] is None]
+    usable = [each for each in found.offsets if each.error is None]
     if usable and not dry_run:
         confirm(
             f"Commit {counted(len(usable), 'offsets')} for group {group}?",
             yes=yes,
-            names=[f"{row['topic']}:{row['partition']} {_text(row['offset'])} → {row['new_offset']}"
-                   for row in usable],
+            names=[f"{each.topic}:{each.partition} {_text(each.offset)} → {each.new_offset}"
+                   for each in usable],
         )  # fmt: skip
-        new = {(row["topic"], row["partition"]): row["new_offset"] for row in usable}
-        results = live.ask(
-            lambda client: (
-                client.alter_share_group_offsets(group, new)
-                if found.type == "share"
-                else client.alter_group_offsets(group, new)
-            )
-        )
-        failed = {(each.topic, each.partition): each for each in results if each.error}
-        for row in usable:
-            each = failed.get((row["topic"], row["partition"]))
-            if each is not None:
-                row["error"], row["message"] = each.error, each.message
+        resets = found
+        found = live.ask(lambda client: client.run_offset_resets(resets))
+    plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in found.offsets]
     fine = sum(row["error"] is None for row in plan)
     return Answer(
         document={"offsets": plan, "dry_run": dry_run},

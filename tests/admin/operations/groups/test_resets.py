@@ -10,6 +10,7 @@ import pytest
 
 from kafka_admin_proto.admin import InstructionError, OffsetReset, OffsetResets
 from kafka_admin_proto.admin.operations.groups.model import (
+    AlteredOffset,
     GroupDescription,
     GroupMember,
     GroupOffset,
@@ -31,6 +32,7 @@ class Client(ResetOperations, FakeCaller):
     def __init__(self, group: GroupDescription | None = None, fails: Any = None) -> None:
         super().__init__({})
         self.group, self.fails = group, fails
+        self.altered: list[tuple[str, Mapping[tuple[str, int], Any]]] = []
 
     async def describe_groups(self, groups: Iterable[str], **more: Any) -> list[GroupDescription]:
         return [self.group or GroupDescription("g", type="classic", state="Empty")]
@@ -42,6 +44,18 @@ class Client(ResetOperations, FakeCaller):
     async def list_share_group_offsets(self, groups: Mapping[str, Any], **more: Any) -> Any:
         offsets = [ShareOffset("t", *each, lag=1) for each in COMMITTED.items()]
         return [ShareOffsets("g", offsets)]
+
+    async def alter_group_offsets(
+        self, group: str, offsets: Mapping[tuple[str, int], Any], **more: Any
+    ) -> list[AlteredOffset]:
+        self.altered.append(("classic", offsets))
+        return [AlteredOffset(*each, *(("REFUSED", "why") if each[1] else ())) for each in offsets]
+
+    async def alter_share_group_offsets(
+        self, group: str, offsets: Mapping[tuple[str, int], Any], **more: Any
+    ) -> list[AlteredOffset]:
+        self.altered.append(("share", offsets))
+        return [AlteredOffset(*each) for each in offsets]
 
     async def list_offsets(self, specs: Mapping[Any, Any], **more: Any) -> list[ListedOffset]:
         found = []
@@ -115,6 +129,32 @@ def test_a_plan_that_is_validated_has_the_errors_of_the_commit() -> None:
     group = GroupDescription("g", members=[GroupMember("m", "c", "h")])
     found = planned(Client(group), [("t", 0)], to="latest", validate=True)
     assert [each.error for each in found.offsets] == ["UNKNOWN_MEMBER_ID"]
+
+
+@pytest.mark.parametrize("type", ["classic", "share"])
+def test_a_plan_is_committed_by_the_api_of_the_groups_type(type: str) -> None:
+    client = Client()
+    rows = [
+        OffsetReset(topic="t", partition=0, offset=20, new_offset=10),
+        OffsetReset(topic="t", partition=1, offset=None, new_offset=0),
+        OffsetReset(topic="t", partition=2, offset=None, error="NOT_LEADER_OR_FOLLOWER"),
+    ]
+    resets = OffsetResets(group_id="g", type=type, offsets=rows)
+    done = asyncio.run(client.run_offset_resets(resets))
+    assert client.altered == [(type, {("t", 0): 10, ("t", 1): 0})]
+    refused = ("REFUSED", "why") if type == "classic" else (None, None)
+    assert [(each.error, each.message) for each in done.offsets] == [
+        (None, None), refused, ("NOT_LEADER_OR_FOLLOWER", None),
+    ]  # fmt: skip
+    assert [each.new_offset for each in done.offsets] == [10, 0, None]
+
+
+def test_a_plan_of_errors_asks_for_nothing() -> None:
+    client = Client()
+    rows = [OffsetReset(topic="t", partition=0, offset=1, error="NOT_LEADER_OR_FOLLOWER")]
+    resets = OffsetResets(group_id="g", offsets=rows)
+    assert asyncio.run(client.run_offset_resets(resets)) is resets
+    assert client.altered == []
 
 
 @pytest.mark.parametrize("target", [{}, {"to": "latest", "to_offset": 0}])
