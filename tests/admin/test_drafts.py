@@ -13,7 +13,6 @@ import pytest
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.alter import AlterPlan, TopicAlteration, TopicPlan, render_plan
-from kafka_admin_proto.admin.drafts import COMMANDS, METHODS
 from kafka_admin_proto.admin.drafts.altering import alter_topic_step
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.network.tracing import TraceEvent
@@ -23,6 +22,7 @@ from kafka_admin_proto.admin.sync import SyncAdminClient
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import Cluster, SyncCluster
+from tests.admin.draft_commands import COMMANDS, METHODS
 from tests.helpers.mistyped import mistyped
 
 #: Seconds for what is done at once, and for what is never done.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_admin_proto.admin.drafts import COMMANDS, METHODS
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.apis import DIALECTS, handler_modules
+from tests.admin.draft_commands import COMMANDS, METHODS
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = (_ROOT / "docs" / "drafts.md").read_text("utf-8")

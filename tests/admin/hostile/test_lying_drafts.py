@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.admin.alter import TopicAlteration
 from kafka_admin_proto.admin.caller import Broker, Reply
-from kafka_admin_proto.admin.drafts import COMMANDS
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.schema.catalog import catalog
@@ -23,6 +22,7 @@ from kafka_admin_proto.server.apis import served_apis
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
+from tests.admin.draft_commands import COMMANDS
 from tests.admin.test_drafts import COMMAND_CALLS, Draft
 from tests.helpers.profile import draws
 
