@@ -5,6 +5,7 @@
 #   make installed all that the targets below need, for make -j2 of several of them
 #   make spark-archive     what Spark loads, in a file with which it starts in half the time
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
+#   make coverage  the lines that no test reaches, by file; COVERED=tests/wire for the tests of a room
 #   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make docs      the site, into build/site; nothing in it may link to nothing
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
@@ -32,6 +33,7 @@ PEERS  := $(VENV)/.peers
 SPARK  := $(VENV)/.spark
 ENGINE := $(VENV)/.engine
 PYRIGHT := $(VENV)/.pyright
+COVERAGE := $(VENV)/.coverage
 DOCS   := $(VENV)/.docs
 ZIG    := $(VENV)/.zig
 # Shared by all checkouts; a folder of wheels for each Python, and for each version of what is in it.
@@ -60,7 +62,7 @@ PYTHON_SUITE ?= trixie
 SUITE   ?= sid
 MACHINE ?= s390x
 
-.PHONY: installed demo demo-spark docs speed spark-archive test test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine
+.PHONY: installed demo demo-spark docs speed spark-archive test coverage test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine
 
 # uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
 $(WHEELS)/.ready:
@@ -93,6 +95,11 @@ $(SPARK): $(READY)
 # By itself: 90 megabytes that only `make check` uses.
 $(PYRIGHT): $(READY)
 	$(INSTALL) -e '.[pyright]'
+	@touch $@
+
+# By itself: what only `make coverage` uses.
+$(COVERAGE): $(READY)
+	$(INSTALL) -e '.[coverage]'
 	@touch $@
 
 # By itself: what only the site is made with.
@@ -140,6 +147,11 @@ test: $(SPARK)
 explore: $(SPARK)
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15
 	$(MAKE) fuzz fuzz-speed FUZZ_SECONDS=$(FUZZ_SECONDS)
+
+coverage: $(SPARK) $(COVERAGE)
+	KAFKA_ADMIN_PROTO_PURE=1 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) $(COVERED)
+	$(RUN) -m coverage combine --quiet
+	$(RUN) -m coverage report
 
 test-speed: $(ENGINE)
 	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m tests.scheduling.second_chance $(TESTS) $(SPEED_TESTS)

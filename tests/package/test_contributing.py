@@ -178,7 +178,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, by
         pytest.param(MESSAGE, id="message"),
         pytest.param(API, id="api"),
         pytest.param(OPERATION, id="operation"),
-        pytest.param(DUMP, id="dump format", marks=pytest.mark.explore),
+        pytest.param(DUMP, id="dump format"),
         pytest.param(TABLE, id="table", marks=pytest.mark.explore),
         pytest.param(WIRE_TYPE, id="wire type", marks=pytest.mark.explore),
     ],
