@@ -252,10 +252,6 @@ class PartitionLog:
         """The first record with the largest timestamp of the log; None if the log is empty."""
         return first_of_largest(self.segments)
 
-    def epoch_at(self, offset: int) -> int:
-        """The leader epoch of the record with this offset, -1 if it is not known."""
-        return self.epochs.at(offset)
-
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """The largest epoch up to this one, and the offset where it ends; (-1, -1) if unknown."""
         return self.epochs.end_of(epoch, self.end_offset)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.server.partitions.segments import Segment, StoredBatch, read_stored
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.partitions.log import PartitionLog
 
 _LATEST, _EARLIEST = -1, -2
 
@@ -53,15 +49,17 @@ def first_of_largest(segments: Sequence[Segment]) -> FoundOffset | None:
     return None
 
 
-def offsets_before(log: PartitionLog, timestamp_ms: int, most: int, now_ms: int) -> list[int]:
+def offsets_before(
+    segments: Sequence[Segment], start_offset: int, timestamp_ms: int, most: int, now_ms: int
+) -> list[int]:
     """Where segments begin that were there at a time, the last first, and where the log ends.
 
-    It is asked for by the first version of ListOffsets; -1 is for all of them, -2 for the first.
+    The log begins at ``start_offset``. It is asked for by the first version of ListOffsets; -1 is
+    for all of them, -2 for the first.
     """
-    segments = log.segments
-    found = [(max(each.base_offset, log.start_offset), each.modified_ms) for each in segments]
+    found = [(max(each.base_offset, start_offset), each.modified_ms) for each in segments]
     if segments[-1].batches:
-        found.append((log.end_offset, now_ms))
+        found.append((segments[-1].next_offset, now_ms))
     if timestamp_ms == _EARLIEST:
         found = found[:1]
     elif timestamp_ms != _LATEST:

@@ -345,7 +345,10 @@ class Ours:
         since, most = drawn
         timestamp = START_MS + since if since >= 0 else since
         return (timestamp, most), lambda: " ".join(
-            map(str, offsets_before(self.log, timestamp, most, self.now))
+            map(
+                str,
+                offsets_before(self.log.segments, self.log.start_offset, timestamp, most, self.now),
+            )
         )
 
     def _end(self, place: int) -> int:

@@ -156,4 +156,4 @@ def test_epochs_end_where_the_next_one_begins() -> None:
         (2, 0), (3, 1), (3, 1), (5, 2), (-1, -1),
     ]  # fmt: skip
     log.truncate(1, NOW_MS)
-    assert (log.epoch_at(0), log.end_of_epoch(3), log.end_of_epoch(5)) == (3, (3, 1), (-1, -1))
+    assert (log.epochs.at(0), log.end_of_epoch(3), log.end_of_epoch(5)) == (3, (3, 1), (-1, -1))

@@ -106,7 +106,7 @@ def _old_offsets(
     if most < 0:  # Kafka's own code fails there
         raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
     now_ms = state.controller_state.clock.now_ms()
-    offsets = offsets_before(log, part.timestamp, most, now_ms)
+    offsets = offsets_before(log.segments, log.start_offset, part.timestamp, most, now_ms)
     if request.replica_id != _CLIENT or not offsets or offsets[0] <= log.high_watermark:
         return offsets
     return [log.high_watermark, *[each for each in offsets if each <= log.high_watermark]]
@@ -132,7 +132,7 @@ def _found(
     if timestamp in (_EARLIEST, _EARLIEST_LOCAL):
         # A follower hears of an epoch with its first records.
         is_unheard = replica.partition.leader != caller.node_id and log.end_offset == 0
-        epoch = NO_EPOCH if is_unheard else log.epoch_at(log.start_offset)
+        epoch = NO_EPOCH if is_unheard else log.epochs.at(log.start_offset)
         return FoundOffset(log.start_offset, -1, epoch)
     if timestamp in (_LATEST_TIERED, _PENDING_UPLOAD):
         return _NOT_REMOTE
