@@ -186,16 +186,7 @@ def state_records(state: ClusterState) -> Iterator[Message]:
 
 def _security_records(state: ClusterState) -> Iterator[Message]:
     for acl_id, acl in state.acls.items():
-        yield AccessControlEntryRecord(
-            id=acl_id,
-            resource_type=acl.resource_type,
-            resource_name=acl.resource_name,
-            pattern_type=acl.pattern_type,
-            principal=acl.principal,
-            host=acl.host,
-            operation=acl.operation,
-            permission_type=acl.permission_type,
-        )
+        yield AccessControlEntryRecord(id=acl_id, **msgspec.structs.asdict(acl))
     for (user, mechanism), credential in state.scram_users.items():
         yield UserScramCredentialRecord(
             name=user,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import msgspec
+
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsRequest
 from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsFilterResult,
@@ -61,13 +63,4 @@ def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
 
 
 def _row(acl: Acl) -> DeleteAclsMatchingAcl:
-    return DeleteAclsMatchingAcl(
-        error_message=None,
-        resource_type=acl.resource_type,
-        resource_name=acl.resource_name,
-        pattern_type=acl.pattern_type,
-        principal=acl.principal,
-        host=acl.host,
-        operation=acl.operation,
-        permission_type=acl.permission_type,
-    )
+    return DeleteAclsMatchingAcl(error_message=None, **msgspec.structs.asdict(acl))

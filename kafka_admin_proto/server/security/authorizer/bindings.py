@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid4
 
+import msgspec
+
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -185,13 +187,4 @@ def acl_of(row: AclCreation) -> Acl:
 
 def record_of(acl: Acl) -> AccessControlEntryRecord:
     """The record of a new ACL."""
-    return AccessControlEntryRecord(
-        id=uuid4(),
-        resource_type=acl.resource_type,
-        resource_name=acl.resource_name,
-        pattern_type=acl.pattern_type,
-        principal=acl.principal,
-        host=acl.host,
-        operation=acl.operation,
-        permission_type=acl.permission_type,
-    )
+    return AccessControlEntryRecord(id=uuid4(), **msgspec.structs.asdict(acl))
