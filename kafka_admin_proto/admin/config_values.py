@@ -10,15 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import msgspec
-
 from kafka_admin_proto.arguments import check_fields
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct, is_secret_name
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
-class ConfigSetter(msgspec.Struct, frozen=True):
+class ConfigSetter(MaskedStruct, frozen=True):
     """The base of what sets configs: ``config_fields`` are its fields with values by their names.
 
     A value that is no text is a TypeError when the object is made: 1e3 has several spellings, and
@@ -39,18 +37,11 @@ class ConfigSetter(msgspec.Struct, frozen=True):
                     )
         check_fields(self, kind)
 
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"{type(self).__name__}({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        for each in self.config_fields:
-            fields[each] = {
-                name: MASK if is_secret_name(name) else value
-                for name, value in fields[each].items()
-            }
-        return list(fields.items())
+    def _shown(self, field: str) -> Any:
+        value = getattr(self, field)
+        if field not in self.config_fields:
+            return value
+        return {name: MASK if is_secret_name(name) else text for name, text in value.items()}
 
 
 def same_value(one: str | None, other: str | None) -> bool:

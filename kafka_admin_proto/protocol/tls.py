@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.stores import check_pairs, keystore, truststore
+from kafka_admin_proto.wire.secrets import MaskedStruct
 
 
-class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
+class TlsSettings(MaskedStruct, frozen=True, kw_only=True):
     """What TLS is made of: PEM texts, the password of the key, and whether names are checked.
 
     ``authorities`` are the certificates to trust, None for those of the system. ``protocols`` are
@@ -27,10 +26,6 @@ class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
     key_password: str | None = None
     check_hostname: bool = True
     protocols: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"TlsSettings({parts})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         has = [name for name in ("authorities", "certificate", "key") if getattr(self, name)]

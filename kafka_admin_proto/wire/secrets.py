@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 from uuid import UUID
+
+import msgspec
 
 #: Shown instead of a secret, in every output.
 MASK = "********"
@@ -25,6 +28,20 @@ _SECRET_NAME = re.compile(
     r"|(^|[._-])(key|pass)$|licen[cs]e$|user[._-]?info$|(?-i:[a-z0-9]Key)$",
     re.IGNORECASE,
 )
+
+
+class MaskedStruct(msgspec.Struct, frozen=True):
+    """A struct that has secrets: ``repr`` and rich show its fields as `_shown` gives them."""
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({fields})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, self._shown(name)) for name in self.__struct_fields__]
+
+    def _shown(self, field: str) -> Any:
+        raise NotImplementedError
 
 
 def is_secret_name(name: object) -> bool:

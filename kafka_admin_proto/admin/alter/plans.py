@@ -10,7 +10,7 @@ import msgspec
 from kafka_admin_proto.arguments import check_kind
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.render.text import printable
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct, is_secret_name
 
 #: What the drafts send for what is not asked for.
 _NOTHING = -1
@@ -43,15 +43,8 @@ class AddPartitionsStep(msgspec.Struct, frozen=True, tag_field="step", tag="add_
     assignments: list[list[int]]
 
 
-class _ConfigStep(msgspec.Struct, frozen=True):
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"{type(self).__name__}({fields})"
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        return [(field, self._shown(field)) for field in self.__struct_fields__]
-
-    def _shown(self, field: str) -> object:
+class _ConfigStep(MaskedStruct, frozen=True):
+    def _shown(self, field: str) -> Any:
         value = getattr(self, field)
         secret = field != "name" and value is not None and is_secret_name(getattr(self, "name", ""))
         return MASK if secret else value
@@ -73,7 +66,7 @@ class DeleteConfigStep(_ConfigStep, frozen=True, tag_field="step", tag="delete_c
 
 
 class AlterTopicStep(
-    msgspec.Struct, frozen=True, tag_field="step", tag="alter_topic", omit_defaults=True
+    MaskedStruct, frozen=True, tag_field="step", tag="alter_topic", omit_defaults=True
 ):
     """A draft's AlterTopic: the cluster makes of it what the draft says. -1 is "not this"."""
 
@@ -83,14 +76,10 @@ class AlterTopicStep(
     configs: dict[str, str] = {}
     delete_configs: list[str] = []
 
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"AlterTopicStep({parts})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        fields["configs"] = {name: _value(name, value) for name, value in self.configs.items()}
-        return list(fields.items())
+    def _shown(self, field: str) -> Any:
+        if field == "configs":
+            return {name: _value(name, value) for name, value in self.configs.items()}
+        return getattr(self, field)
 
     def words(self) -> Iterator[str]:
         """What is asked for, secrets masked."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kafka_admin_proto.admin.errors import ConfigurationError
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.admin.settings.librdkafka import in_kafkas_names
@@ -26,7 +24,7 @@ from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import SettingsError, UnknownReleaseError
 from kafka_admin_proto.protocol.addresses import Address, parse_addresses
 from kafka_admin_proto.protocol.connection import Sasl, SaslOAuthBearer, SaslPlain, SaslScram
-from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -76,7 +74,7 @@ _LOGIN = ("sasl_mechanism", "sasl_username", "sasl_password", "sasl_oauth_token_
 _SECRET = _LOGIN[2:]
 
 
-class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
+class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
     """The settings of a client; times are in seconds.
 
     One of ``bootstrap_servers`` and ``bootstrap_controllers`` is set. ``ssl_context`` is there
@@ -217,19 +215,17 @@ class ClientConfig(msgspec.Struct, frozen=True, kw_only=True):
             return SaslPlain(user, password)
         return SaslScram(self.sasl_mechanism, user, password)
 
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"ClientConfig({parts})"
-
     def __reduce__(self) -> str:
         raise TypeError(
             "a ClientConfig may hold a password and is not pickled; make another one there"
         )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        shown = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        masked = [(name, MASK if name in _SECRET else value) for name, value in shown]
-        return [(name, value) for (name, value), (_, was) in zip(masked, shown, strict=True) if was]
+        return [
+            (name, MASK if name in _SECRET else value)
+            for name in self.__struct_fields__
+            if (value := getattr(self, name))
+        ]
 
 
 def client_config(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicConfigs
 from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResourceResult
 from kafka_admin_proto.render.meanings import all_meanings
-from kafka_admin_proto.wire.secrets import MASK, is_secret_name
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct, is_secret_name
 
 #: Source of a topic's own value, on the wire.
 TOPIC_CONFIG = 1
@@ -23,21 +21,16 @@ _SHOWN_SOURCES = {
 }
 
 
-class _Value(msgspec.Struct, frozen=True):
+class _Value(MaskedStruct, frozen=True):
     """A named value, which ``repr`` masks where the name says that it is a credential."""
 
     name: str
     value: str | None
 
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        if self.value is not None and is_secret_name(self.name):
-            fields["value"] = MASK
-        return list(fields.items())
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"{type(self).__name__}({fields})"
+    def _shown(self, field: str) -> Any:
+        value = getattr(self, field)
+        is_secret = field == "value" and value is not None and is_secret_name(self.name)
+        return MASK if is_secret else value
 
 
 class ConfigSynonym(_Value, frozen=True):

@@ -7,8 +7,7 @@ Brokers take these requests over connections that are authenticated, and not wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-import msgspec
+from typing import Any
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import InstructionError
@@ -38,13 +37,13 @@ from kafka_admin_proto.messages.renew_delegation_token_response import (
     RenewDelegationTokenResponse,
 )
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct
 
 #: Versions in which a token can have another owner than the client.
 _WITH_OWNER = VersionRange.parse("3+")
 
 
-class DelegationToken(msgspec.Struct, frozen=True):
+class DelegationToken(MaskedStruct, frozen=True):
     """A token; principals are "User:alice". Brokers before 3.3 do not name the ``requester``."""
 
     token_id: str
@@ -56,15 +55,8 @@ class DelegationToken(msgspec.Struct, frozen=True):
     expires_ms: int
     max_ms: int
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
-        return f"DelegationToken({shown})"
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        return [
-            (name, MASK if name == "hmac" else getattr(self, name))
-            for name in self.__struct_fields__
-        ]
+    def _shown(self, field: str) -> Any:
+        return MASK if field == "hmac" else getattr(self, field)
 
 
 class TokenOperations(Caller):

@@ -11,6 +11,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -41,7 +42,7 @@ from kafka_admin_proto.messages.describe_user_scram_credentials_request import (
 from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
     DescribeUserScramCredentialsResponse,
 )
-from kafka_admin_proto.wire.secrets import MASK
+from kafka_admin_proto.wire.secrets import MASK, MaskedStruct
 
 #: Iterations that brokers take, both included.
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
@@ -87,7 +88,7 @@ class UserDescription(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
-class ScramUpsertion(msgspec.Struct, frozen=True):
+class ScramUpsertion(MaskedStruct, frozen=True):
     """A password to set. ``salt`` is drawn where it is None."""
 
     user: str
@@ -96,13 +97,7 @@ class ScramUpsertion(msgspec.Struct, frozen=True):
     iterations: int = MIN_ITERATIONS
     salt: bytes | None = None
 
-    def __repr__(self) -> str:
-        return (
-            f"ScramUpsertion(user={self.user!r}, password={MASK!r}, "
-            f"mechanism={str(self.mechanism)!r}, iterations={self.iterations})"
-        )
-
-    def __rich_repr__(self) -> list[tuple[str, object]]:
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [
             ("user", self.user),
             ("password", MASK),
