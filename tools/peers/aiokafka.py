@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from tools.kafka_releases import NEWEST
 from tools.peers import python
 from tools.peers.suite import Command, Suite
 
@@ -45,7 +46,7 @@ def setup_test_class(request, loop):
     request.cls.loop = loop
     request.cls.kafka_host, request.cls.kafka_port = host, int(port)
     request.cls.hosts = [f"{host}:{port}"]
-    request.cls.kafka_version = "4.3.1"
+    request.cls.kafka_version = os.environ["PEERS_RELEASE"]
 
 
 @pytest.fixture(scope="class")
@@ -69,7 +70,7 @@ def _tree(folder: Path) -> Path:
 
 
 def _pytest(folder: Path, *words: str, bootstrap: str = "127.0.0.1:9092") -> Command:
-    environment = {"PEERS_BOOTSTRAP": bootstrap.split(",")[0]}
+    environment = {"PEERS_BOOTSTRAP": bootstrap.split(",")[0], "PEERS_RELEASE": NEWEST}
     mode = ["-o", "asyncio_mode=auto", "-o", "markers=ssl"]
     return python.pytest(folder, _tree(folder), environment, *mode, *words)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools.kafka_releases import NEWEST
 from tools.peers import python
 from tools.peers.suite import Command, Suite
 
@@ -46,7 +47,7 @@ def _tree(folder: Path) -> Path:
 def _pytest(folder: Path, *words: str, bootstrap: str = "127.0.0.1:9092") -> Command:
     tree = _tree(folder)
     environment = {
-        "KAFKA_URI": f"kafka://{bootstrap.split(',')[0]}", "KAFKA_VERSION": "4.3.0",
+        "KAFKA_URI": f"kafka://{bootstrap.split(',')[0]}", "KAFKA_VERSION": NEWEST,
         "KAFKA_ROOT": str(tree),
     }  # fmt: skip
     return python.pytest(folder, tree, environment, *words)

@@ -6,11 +6,11 @@ import re
 import shutil
 from pathlib import Path
 
+from tools.kafka_releases import NEWEST
 from tools.peers import crates
 from tools.peers.suite import WITH_ACLS, Command, Result, Suite, run
 
 _CRATE, _VERSION = "rdkafka-sys", "4.10.0+2.12.1"
-_RELEASE = "4.3.1"
 #: A row of the list of tests: name and flags.
 _TEST = re.compile(r"_TEST\((\w+),\s*([\w |]+)")
 #: Tests with these flags need no broker, a library that cuts connections, somebody who looks on, or
@@ -55,7 +55,7 @@ def _command(folder: Path, bootstrap: str, test: str) -> Command:
     conf.write_text(_CONF.format(bootstrap=bootstrap))
     libraries = f"{tests.parent / 'src'}:{tests.parent / 'src-cpp'}"
     environment = {
-        "RDKAFKA_TEST_CONF": str(conf), "TESTS": test, "TEST_KAFKA_VERSION": _RELEASE,
+        "RDKAFKA_TEST_CONF": str(conf), "TESTS": test, "TEST_KAFKA_VERSION": NEWEST,
         "LD_LIBRARY_PATH": libraries,
     }  # fmt: skip
     # One test at a time, in the quick mode.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tools.kafka_releases import NEWEST
 from tools.peers import go
 from tools.peers.suite import Command, Suite
 
 _MODULE, _VERSION = "github.com/IBM/sarama", "v1.61.1"
-_PROGRAM, _RELEASE, _BROKERS = "sarama.test", "4.3.1", 5
+_PROGRAM, _BROKERS = "sarama.test", 5
 #: These need brokers that stop, a proxy that breaks or delays connections, or commands of the
 #: containers in which the brokers are elsewhere.
 _NOT_HERE = re.compile(
@@ -74,7 +75,7 @@ def _tests(folder: Path) -> list[str]:
 def _command(folder: Path, bootstrap: str, test: str) -> Command:
     environment = {
         "PEERS_BOOTSTRAP": bootstrap, "TOXIPROXY_ADDR": "http://127.0.0.1:1",
-        "KAFKA_VERSION": _RELEASE,
+        "KAFKA_VERSION": NEWEST,
     }  # fmt: skip
     return Command(go.one(folder / _PROGRAM, test), folder / "source", environment)
 
