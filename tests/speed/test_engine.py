@@ -374,6 +374,9 @@ def test_the_codec_falls_back_to_precise_errors(monkeypatch: pytest.MonkeyPatch)
     assert buffer == b"x"
     with pytest.raises(EncodeError, match="expected a list"):
         found.to_json_text(CreateTopicsRequest(topics=mistyped(7)))
+    with pytest.raises(EncodeError, match="UTF-8 form") as caught:
+        found.to_json_text(CreateTopicsRequest(topics=[CreatableTopic("\ud800")]))
+    assert caught.value.path == "topics[0].name"
     data = found.encode(CreateTopicsRequest())
     for wrong in (data[:-1], data + b"x"):
         with pytest.raises(Exception) as one:  # noqa: PT011  # compared with the other's

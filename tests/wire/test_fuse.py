@@ -27,6 +27,7 @@ from kafka_admin_proto import (
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import StructValue
 from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, WriteEmitter
@@ -267,6 +268,17 @@ def test_a_bug_in_fused_code_says_so_and_does_no_harm(monkeypatch: pytest.Monkey
         assert Codec.decode(found, data) == value
     with pytest.warns(RuntimeWarning, match="writes by its tree"):
         assert Codec.encode(found, value) == data
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffé", "\ud83d\ude00"])
+@pytest.mark.parametrize("name", ["encode", "to_json", "to_json_text"])
+def test_text_without_a_utf8_form_is_refused_in_json_too(name: str, text: str) -> None:
+    value = MetadataResponse(topics=[MetadataResponseTopic(), MetadataResponseTopic(name=text)])
+    for version in (1, 12):
+        found: Codec[Any] = codec(MetadataResponse, version)
+        with pytest.raises(EncodeError, match="expected text that has a UTF-8 form") as caught:
+            getattr(found, name)(value)
+        assert caught.value.path == "topics[1].name"
 
 
 def test_text_that_is_not_utf8_is_left_to_the_tree() -> None:

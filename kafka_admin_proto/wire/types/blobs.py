@@ -248,10 +248,10 @@ class String(Blob, elements=("string",)):
     def to_json(self, value: Any, options: JsonOptions) -> Any:
         if value is None or str.isascii(value):
             return value
-        return replace_invalid_utf8(value)
+        return _json_text(value)
 
     def emit_json(self, e: JsonEmitter, value: str) -> str:
-        replace = e.named("replace_invalid_utf8", replace_invalid_utf8)
+        replace = e.named("json_text", _json_text)
         is_ascii = e.named("is_ascii", str.isascii)
         return f"{value} if {value} is None or {is_ascii}({value}) else {replace}({value})"
 
@@ -283,9 +283,17 @@ def _base64_text(data: bytes | memoryview) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
+def _json_text(text: str) -> str:
+    """The text with U+FFFD where its bytes were not UTF-8.
+
+    Raises UnicodeEncodeError for surrogates that no bytes stand behind, as writing them does.
+    """
+    return str.encode(text, "utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def replace_invalid_utf8(text: str) -> str:
     """The text with U+FFFD where its bytes were not UTF-8, fit for any text output."""
     try:
-        return str.encode(text, "utf-8", "surrogateescape").decode("utf-8", "replace")
+        return _json_text(text)
     except UnicodeEncodeError:  # surrogates that no bytes stand behind: a value built by hand
         return str.encode(text, "utf-8", "replace").decode("utf-8")
