@@ -237,6 +237,11 @@ def write_batch(batch: Batch, *, level: int | None = None) -> bytes:
         return write_messages(batch)
     if batch.timestamp_type == "none":
         raise EncodeError("magic 2 has timestamps", path="timestamp_type", value="none")
+    return encode_batch(batch, level=level)
+
+
+def encode_batch(batch: Batch, *, level: int | None = None) -> bytes:
+    """``write_batch`` for magic 2 and numbers that fit, as the caller's own batches have them."""
     append_time = batch.max_timestamp if batch.timestamp_type == "log_append" else None
     records = write_records_v2(batch.records, batch.base_offset, batch.base_timestamp, append_time)
     if batch.compression != "none" and batch.records:

@@ -64,7 +64,7 @@ class SkimmedRecords(NamedTuple):
 
 
 def skim_records_v2(
-    data: bytes, start: int, count: int, base_timestamp: int, max_items: int
+    data: bytes | memoryview, start: int, count: int, base_timestamp: int, max_items: int
 ) -> SkimmedRecords:
     """Look through the ``count`` records that fill ``data`` from ``start`` on; at least one.
 
@@ -78,7 +78,8 @@ def skim_records_v2(
         except Exception:
             pass  # what follows reads the same, and says what is wrong
     records: list[Record] = []
-    read_records_v2(data, start, count, 0, base_timestamp, None, records, max_items)
+    # Slices of bytes are made in half the time of views.
+    read_records_v2(bytes(data), start, count, 0, base_timestamp, None, records, max_items)
     timestamps = [each.timestamp for each in records]
     return SkimmedRecords(
         min(timestamps),

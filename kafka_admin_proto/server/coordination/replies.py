@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 from kafka_admin_proto.server.apis import Answer, Wait, WaitKey
 from kafka_admin_proto.server.brokers.view import View
@@ -12,18 +13,30 @@ from kafka_admin_proto.values import Message
 
 
 class Reply:
-    """The response to one request; ``sent`` are called with its key once it is there."""
+    """The response to one request; ``sent`` are called with its key once it is there.
 
-    def __init__(self, sent: Sequence[Callable[[WaitKey], None]]) -> None:
+    ``failed`` gives the response for an error code. A reply for which an answer waits adds itself
+    to ``awaited``; most are there at once.
+    """
+
+    def __init__(
+        self,
+        failed: Callable[[int], Message],
+        awaited: WeakSet[Reply],
+        sent: Sequence[Callable[[WaitKey], None]],
+    ) -> None:
         self.response: Message | None = None
+        self.failed = failed
+        self._awaited = awaited
         self._key: WaitKey = None
         self._sent = sent
 
     @property
     def key(self) -> WaitKey:
-        """The key of answers that wait for it, made for the first one: most are there at once."""
+        """The key of answers that wait for it, made for the first one."""
         if self._key is None:
             self._key = (uuid4(), -1)
+            self._awaited.add(self)
         return self._key
 
     def send(self, response: Message) -> None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.control import read_control_key
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
 from kafka_admin_proto.server.coordination.loading import LeftOut, StrangeRecord
@@ -73,8 +72,7 @@ class CoordinatorShard:
         self._sent = sent
         self._timers: dict[Hashable, Timer] = {}
         self._pending: deque[_Pending] = deque()
-        #: The replies that a request waits for, and what they are if the broker leads no more.
-        self._replies: WeakKeyDictionary[Reply, Callable[[int], Message]] = WeakKeyDictionary()
+        self._awaited: WeakSet[Reply] = WeakSet()
         self._replay()
 
     def _apply(self, batch: Batch, record: Record) -> None:
@@ -96,9 +94,7 @@ class CoordinatorShard:
 
     def reply(self, failed: Callable[[int], Message]) -> Reply:
         """A reply of this shard; ``failed`` gives its response if the broker leads no more."""
-        reply = Reply(self._sent)
-        self._replies[reply] = failed
-        return reply
+        return Reply(failed, self._awaited, self._sent)
 
     def end(self, code: int = codes.NOT_COORDINATOR) -> None:
         """The broker leads the partition no more: end timers, and answer all that waits."""
@@ -108,8 +104,8 @@ class CoordinatorShard:
         pending, self._pending = self._pending, deque()
         for one in pending:
             one.timer.cancel()
-        for reply, failed in list(self._replies.items()):
-            reply.send(failed(code))
+        for reply in list(self._awaited):
+            reply.send(reply.failed(code))
 
     # Timers.
 
@@ -152,24 +148,23 @@ class CoordinatorShard:
         of a ``producer``, an id and an epoch, belong to its transaction.
         """
         now_ms = self.now_ms
-        batch = Batch.of([Record(index, now_ms, *each) for index, each in enumerate(pairs)])
-        batch.compression = COMPRESSIONS[compression]
+        replicas = self._replicas
+        log = replicas.log
+        records = [Record(at, now_ms, *each) for at, each in enumerate(pairs, log.end_offset)]
+        batch = Batch.of(records, compression=COMPRESSIONS[compression])
         if producer is not None:
             batch.is_transactional, batch.base_sequence = True, 0
             batch.producer_id, batch.producer_epoch = producer
         try:
-            if self._replicas.in_sync < self._replicas.min_isr:
+            if replicas.in_sync < replicas.min_isr:
                 raise ApiFailure(codes.NOT_ENOUGH_REPLICAS)
-            appended = self._replicas.append(
-                write_batch(batch), leader_epoch=self.leads.epoch, now_ms=now_ms,
-                of_coordinator=True,
-            )  # fmt: skip
+            appended = replicas.append_own(batch, leader_epoch=self.leads.epoch, now_ms=now_ms)
         except ApiFailure as failure:
             then(_CODES.get(failure.code, failure.code))
             return
         applied(appended.base_offset)
         end = appended.last_offset + 1
-        if self._replicas.log.high_watermark >= end:
+        if log.high_watermark >= end:
             then(0)
         else:
             timer = self.clock.later(timeout_ms / 1000, self._give_up, end)

@@ -11,7 +11,7 @@ from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.model import NO_TIMESTAMP, Batch, Record
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.cleaned_transactions import CleanedTransactions
-from kafka_admin_proto.server.partitions.headers import stamp
+from kafka_admin_proto.server.partitions.headers import stamped
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from kafka_admin_proto.server.partitions.segments import (
     Segment,
@@ -179,15 +179,13 @@ class _Cleaning:
         # Written as if by producers, so that the deltas count from the horizon.
         log_append = batch.timestamp_type == "log_append"
         batch.timestamp_type = "create"
-        data = bytearray(write_batch(batch))
-        stamp(
-            data,
+        return stamped(
+            write_batch(batch),
             batch.base_offset,
             batch.partition_leader_epoch,
             log_append=log_append,
             max_timestamp=batch.max_timestamp,
         )
-        return bytes(data)
 
     def _is_kept(self, record: Record, horizon: int | None) -> bool:
         if record.offset >= self._end:

@@ -15,12 +15,14 @@ from kafka_admin_proto.records.batches.layout import (
     CRC_AT,
     DELETE_HORIZON,
     LOG_APPEND,
+    MAGIC_AT,
     SMALLEST,
     TRANSACTIONAL,
 )
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 
-_EPOCH_AT = 12
+#: What stands in front of the magic: base offset, length and leader epoch.
+_FRONT = struct.Struct(">qii")
 _MAX_TIMESTAMP_AT = 35
 _KNOWN_ATTRIBUTES = COMPRESSION | LOG_APPEND | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 
@@ -45,16 +47,23 @@ def split_batches(data: bytes | memoryview) -> Iterator[memoryview]:
         raise RecordsRefused(codes.CORRUPT_MESSAGE, text) from None
 
 
-def stamp(
-    batch: bytearray, base_offset: int, leader_epoch: int, *, log_append: bool, max_timestamp: int
-) -> None:
-    """Write what the leader says of a batch; its CRC changes only if its timestamps do."""
-    struct.pack_into(">q", batch, 0, base_offset)
-    struct.pack_into(">i", batch, _EPOCH_AT, leader_epoch)
+def stamped(
+    batch: bytes | memoryview,
+    base_offset: int,
+    leader_epoch: int,
+    *,
+    log_append: bool,
+    max_timestamp: int,
+) -> bytes:
+    """A copy of a batch with what the leader says; its CRC changes only if its timestamps do."""
     header = BatchHeader.of(batch)
+    front = _FRONT.pack(base_offset, header.length, leader_epoch)
     if header.is_log_append == log_append and header.max_timestamp == max_timestamp:
-        return
+        return b"".join((front, batch[MAGIC_AT:]))
+    written = bytearray(batch)
+    written[: _FRONT.size] = front
     attributes = header.attributes & _KNOWN_ATTRIBUTES & ~LOG_APPEND | LOG_APPEND * log_append
-    struct.pack_into(">h", batch, ATTRIBUTES_AT, attributes)
-    struct.pack_into(">q", batch, _MAX_TIMESTAMP_AT, max_timestamp)
-    struct.pack_into(">I", batch, CRC_AT, crc32c(memoryview(batch)[ATTRIBUTES_AT:]))
+    struct.pack_into(">h", written, ATTRIBUTES_AT, attributes)
+    struct.pack_into(">q", written, _MAX_TIMESTAMP_AT, max_timestamp)
+    struct.pack_into(">I", written, CRC_AT, crc32c(memoryview(written)[ATTRIBUTES_AT:]))
+    return bytes(written)

@@ -6,10 +6,11 @@ import msgspec
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.header import BatchHeader
+from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.epochs import LeaderEpochs
 from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange, RecordsRefused
-from kafka_admin_proto.server.partitions.headers import stamp
+from kafka_admin_proto.server.partitions.headers import stamped
 from kafka_admin_proto.server.partitions.indexes import AbortedRange
 from kafka_admin_proto.server.partitions.markers import (
     end_transaction,
@@ -30,7 +31,7 @@ from kafka_admin_proto.server.partitions.timestamps import (
     first_of_largest,
     first_since,
 )
-from kafka_admin_proto.server.partitions.validation import validate
+from kafka_admin_proto.server.partitions.validation import own_batch, validate
 
 
 class Appended(msgspec.Struct, frozen=True):
@@ -114,18 +115,15 @@ class PartitionLog:
         leader_epoch: int,
         now_ms: int,
         budget: DecompressionBudget | None = None,
-        of_coordinator: bool = False,
     ) -> Appended:
-        """Append the batches of a client or a coordinator as one, of which the log takes a copy.
+        """Append the batches of a client as one, of which the log takes a copy.
 
         Without any, nothing is appended and the offsets are -1. The ``budget`` is that of the
-        batches' request, their own if there are no others. Transactions count as verified, and
-        batches of coordinators have no sequences. Raises RecordsRefused; the log is as before then,
-        though as in Kafka a new segment may have begun.
+        batches' request, their own if there are no others. Transactions count as verified. Raises
+        RecordsRefused; the log is as before then, though as in Kafka a new segment may have begun.
         """
-        settings = self.settings
         stored = validate(
-            data, self.name, settings,
+            data, self.name, self.settings,
             end_offset=self.end_offset, leader_epoch=leader_epoch, now_ms=now_ms,
             budget=budget or DecompressionBudget(len(data)),
         )  # fmt: skip
@@ -134,18 +132,26 @@ class PartitionLog:
         header = BatchHeader.of(stored)
         self._make_room(stored, header, now_ms)
         if header.has_producer_id:
-            duplicate = None if of_coordinator else self._producers.duplicate_of(header)
+            duplicate = self._producers.duplicate_of(header)
             if duplicate is not None:
                 return Appended(
                     duplicate.first_offset, duplicate.last_offset, duplicate.timestamp,
                     self.start_offset, duplicate=True,
                 )  # fmt: skip
-            self._producers.check(header, header.base_offset, of_coordinator=of_coordinator)
-        self._store(stored, header, now_ms)
+            self._producers.check(header, header.base_offset)
+        return self._append(stored, header, now_ms)
+
+    def append_own(self, batch: Batch, *, leader_epoch: int, now_ms: int) -> Appended:
+        """Append a coordinator's batch, which begins at the log's end and has the time ``now_ms``.
+
+        It has keys, and no sequences. Raises RecordsRefused as ``append``.
+        """
+        stored = own_batch(batch, self.name, self.settings, leader_epoch)
+        header = BatchHeader.of(stored)
+        self._make_room(stored, header, now_ms)
         if header.has_producer_id:
-            self._producers.append(header)
-        time = now_ms if settings.is_log_append_time else -1
-        return Appended(header.base_offset, header.last_offset, time, self.start_offset)
+            self._producers.check(header, header.base_offset, of_coordinator=True)
+        return self._append(stored, header, now_ms)
 
     def append_marker(
         self,
@@ -165,8 +171,9 @@ class PartitionLog:
         """
         data = marker_batch(producer_id, producer_epoch, coordinator_epoch, now_ms, commit=commit)
         log_append = self.settings.is_log_append_time
-        stamp(data, self.end_offset, leader_epoch, log_append=log_append, max_timestamp=now_ms)
-        stored = bytes(data)
+        stored = stamped(
+            data, self.end_offset, leader_epoch, log_append=log_append, max_timestamp=now_ms
+        )
         header = BatchHeader.of(stored)
         self._make_room(stored, header, now_ms)
         self._producers.check_marker(
@@ -366,6 +373,14 @@ class PartitionLog:
             self.settings, len(stored), header.last_offset, header.max_timestamp, now_ms
         ):
             self.roll(now_ms)
+
+    def _append(self, stored: bytes, header: BatchHeader, now_ms: int) -> Appended:
+        """Take a batch that was checked."""
+        self._store(stored, header, now_ms)
+        if header.has_producer_id:
+            self._producers.append(header)
+        time = now_ms if self.settings.is_log_append_time else -1
+        return Appended(header.base_offset, header.last_offset, time, self.start_offset)
 
     def _store(self, stored: bytes, header: BatchHeader, now_ms: int) -> None:
         self.segments[-1].append(stored, header, now_ms)

@@ -27,7 +27,7 @@ from kafka_admin_proto.server.partitions.segments import (
 
 def marker_batch(
     producer_id: int, producer_epoch: int, coordinator_epoch: int, timestamp: int, *, commit: bool
-) -> bytearray:
+) -> bytes:
     """The control batch that ends a transaction of the producer, with the offset 0."""
     key, value = write_control_record(
         "COMMIT" if commit else "ABORT", EndTxnMarker(coordinator_epoch=coordinator_epoch)
@@ -35,7 +35,7 @@ def marker_batch(
     batch = Batch.of([Record(0, timestamp, key, value)])
     batch.is_control = batch.is_transactional = True
     batch.producer_id, batch.producer_epoch = producer_id, producer_epoch
-    return bytearray(write_batch(batch))
+    return write_batch(batch)
 
 
 def end_transaction(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.batches import encode_batch
 from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.layout import (
@@ -37,7 +37,7 @@ from kafka_admin_proto.records.batches.record_format import (
 )
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
-from kafka_admin_proto.server.partitions.headers import split_batches, stamp
+from kafka_admin_proto.server.partitions.headers import split_batches, stamped
 from kafka_admin_proto.server.partitions.message_sets.up_conversion import (
     analyzed_message,
     converted_records,
@@ -106,30 +106,55 @@ def validate(
         return b""
     rules = RecordRules(name, settings, now_ms)
     batch, header = batches[0]
+    kept: bytes | memoryview
     if isinstance(header, Message):
-        stored, highest = _converted(batches, rules, budget)
-        in_place = False
+        kept, highest = _converted(batches, rules, budget)
     elif len(batches) > 1:
         raise _invalid("Compressed outer record has more than one batch")
     else:
-        stored, highest, in_place = _checked(batch, header, rules, budget)
+        kept, highest = _checked(batch, header, rules, budget)
+    if kept is not batch:
+        _check_size(len(kept), name, settings)
     log_append = settings.is_log_append_time
-    max_timestamp = now_ms if log_append else max(highest, -1)
-    stamp(stored, end_offset, leader_epoch, log_append=log_append, max_timestamp=max_timestamp)
-    if not in_place and len(stored) > settings.max_message_bytes:
+    return stamped(
+        kept, end_offset, leader_epoch,
+        log_append=log_append, max_timestamp=now_ms if log_append else max(highest, -1),
+    )  # fmt: skip
+
+
+def own_batch(batch: Batch, name: str, settings: LogSettings, leader_epoch: int) -> bytes:
+    """The bytes that the log keeps of a coordinator's batch: it has keys, and is made for the log.
+
+    Its records have their offsets in the log and the time of the append, so that ``validate`` would
+    find nothing but its size. Raises RecordsRefused.
+    """
+    batch.partition_leader_epoch = leader_epoch
+    if settings.is_log_append_time:
+        batch.timestamp_type = "log_append"
+    stored = _written(batch, None)
+    _check_size(len(stored), name, settings)
+    if settings.compression not in (None, batch.compression):
+        batch.compression = settings.compression
+        stored = _written(batch, settings.compression_level)
+        _check_size(len(stored), name, settings)
+    return stored
+
+
+def _check_size(size: int, name: str, settings: LogSettings) -> None:
+    """Raises RecordsRefused for a batch of that size, as it would be kept, if it is too large."""
+    if size > settings.max_message_bytes:
         to = "to partition" if settings.release >= (4, 4) else "topartition"
         raise RecordsRefused(
             codes.MESSAGE_TOO_LARGE,
-            f"Message batch size is {len(stored)} bytes in append {to} {name} which "
+            f"Message batch size is {size} bytes in append {to} {name} which "
             f"exceeds the maximum configured size of {settings.max_message_bytes}.",
         )
-    return bytes(stored)
 
 
 def _checked(
     batch: memoryview, header: BatchHeader, rules: RecordRules, budget: DecompressionBudget
-) -> tuple[bytearray, int, bool]:
-    """A batch of magic 2, its highest timestamp, and whether it is as it was sent."""
+) -> tuple[bytes | memoryview, int]:
+    """A batch of magic 2, the same object if it stays as it was sent, and its highest timestamp."""
     _check_header(header, rules.name)
     settings = rules.settings
     source = COMPRESSIONS[header.compression]
@@ -142,15 +167,15 @@ def _checked(
     if is_partial and not skimmed.is_in_order:
         raise RecordsRefused(codes.UNKNOWN_SERVER_ERROR, "key is skipped in PartialDefaultRecord")
     if source == target:
-        return bytearray(batch), skimmed.highest_timestamp, True
-    return _rebuilt(_records(plain, header), header, settings), skimmed.highest_timestamp, False
+        return batch, skimmed.highest_timestamp
+    return _rebuilt(_records(plain, header), header, settings), skimmed.highest_timestamp
 
 
 def _converted(
     batches: Sequence[tuple[memoryview, BatchHeader | Message]],
     rules: RecordRules,
     budget: DecompressionBudget,
-) -> tuple[bytearray, int]:
+) -> tuple[bytes, int]:
     """Message sets as a batch of magic 2, and its highest timestamp."""
     settings = rules.settings
     source = COMPRESSIONS[source_compression(batches)]
@@ -158,7 +183,7 @@ def _converted(
     is_plain = source == target == "none"
     records = converted_records(batches, rules, budget, is_plain=is_plain)
     batch = Batch.of(records, compression=target)
-    return _written(batch, settings), batch.max_timestamp
+    return _written(batch, settings.compression_level), batch.max_timestamp
 
 
 def _analyzed(
@@ -199,9 +224,11 @@ def _analyzed(
 
 def _check_header(header: BatchHeader, name: str) -> None:
     """The checks of ``LogValidator.validateBatch`` for a client's batch."""
-    offsets = f"[{header.base_offset}, {header.last_offset}]"
     if header.last_offset_delta < 0:
-        raise _invalid(f"Batch has an invalid offset range: {offsets} in topic partition {name}")
+        raise _invalid(
+            f"Batch has an invalid offset range: [{header.base_offset}, {header.last_offset}] "
+            f"in topic partition {name}"
+        )
     if header.record_count <= 0:
         raise _invalid(
             f"Invalid reported count for record batch: {header.record_count} "
@@ -209,8 +236,8 @@ def _check_header(header: BatchHeader, name: str) -> None:
         )
     if header.last_offset_delta + 1 != header.record_count:
         raise _invalid(
-            f"Inconsistent batch offset range {offsets} and count of records {header.record_count} "
-            f"in topic partition {name}"
+            f"Inconsistent batch offset range [{header.base_offset}, {header.last_offset}] and "
+            f"count of records {header.record_count} in topic partition {name}"
         )
     if header.is_control:
         raise _invalid(
@@ -226,7 +253,7 @@ def _check_header(header: BatchHeader, name: str) -> None:
 class _Plain(NamedTuple):
     """Records that are not compressed, from ``start`` on, and the most items that they may have."""
 
-    data: bytes
+    data: bytes | memoryview
     start: int
     most: int
 
@@ -234,7 +261,7 @@ class _Plain(NamedTuple):
 def _plain(batch: memoryview, header: BatchHeader, budget: DecompressionBudget) -> _Plain:
     """The bytes of a batch's records, whose checksum is right. Raises RecordsRefused."""
     if not header.compression:
-        return _Plain(bytes(batch), BATCH_HEADER.size, _UNBOUNDED)
+        return _Plain(batch, BATCH_HEADER.size, _UNBOUNDED)
     data, most = budget.records(batch, header)
     return _Plain(data, 0, most)
 
@@ -258,7 +285,14 @@ def _records(plain: _Plain, header: BatchHeader) -> list[Record]:
     data, start, most = plain
     records: list[Record] = []
     read_records_v2(
-        data, start, header.record_count, 0, header.base_timestamp, append_time, records, most
+        bytes(data),
+        start,
+        header.record_count,
+        0,
+        header.base_timestamp,
+        append_time,
+        records,
+        most,
     )
     return records
 
@@ -308,7 +342,7 @@ def _shown(record: Record, is_partial: bool) -> str:
     )
 
 
-def _rebuilt(records: list[Record], header: BatchHeader, settings: LogSettings) -> bytearray:
+def _rebuilt(records: list[Record], header: BatchHeader, settings: LogSettings) -> bytes:
     """The records in a new batch with the topic's compression."""
     for index, record in enumerate(records):
         check_timestamp(record.timestamp)
@@ -320,12 +354,12 @@ def _rebuilt(records: list[Record], header: BatchHeader, settings: LogSettings) 
     batch.producer_epoch = header.producer_epoch
     batch.base_sequence = header.base_sequence
     batch.is_transactional = header.is_transactional
-    return _written(batch, settings)
+    return _written(batch, settings.compression_level)
 
 
-def _written(batch: Batch, settings: LogSettings) -> bytearray:
+def _written(batch: Batch, level: int | None) -> bytes:
     try:
-        return bytearray(write_batch(batch, level=settings.compression_level))
+        return encode_batch(batch, level=level)
     except MissingExtraError as error:
         raise RecordsRefused(codes.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
 

@@ -17,6 +17,7 @@ import msgspec
 
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.entities import Partition
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
@@ -87,19 +88,17 @@ class ReplicatedLog:
         leader_epoch: int,
         now_ms: int,
         budget: DecompressionBudget | None = None,
-        of_coordinator: bool = False,
     ) -> Appended:
         """As `PartitionLog.append`. Raises RecordsRefused, also if the disk fails."""
         log = self.log
         return self._stored(
-            lambda: log.append(
-                data,
-                leader_epoch=leader_epoch,
-                now_ms=now_ms,
-                budget=budget,
-                of_coordinator=of_coordinator,
-            )
+            lambda: log.append(data, leader_epoch=leader_epoch, now_ms=now_ms, budget=budget)
         )
+
+    def append_own(self, batch: Batch, *, leader_epoch: int, now_ms: int) -> Appended:
+        """As `PartitionLog.append_own`. Raises RecordsRefused, also if the disk fails."""
+        log = self.log
+        return self._stored(lambda: log.append_own(batch, leader_epoch=leader_epoch, now_ms=now_ms))
 
     def append_marker(self, producer_id: int, producer_epoch: int, **given: Any) -> Appended:
         """As `PartitionLog.append_marker`. Raises RecordsRefused, also if the disk fails."""

@@ -18,7 +18,6 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestGroup
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import (
     CONSUMER_OFFSETS,
@@ -133,10 +132,8 @@ def append(ask: Asked, topic: str, pair: Pair) -> None:
     assert found is not None
     replicas = ask.state.partitions.log(found, 0)
     now_ms = ask.state.clock.now_ms()
-    replicas.append(
-        write_batch(Batch.of([Record(0, now_ms, *pair)])),
-        leader_epoch=0, now_ms=now_ms, of_coordinator=True,
-    )  # fmt: skip
+    batch = Batch.of([Record(replicas.log.end_offset, now_ms, *pair)])
+    replicas.append_own(batch, leader_epoch=0, now_ms=now_ms)
 
 
 def pairs(ask: Asked, topic: str) -> list[Pair]:
