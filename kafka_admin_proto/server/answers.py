@@ -55,9 +55,11 @@ class Answers:
 
         Raises ControllerUnavailable if a controller has to answer and none is active.
         """
+        if not served(request.api_key, request.dialect).kept:
+            return None
         view = self.view(caller, request)
         kept = self._kept.get(view)
-        if kept is None or not served(request.api_key, request.dialect).kept:
+        if kept is None:
             return None
         stamp = _stamp(view)
         if stamp != kept.stamp:

@@ -177,7 +177,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         sasl = self._sasl
         if sasl is not None and sasl.bare:
             return self._after_sasl(sasl, sasl.take_bare(payload, self._write_bare))
-        request = read_request(payload, body=False, dialect=self._dialect)
+        # Where nobody has to authenticate, header and body are one call of the engine.
+        request = read_request(payload, body=sasl is None, dialect=self._dialect)
         api_key = request.api_key
         if request.header is None:
             raise RemoteProtocolError(f"a request that does not read: {request.problem}")

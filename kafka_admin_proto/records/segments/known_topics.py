@@ -87,9 +87,7 @@ def write_known_record(
     if value is not None:
         check_kind(value, Message, "write_known_record: value")
     name = key.message_name
-    if key.api_key is None or catalog().entry(name).type != "coordinator-key":
-        raise EncodeError("it is no key of a record", message=name, value=name)
-    encoded = key.api_key.to_bytes(2, "big") + codec(name, 0).encode(key)
+    encoded = _type_of_key(type(key)) + codec(name, 0).encode(key)
     if value is None:
         return encoded, None
     if value.message_name != f"{name.removesuffix('Key')}Value":
@@ -97,6 +95,15 @@ def write_known_record(
             f"its value cannot be {value.message_name}", message=name, value=value.message_name
         )
     return encoded, version.to_bytes(2, "big") + codec(value.message_name, version).encode(value)
+
+
+@cache
+def _type_of_key(key: type[Message]) -> bytes:
+    """The type that stands in front of a key. Raises EncodeError for another message."""
+    name = key.message_name
+    if key.api_key is None or catalog().entry(name).type != "coordinator-key":
+        raise EncodeError("it is no key of a record", message=name, value=name)
+    return key.api_key.to_bytes(2, "big")
 
 
 def _read_metadata(topic: str, value: bytes | None) -> KnownRecord:

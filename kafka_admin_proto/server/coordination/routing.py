@@ -157,7 +157,7 @@ class Coordinators(Generic[ShardT]):
     def _changed(self, key: tuple[UUID, int]) -> None:
         """A partition has other records, or another leader."""
         topic_id, number = key
-        if topic_id == self._topic_id:
+        if self._topic_id is not None and topic_id == self._topic_id:
             topic = self._state.topic_by_id(topic_id)
             if topic is None:
                 self._unload(number)

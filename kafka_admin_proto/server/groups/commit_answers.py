@@ -37,8 +37,8 @@ from kafka_admin_proto.server.groups.offsets import commit
 from kafka_admin_proto.server.groups.records import CommittedOffset
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.replication.leaders import topic_of
-from kafka_admin_proto.server.security.authorizer.access import allowed_topics
-from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.security.authorizer.access import allows
+from kafka_admin_proto.server.security.authorizer.rules import READ, TOPIC
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
@@ -79,17 +79,14 @@ def asked_topics(
     ``ids_since`` is the first version with topic ids: from then on a topic that is not there is an
     error before that of a missing right.
     """
-    topics = [topic_of(state, each.name, each.topic_id) for each in rows]
-    names = [
-        each.name if topic is None else topic.name for each, topic in zip(rows, topics, strict=True)
-    ]
-    allowed = allowed_topics(state, caller, operation, names)
     found = []
-    for each, topic, name in zip(rows, topics, names, strict=True):
+    for each in rows:
+        topic = topic_of(state, each.name, each.topic_id)
+        name = each.name if topic is None else topic.name
         code = 0
         if topic is None and caller.version >= ids_since:
             code = codes.UNKNOWN_TOPIC_ID
-        elif name not in allowed:
+        elif not allows(state, caller, operation, TOPIC, name):
             code = codes.TOPIC_AUTHORIZATION_FAILED
         found.append((each, AskedTopic(name, topic, code)))
     return found
