@@ -90,7 +90,10 @@ class FrameReader:
         kept even when the caller stops iterating early. TypeError for what is not bytes.
         """
         if self._error is None:
-            self._buffer += as_bytes(data)
+            try:
+                self._buffer += data
+            except TypeError:  # a view with gaps, or no bytes
+                self._buffer += as_bytes(data)
         return self._payloads()
 
     def close(self) -> None:
