@@ -181,7 +181,7 @@ _SINGLE = (
     Figure[list[float]]("p99", "{:.2f} ms", lambda each: _percentile(each, 99)),
 )
 _COMMITS = (
-    Figure[Load]("a second", "{:,.0f}", lambda each: each.per_second, True),
+    Figure[Load]("requests/s", "{:,.0f}", lambda each: each.per_second, True),
     Figure[Load]("per processor second", "{:,.0f}", lambda each: each.per_cpu_second, True),
     Figure[Load]("p99", "{:,.0f} µs", lambda each: each.percentile_us(99)),
 )
@@ -219,11 +219,11 @@ Medians; the last column is how many times better `kap serve` is. Made by
 `python -m tools.benchmarks.records {flags} --write`.
 
 The server has one processor, its clients the other; the other server stands still meanwhile.
-librdkafka produces batches of {BATCH_RECORDS}
-records of {RECORD_BYTES} bytes with acks=all, and consumes them; then it produces single records.
-Eight raw clients commit offsets. In a rebalance the leader of a group joins again, all others hear
-of it in a heartbeat, and each gets its assignment. The memory is that of a new server with
-retention.bytes of {_KEPT_MB} MB in segments of {_SEGMENT_MB} MB, checked ten times a second.
+librdkafka produces batches of {BATCH_RECORDS} records of {RECORD_BYTES} bytes with acks=all, and
+consumes them; then it produces single records. Eight raw clients commit offsets. In a rebalance the
+leader of a group joins again, all others hear of it in a heartbeat, and each gets its assignment.
+The memory is that of a new server with retention.bytes of {_KEPT_MB} MB in segments of
+{_SEGMENT_MB} MB, checked ten times a second.
 
 {table(rows)}
 An in-process cluster of one node starts in {statistics.median(results.start_ms):.1f} ms.
