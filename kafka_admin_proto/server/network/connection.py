@@ -187,6 +187,8 @@ class NodeConnection(asyncio.BufferedProtocol):
 
         Requests wait meanwhile, but a few are read, which shows when the client has gone.
         """
+        if isinstance(answer, bytes) or answer.wait is None:
+            return False
 
         def go_on(answer: Answer) -> None:
             if self._transport is None:  # the client has gone since the wait was over
@@ -199,7 +201,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         def in_turn(answer: Answer) -> None:
             self.service.turns.add(partial(go_on, answer))
 
-        if isinstance(answer, bytes) or not self.service.waits.add(self, answer, in_turn):
+        if not self.service.waits.add(self, answer, in_turn):
             return False
         self._paused = True
         self._read()

@@ -50,10 +50,9 @@ class Waits:
             each.sent.append(self.wake)
 
     def add(self, connection: Client, answer: Answer, then: Callable[[Answer], None]) -> bool:
-        """Call ``then`` when an answer can be sent; False if that is now."""
+        """Call ``then`` when an answer that waits can be sent; False if that is now."""
         wait, answer.wait = answer.wait, None
-        if wait is None:
-            return False
+        assert wait is not None
         # Its handler has looked already; since then the answer's own records changed the metadata.
         if None in wait.keys and wait.complete(answer, self._view(connection), {None}, False):
             return False

@@ -73,7 +73,7 @@ class _Pending(NamedTuple):
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
 def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
     """Append the batches of each partition; with acks of -1 wait for the replicas in sync."""
-    _check_transaction(state, request, caller)
+    of_transaction = _check_transaction(state, request, caller)
     response = ProduceResponse()
     hints = LeaderHints(state, caller)
     pending = PendingRows[_Pending]()
@@ -111,9 +111,9 @@ def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
                 if name in INTERNAL and caller.client_id != _ADMIN_CLIENT:
                     raise ApiFailure(codes.INVALID_TOPIC_EXCEPTION)
                 found = hosted(state, caller, topic, number)
-                required_offset = _appended(
-                    state, request, found, row, data, budget, caller.version
-                )
+                if of_transaction and _is_transactional(data):
+                    _verify(state, request, found, row, data, caller.version)
+                required_offset = _appended(state, request, found, row, data, budget)
                 if required_offset is not None:
                     pending.add(found.key, _Pending(row, found, required_offset))
             except ApiFailure as failure:
@@ -143,21 +143,24 @@ def _throttle(view: View, caller: Caller, response: ProduceResponse) -> None:
         response.throttle_time_ms = quota.throttle_ms(caller.request_bytes)
 
 
-def _check_transaction(state: View, request: ProduceRequest, caller: Caller) -> None:
-    """Raises ApiFailure for records of a transaction that the caller may not write.
+def _check_transaction(state: View, request: ProduceRequest, caller: Caller) -> bool:
+    """Whether there are records of a transaction.
 
-    As in Kafka a first batch whose size or magic is impossible fails the whole request.
+    Raises ApiFailure if the caller may not write these. As in Kafka a first batch whose size or
+    magic is impossible fails the whole request.
     """
     name = request.transactional_id
-    if any(
-        [
-            _is_transactional(part.records)
-            for each in request.topic_data
-            for part in each.partition_data
-            if part.records is not None
-        ]
-    ) and (name is None or not allows(state, caller, WRITE, TRANSACTIONAL_ID, name)):
+    found = [
+        _is_transactional(part.records)
+        for each in request.topic_data
+        for part in each.partition_data
+        if part.records is not None
+    ]
+    if not any(found):
+        return False
+    if name is None or not allows(state, caller, WRITE, TRANSACTIONAL_ID, name):
         raise ApiFailure(codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return True
 
 
 def _is_transactional(data: bytes) -> bool:
@@ -192,15 +195,12 @@ def _appended(
     row: PartitionProduceResponse,
     data: bytes,
     budget: DecompressionBudget,
-    version: int,
 ) -> int | None:
     """Append a partition's batches. Raises ApiFailure.
 
     Returns the high watermark that has to be waited for, None if there is none.
     """
     replicas, log = found.replicas, found.replicas.log
-    if _is_transactional(data):
-        _verify(state, request, found, row, data, version)
     try:
         if request.acks == _ALL and replicas.in_sync < replicas.min_isr:
             raise ApiFailure(codes.NOT_ENOUGH_REPLICAS)
