@@ -130,13 +130,17 @@ def test_bars_are_as_long_as_the_tables_numbers(plot: plots.Plot) -> None:
     assert abs(short / whole - 1000.5 / 2001) < 0.01
 
 
-def test_the_page_of_another_broker_has_its_plots() -> None:
+@pytest.mark.parametrize("name", ["benchmarks-server.md", "benchmarks-records.md"])
+def test_the_page_of_another_broker_has_its_plots(name: str) -> None:
     """Each release is measured in a column with its number."""
-    page = (DOCS / "benchmarks-server.md").read_text("utf-8")
+    page = (DOCS / name).read_text("utf-8")
     measured = re.sub(r"Kafka \d+\.\d+\.\d+", "Kafka 9.10.0", page)
-    drawn = plots.with_plots("benchmarks-server.md", measured)
+    drawn = plots.with_plots(name, measured)
     assert ">Kafka 9.10.0</text>" in drawn
-    assert drawn.count("<svg") == plots.with_plots("benchmarks-server.md", page).count("<svg")
+    assert drawn.count("<svg") == plots.with_plots(name, page).count("<svg") > 0
+    for title, better in re.findall(r">([^<>]+): (shorter|longer) bars are better<", drawn):
+        per_second = "/s" in title or "per processor second" in title
+        assert better == ("longer" if per_second else "shorter"), title
 
 
 def test_every_benchmark_page_has_a_plot() -> None:

@@ -46,6 +46,7 @@ PLOTS = (
         ("frames/s",), "captures",
     ),
     Plot("benchmarks-server.md", "| | `kap serve` |", group=""),
+    Plot("benchmarks-records.md", "| | `kap serve` |", group=""),
     Plot("benchmarks-admin.md", "| call | client |", ("client",), ("start to answer",), "call"),
 )  # fmt: skip
 
