@@ -73,5 +73,5 @@ def test_drawn_requests_are_answered_and_replayed(release: str) -> None:
 def test_raw_requests_are_answered(release: str) -> None:
     run_steps(_Replayed(release), 4 * _STEPS, drawn_seed=SEED, requests=[RAW_REQUEST])
     secured = _Asked(release, configs=SECURED, users=["admin", "eve"])
-    first, requests = security.first_topics, [security.RAW_REQUEST]
+    first, requests = [security.first_topics], [security.RAW_REQUEST]
     run_steps(secured, 4 * _STEPS, drawn_seed=SEED, requests=requests, first=first)

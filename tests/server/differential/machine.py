@@ -10,8 +10,6 @@ from tests.server.differential.requests import EVERY_REQUEST
 from tests.server.differential.requests.drawing import Draws, Step
 from tests.server.differential.requests.topics import first_topics
 
-_STEPS_OF_RUN = 30
-
 
 class Sides(Protocol):
     """Whom steps are for: ``take`` gives what is wrong after one, ``existing`` are the topics.
@@ -43,9 +41,10 @@ def run_steps(
     report: Report | None = None,
     drawn_seed: int = 0,
     requests: Sequence[Maker] = EVERY_REQUEST,
-    first: Maker = first_topics,
+    first: Sequence[Maker] = (first_topics,),
+    reset_every: int = 30,
 ) -> None:
-    """So many steps; each 30 of them begin with sides that are reset, and a few topics.
+    """So many steps; at first and each 30 of them sides are reset, and the ``first`` ones taken.
 
     ``report`` gets those after which something is wrong. Without one the first of them raises
     AssertionError, with the steps since the sides were reset. An error of a step, such as a node
@@ -55,11 +54,13 @@ def run_steps(
     random = Random(drawn_seed)
     taken: list[Step] = []
     for number in range(count):
-        if begins := number % _STEPS_OF_RUN == 0:
+        place = number % reset_every
+        if place == 0:
             sides.reset()
             taken.clear()
         draws = Draws(random, sides.nodes, sides.versions, sides.existing)
-        step = first(draws) if begins else draws.one(requests)(draws)
+        maker = first[place] if place < len(first) else draws.one(requests)
+        step = maker(draws)
         if step.user is None and sides.users:
             step.user = draws.one(sides.users)
         taken.append(step)

@@ -75,14 +75,17 @@ def both_clusters(
 
 
 both_with_records = partial(both_clusters, questions=records.questions())
-run_records = partial(run_steps, requests=records.REQUESTS, first=records.first_topics)
+run_records = partial(run_steps, requests=records.REQUESTS, first=[records.first_topics])
 both_with_shares = partial(
     both_clusters,
     questions=[*records.questions(), *shares.questions()],
     properties={**_PATIENT, **shares.PROPERTIES},
 )
 run_shares = partial(
-    run_steps, requests=(*records.REQUESTS, *shares.REQUESTS * 2), first=shares.first_topics
+    run_steps,
+    requests=(*records.KEEP_TOPICS, *shares.REQUESTS * 5),
+    first=shares.FIRST,
+    reset_every=60,
 )
 
 
@@ -142,17 +145,17 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
                 sides.close()
 
 
-run_with_outages = partial(run_steps, requests=outages.REQUESTS, first=outages.first_topics)
+run_with_outages = partial(run_steps, requests=outages.REQUESTS, first=[outages.first_topics])
 run_records_with_outages = partial(
-    run_steps, requests=(*records.REQUESTS, *[outages.outage] * 10), first=records.first_topics
+    run_steps, requests=(*records.REQUESTS, *[outages.outage] * 10), first=[records.first_topics]
 )
 
 
-run_secured = partial(run_steps, requests=security.REQUESTS, first=security.first_topics)
+run_secured = partial(run_steps, requests=security.REQUESTS, first=[security.first_topics])
 
 
 run_raw = partial(run_steps, requests=[RAW_REQUEST])
-run_raw_secured = partial(run_steps, requests=[security.RAW_REQUEST], first=security.first_topics)
+run_raw_secured = partial(run_steps, requests=[security.RAW_REQUEST], first=[security.first_topics])
 
 
 def _policies(folder: Path, release: str) -> tuple[Path | None, dict[str, str], dict[str, str]]:
@@ -218,6 +221,10 @@ def main() -> int:
         run(sides, arguments.steps, report, arguments.seed)
         ended = f" ({sides.outages})" if isinstance(sides, OutageSides) else ""
         print(f"{sides.steps} steps{ended}, {count} with differences that are not listed")
+        if arguments.shares:
+            found = sides.members[0]
+            shown = ", ".join(f"{many} {kind}" for kind, many in found.acknowledged.items())
+            print(f"{found.answers} rows of answers acknowledged records of their members: {shown}")
     return int(count > 0)
 
 

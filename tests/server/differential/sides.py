@@ -95,7 +95,7 @@ class Sides:
         #: The next epochs of fetch sessions by id, for each cluster and node.
         self._sessions: dict[tuple[int, int], dict[int, int]] = {}
         #: What members of share groups have of each cluster.
-        self._members = (Members(), Members())
+        self.members = (Members(), Members())
         #: By node and request, the configs of both clusters that were found equal last.
         self._equal: dict[tuple[int, int], tuple[Any, Any]] = {}
 
@@ -124,6 +124,7 @@ class Sides:
         self._follow_controller()
         self._changed = True
         lines = self._ask(step)
+        time.sleep(step.rest_s)
         self._placed.update(step.placed)
         if self._changed:
             lines += [f"afterwards: {line}" for line in self._settled()]
@@ -134,10 +135,10 @@ class Sides:
 
         Sessions of share groups' members end, too.
         """
-        for cluster, members in zip(self.clusters, self._members, strict=True):
+        for cluster, members in zip(self.clusters, self.members, strict=True):
             for node, group, member in members.owners:
                 cluster.ask(node, ShareAcknowledgeRequest(group, member, ENDS), 1)
-        self._members = (Members(), Members())
+            members.forget()
         for cluster in self.clusters:
             names = [each.name for each in cluster.ask(0, _all_topics(), 12).topics]
             cluster.ask(0, DeleteTopicsRequest(topic_names=names, timeout_ms=60_000), 5)
@@ -193,10 +194,11 @@ class Sides:
         cluster = self._users[step.user][side] if step.user else self.clusters[side]
         if step.make is None:
             return cluster.ask_raw(step.node, step.api_key, step.version)
-        members = self._members[side]
+        members = self.members[side]
         end = time.monotonic() + self.settle_s
         while True:
             request = step.make(Ids(self._current[side], self._former[side], members))
+            step.asked = request
             if isinstance(request, FetchRequest):
                 return self._fetched(side, step, msgspec.structs.replace(request))
             answer = cluster.ask(step.node, request, step.version, step.patience_s)

@@ -71,7 +71,7 @@ def test_kept_answers_are_the_ones_that_would_be_made() -> None:
 
 def test_kept_answers_are_of_their_callers_alone() -> None:
     clusters = _Compared(configs=SECURED, users=["admin", "alice", "bob"])
-    run_steps(clusters, draws(240), requests=security.REQUESTS, first=security.first_topics)
+    run_steps(clusters, draws(240), requests=security.REQUESTS, first=[security.first_topics])
 
 
 def test_nobody_gets_an_answer_to_somebody_else() -> None:

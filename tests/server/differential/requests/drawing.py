@@ -57,6 +57,8 @@ class Step(msgspec.Struct):
     epoch of the request is added to the next one then.
     ``outage`` says that the node is to "stop" or to be given a "kill" instead.
     ``user`` is who asks; None leaves that to the clusters, which have users or none.
+    For ``rest_s`` nothing is asked behind the answers, so that times of both clusters end.
+    ``asked`` is what was sent last.
     """
 
     node: int
@@ -68,11 +70,15 @@ class Step(msgspec.Struct):
     outage: str = ""
     user: str | None = None
     session: int | None = None
+    rest_s: float = 0.0
+    asked: Message | None = None
 
     def __repr__(self) -> str:
         if self.outage:
             return f"<node {self.node + 1}: {self.outage}, or the one that is away starts>"
-        request = f"api {self.api_key}" if self.make is None else repr(self.make(Ids({}, {})))
+        request = f"api {self.api_key}"
+        if self.make is not None:
+            request = repr(self.asked or self.make(Ids({}, {})))
         user = "" if self.user is None else f"{self.user}, "
         session = "" if self.session is None else f", session {self.session}"
         return f"<{user}node {self.node + 1}, v{self.version}{session}: {request}>"

@@ -340,6 +340,8 @@ REQUESTS = (
     *[describe_producers] * 2,
     *[describe_log_dirs],
 )
+#: Those that create and delete no topic.
+KEEP_TOPICS = tuple(each for each in REQUESTS if each not in (first_topics, delete_topics))
 
 
 def questions() -> list[tuple[ListOffsetsRequest, int]]:
