@@ -33,7 +33,10 @@ class AcknowledgementBatch(Protocol):
 
 
 class Acknowledging:
-    """The acknowledgements of a request; ``results`` has the row of each partition when all are."""
+    """The acknowledgements of a request; ``results`` has the rows of partitions when all are there.
+
+    As in Kafka a partition without acknowledgements has a row only beside one that has some.
+    """
 
     def __init__(
         self,
@@ -52,6 +55,8 @@ class Acknowledging:
         allowed = allowed_topics(view, caller, READ, set(names.values()))
         #: The partitions that are not answered yet, and one more while they are looked at.
         self._waiting: set[Place | None] = {*asked, None}
+        without: list[Place] = []
+        is_any = False
         for place, batches in asked.items():
             topic = view.topic_by_id(place[0])
             try:
@@ -60,22 +65,25 @@ class Acknowledging:
                 _check(batches, knows_renewal=caller.version >= RENEWS, renews=renews)
                 if topic.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
-                found = broker.find(ShareKey(owner[0], *place))
                 if place[1] not in topic.partitions:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION)
-                if found is None and batches:
+                if not batches:
+                    without.append(place)
+                    continue
+                is_any = True
+                found = broker.find(ShareKey(owner[0], *place))
+                if found is None:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
                 rows = [
                     Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
                     for each in batches
                 ]
-                if found is None:
-                    self._answered(place, codes.NONE)
-                else:
-                    found.acknowledge(owner[1], rows, partial(self._answered, place))
+                found.acknowledge(owner[1], rows, partial(self._answered, place))
             except ApiFailure as failure:
                 self._answered(place, failure.code, failure.message)
-        self._waiting.discard(None)
+        if is_any:
+            self.results.update(dict.fromkeys(without, (codes.NONE, None)))
+        self._waiting.difference_update([None, *without])
         if self.is_over:
             then()
 

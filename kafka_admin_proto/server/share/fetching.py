@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
 
 from kafka_admin_proto.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_admin_proto.protocol import codes
@@ -43,7 +44,10 @@ class _Open(NamedTuple):
 
 
 class ShareReading:
-    """The partitions of a request; ``rows`` are there when it ``is_over``."""
+    """The partitions of a request; ``rows`` are there when it ``is_over``.
+
+    ``names`` are those that the session's topics have or had.
+    """
 
     def __init__(
         self,
@@ -52,6 +56,7 @@ class ShareReading:
         request: ShareFetchRequest,
         owner: Owner,
         places: Sequence[Place],
+        names: Mapping[UUID, str],
     ) -> None:
         self._caller = caller
         self._request = request
@@ -68,23 +73,27 @@ class ShareReading:
         self.hints = LeaderHints(view, caller)
         self.keys: list[WaitKey] = []
         turn = request.share_session_epoch % len(places) if places else 0
-        self._places = self._allowed(view, [*places[turn:], *places[:turn]])
+        self._places = self._allowed(view, [*places[turn:], *places[:turn]], names)
         # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
         self.is_over: bool = not self._places or 0 in (request.max_records, self._max_bytes)
 
-    def _allowed(self, view: View, places: Iterable[Place]) -> list[Place]:
+    def _allowed(
+        self, view: View, places: Iterable[Place], names: Mapping[UUID, str]
+    ) -> list[Place]:
         """The partitions that are there and may be read; others get the row of an error."""
-        topics = {place: view.topic_by_id(place[0]) for place in places}
-        names = {each.name for each in topics.values() if each is not None}
-        allowed = allowed_topics(view, self._caller, READ, names)
+        allowed = allowed_topics(view, self._caller, READ, {*names.values()})
         found = []
-        for place, topic in topics.items():
-            if topic is None:
+        for place in places:
+            name = names.get(place[0])
+            topic = None if name is None else view.topic(name)
+            if name is None:
                 self._fail(place, codes.UNKNOWN_TOPIC_ID)
-            elif topic.name not in allowed:
+            elif name not in allowed:
                 self._fail(place, codes.TOPIC_AUTHORIZATION_FAILED)
-            elif place[1] not in topic.partitions:
+            elif topic is None or place[1] not in topic.partitions:
                 self._fail(place, codes.UNKNOWN_TOPIC_OR_PARTITION)
+            elif topic.id != place[0]:  # another one of the name, whose states are of another id
+                self._fail(place, codes.UNKNOWN_SERVER_ERROR)
             else:
                 found.append(place)
         return found
@@ -119,17 +128,40 @@ class ShareReading:
             self._fail(place, code)
             if code in _HINTED:
                 self.hints.add(self.rows[place], view.topic_by_id(place[0]), place[1])
-        left = self._request.max_records
+        left, bytes_left = self._request.max_records, self._max_bytes
         for each in opened:
-            row, count = self._acquired(each, self._max_bytes // len(opened), left)
+            # As in Kafka the first batch alone may be larger than what there is room for.
+            batches = self._batches(
+                each,
+                min(self._max_bytes // len(opened), bytes_left),
+                whole_first=bytes_left == self._max_bytes,
+            )
+            row, count = self._acquired(each, batches, left)
             self.rows[each.place] = row
             left -= count
+            bytes_left = max(0, bytes_left - sum(batch.size_bytes for batch in batches or ()))
+
+    def _batches(
+        self, opened: _Open, max_bytes: int, *, whole_first: bool
+    ) -> list[StoredBatch] | None:
+        """What is read of a partition's log, None where the log begins later."""
+        up_to = self._up_to(opened.log)
+        try:
+            return opened.log.batches(
+                opened.offset, max_bytes, up_to=up_to, whole_first=whole_first
+            )
+        except OffsetOutOfRange:
+            return None
 
     def _up_to(self, log: PartitionLog) -> int:
         return log.last_stable_offset if self._is_committed else log.high_watermark
 
     def _is_enough(self, opened: Sequence[_Open]) -> bool:
-        """Whether so many bytes can be read as the member wants."""
+        """Whether so many bytes can be read as the member wants.
+
+        Kafka gives a byte each to some partitions, at random, where there are fewer bytes.
+        """
+        share = max(1, self._max_bytes // max(1, len(opened)))
         available = 0
         for each in opened:
             up_to = self._up_to(each.log)
@@ -141,16 +173,16 @@ class ShareReading:
                 rest, is_rolled = bytes_below(each.log.segments, batches[0], up_to)
                 if is_rolled:
                     return True
-                available += min(rest, self._max_bytes // len(opened))
+                available += min(rest, share)
         return bool(opened) and available >= min(self._request.min_bytes, self._max_bytes)
 
-    def _acquired(self, opened: _Open, max_bytes: int, most: int) -> tuple[PartitionData, int]:
+    def _acquired(
+        self, opened: _Open, batches: list[StoredBatch] | None, most: int
+    ) -> tuple[PartitionData, int]:
         """The row of a partition with what the member gets, and the number of records."""
         place, partition, log, offset = opened
         row = PartitionData(place[1], records=b"")
-        try:
-            batches = log.batches(offset, max_bytes, up_to=self._up_to(log))
-        except OffsetOutOfRange:
+        if batches is None:
             partition.log_starts_at(log.start_offset)
             return row, 0
         request = self._request

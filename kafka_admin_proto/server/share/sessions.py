@@ -24,11 +24,15 @@ MOST_PARTITIONS, MOST_OF_BROKER = 5_000, 200_000
 
 
 class ShareSession:
-    """The partitions of a session, each with whether the next response has a row for it anyway."""
+    """The partitions of a session, each with whether the next response has a row for it anyway.
+
+    ``names`` are those of their topics, which a session knows on when a topic is deleted.
+    """
 
     def __init__(self, partitions: Iterable[Place], connection: object) -> None:
         self.epoch: int = 1
         self.partitions: dict[Place, bool] = dict.fromkeys(partitions, False)
+        self.names: dict[UUID, str] = {}
         self.connection = connection
 
     def go_on(self, epoch: int) -> None:

@@ -7,6 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
 from kafka_admin_proto.messages.share_acknowledge_request import (
     AcknowledgementBatch as AcknowledgeBatch,
 )
@@ -89,12 +93,12 @@ class Fetcher:
         self.epoch = 0
         topic = cluster.state.topic("orders")
         assert topic is not None
-        self._topic_id = topic.id
+        self.topic_id = topic.id
 
     def send(self, *batches: AcknowledgementBatch, **fields: Any) -> Waiting:
         """Fetch, and acknowledge."""
         part = FetchPartition(self._partition, acknowledgement_batches=list(batches))
-        topics = [FetchTopic(self._topic_id, [part])]
+        topics = [FetchTopic(self.topic_id, [part])]
         given: dict[str, Any] = {
             "group_id": "g", "member_id": self.id, "share_session_epoch": self.epoch,
             "max_wait_ms": 500, "min_bytes": 1, "max_records": 500, "batch_size": 500,
@@ -130,7 +134,7 @@ class Fetcher:
              for each in batches],
         )  # fmt: skip
         request = m.ShareAcknowledgeRequest(
-            "g", self.id, self.epoch, topics=[AcknowledgeTopic(self._topic_id, [part])], **fields
+            "g", self.id, self.epoch, topics=[AcknowledgeTopic(self.topic_id, [part])], **fields
         )
         self.epoch += 1
         response = self._cluster.ask(request)
@@ -160,3 +164,19 @@ def produce(cluster: Coordinated, count: int, partition: int = 0) -> None:
     """Append a batch of so many records."""
     rows = [{"value": str(each), "partition": partition} for each in range(count)]
     stored_records.produce(cluster.state, "orders", rows)
+
+
+def ready(release: str = "4.4", **configs: str) -> Coordinated:
+    """A cluster whose group reads from the first record on."""
+    cluster = shared_cluster(release)
+    configure(cluster, **{"share_auto_offset_reset": "earliest", **configs})
+    Sharer(cluster, "one").join()
+    return cluster
+
+
+def configure(cluster: Coordinated, **configs: str) -> None:
+    """Set configs of the group."""
+    rows = [AlterableConfig(key.replace("_", "."), 0, text) for key, text in configs.items()]
+    asked = m.IncrementalAlterConfigsRequest([AlterConfigsResource(32, "g", rows)])
+    (found,) = cluster.served.ask(asked).responses
+    assert found.error_code == 0, found

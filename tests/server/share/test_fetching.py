@@ -12,27 +12,23 @@ from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsTopic,
 )
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
-    AlterableConfig,
-    AlterConfigsResource,
-)
 from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
-from tests.server.groups.coordinated import Coordinated
-from tests.server.share.sharing import Fetcher, Sharer, acks, kept_states, produce, shared_cluster
+from tests.server.share.sharing import (
+    Fetcher,
+    Sharer,
+    acks,
+    configure,
+    kept_states,
+    produce,
+    ready,
+    shared_cluster,
+)
 
 _ACCEPT, _RELEASE, _REJECT, _RENEW = 1, 2, 3, 4
 _LOCK_S = 30.0
-
-
-def _ready(release: str = "4.4", **configs: str) -> Coordinated:
-    """A cluster whose group reads from the first record on."""
-    cluster = shared_cluster(release)
-    _configure(cluster, **{"share_auto_offset_reset": "earliest", **configs})
-    Sharer(cluster, "one").join()
-    return cluster
 
 
 def _transactional(producer_id: int) -> bytes:
@@ -43,16 +39,9 @@ def _transactional(producer_id: int) -> bytes:
     return write_batch(batch)
 
 
-def _configure(cluster: Coordinated, **configs: str) -> None:
-    rows = [AlterableConfig(key.replace("_", "."), 0, text) for key, text in configs.items()]
-    asked = m.IncrementalAlterConfigsRequest([AlterConfigsResource(32, "g", rows)])
-    (found,) = cluster.served.ask(asked).responses
-    assert found.error_code == 0, found
-
-
 @pytest.mark.parametrize("release", ["4.3", "4.4"])
 def test_records_are_acquired_and_accepted(release: str) -> None:
-    cluster = _ready(release)
+    cluster = ready(release)
     produce(cluster, 3)
     one = Fetcher(cluster, "one")
     assert one.get() == [(0, 2, 1)]
@@ -66,7 +55,7 @@ def test_records_are_acquired_and_accepted(release: str) -> None:
 
 
 def test_members_have_different_records() -> None:
-    cluster = _ready()
+    cluster = ready()
     one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
     produce(cluster, 2)
     assert one.get() == [(0, 1, 1)]
@@ -80,7 +69,7 @@ def test_members_have_different_records() -> None:
 
 def test_released_records_come_again_until_they_are_archived() -> None:
     """The last delivery of a record is of that one alone; with a limit of 2 it is not."""
-    cluster = _ready(share_delivery_count_limit="2")
+    cluster = ready(share_delivery_count_limit="2")
     produce(cluster, 2)
     one = Fetcher(cluster, "one")
     assert one.get() == [(0, 1, 1)]
@@ -90,7 +79,7 @@ def test_released_records_come_again_until_they_are_archived() -> None:
 
 
 def test_records_that_come_often_come_one_by_one() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 8)
     one = Fetcher(cluster, "one")
     assert one.get() == [(0, 7, 1)]
@@ -102,7 +91,7 @@ def test_records_that_come_often_come_one_by_one() -> None:
 
 
 def test_each_record_has_a_type_of_its_own() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 5)
     one = Fetcher(cluster, "one")
     one.get()
@@ -115,7 +104,7 @@ def test_each_record_has_a_type_of_its_own() -> None:
 
 
 def test_locks_end_and_are_renewed() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 2)
     one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
     one.get()
@@ -134,7 +123,7 @@ def test_locks_end_and_are_renewed() -> None:
 
 
 def test_renewal_can_be_forbidden() -> None:
-    cluster = _ready(share_renew_acknowledge_enable="false")
+    cluster = ready(share_renew_acknowledge_enable="false")
     produce(cluster, 1)
     one = Fetcher(cluster, "one")
     one.get()
@@ -144,7 +133,7 @@ def test_renewal_can_be_forbidden() -> None:
 
 def test_batches_of_the_log_are_acquired_whole_or_not() -> None:
     """At least a batch of the log; in the mode of the second version not more than asked for."""
-    cluster = _ready()
+    cluster = ready()
     for _ in range(3):
         produce(cluster, 4)
     one = Fetcher(cluster, "one")
@@ -157,7 +146,7 @@ def test_batches_of_the_log_are_acquired_whole_or_not() -> None:
 
 
 def test_the_most_records_in_flight() -> None:
-    cluster = _ready(share_partition_max_record_locks="100")
+    cluster = ready(share_partition_max_record_locks="100")
     for _ in range(12):
         produce(cluster, 10)
     one = Fetcher(cluster, "one")
@@ -173,7 +162,7 @@ def test_the_most_records_in_flight() -> None:
 )
 def test_where_a_group_begins(policy: str, found: list[tuple[int, int, int]]) -> None:
     cluster = shared_cluster()
-    _configure(cluster, share_auto_offset_reset=policy)
+    configure(cluster, share_auto_offset_reset=policy)
     Sharer(cluster, "one").join()
     produce(cluster, 1)
     cluster.clock.pass_time(60)
@@ -183,7 +172,7 @@ def test_where_a_group_begins(policy: str, found: list[tuple[int, int, int]]) ->
 
 
 def test_sessions_and_their_epochs() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 1)
     one = Fetcher(cluster, "one")
     for epoch, code in (
@@ -220,7 +209,7 @@ def test_a_broker_has_so_many_sessions() -> None:
 
 def test_a_session_has_so_many_partitions() -> None:
     """A small request of a session is about all of them."""
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 1)
     one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
     many = [FetchTopic(UUID(int=9), [FetchPartition(each) for each in range(5000)])]
@@ -234,7 +223,7 @@ def test_a_session_has_so_many_partitions() -> None:
 
 
 def test_a_closed_connection_gives_records_back() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 1)
     one, two = Fetcher(cluster, "one"), Fetcher(cluster, "two")
     assert one.get() == [(0, 0, 1)]
@@ -243,7 +232,7 @@ def test_a_closed_connection_gives_records_back() -> None:
 
 
 def test_a_closed_connection_ends_the_session_that_it_began_last() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 2)
     one, two, three = (Fetcher(cluster, each) for each in ("one", "two", "three"))
     assert one.get(max_records=1, share_acquire_mode=1) == [(0, 0, 1)]
@@ -255,7 +244,7 @@ def test_a_closed_connection_ends_the_session_that_it_began_last() -> None:
 
 def test_a_new_leader_reads_the_kept_state() -> None:
     """What members had is free again; what was accepted stays so."""
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 4)
     one = Fetcher(cluster, "one")
     one.get()
@@ -284,7 +273,7 @@ def test_a_broker_that_does_not_lead_names_the_leader() -> None:
 
 def test_a_quota_of_bytes() -> None:
     """A client over its quota gets no rows, though it has what was acquired for it."""
-    cluster = _ready()
+    cluster = ready()
     quota = EntryData([EntityData("client-id", "client")], [OpData("consumer_byte_rate", 28.0)])
     cluster.served.ask(m.AlterClientQuotasRequest([quota]))
     produce(cluster, 3)
@@ -300,7 +289,7 @@ def test_a_quota_of_bytes() -> None:
 
 
 def test_records_that_are_deleted_meanwhile() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 2)
     one = Fetcher(cluster, "one")
     one.get()
@@ -314,7 +303,7 @@ def test_records_that_are_deleted_meanwhile() -> None:
 
 
 def test_acknowledgements_that_nobody_may_send() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 3)
     one = Fetcher(cluster, "one")
     one.get()
@@ -329,7 +318,7 @@ def test_acknowledgements_that_nobody_may_send() -> None:
 
 def test_a_session_begins_with_each_partition_once() -> None:
     """One that comes twice fails it, and ends the member's last session, as in Kafka."""
-    cluster = _ready()
+    cluster = ready()
     one = Fetcher(cluster, "one")
     one.get()
     topic = cluster.state.topic("orders")
@@ -345,7 +334,7 @@ def test_a_session_begins_with_each_partition_once() -> None:
 
 
 def test_less_than_no_bytes_cannot_be_acquired() -> None:
-    cluster = _ready()
+    cluster = ready()
     produce(cluster, 1)
     one = Fetcher(cluster, "one")
     assert one.row(max_bytes=-1).error_code == codes.UNKNOWN_SERVER_ERROR
@@ -366,7 +355,7 @@ def test_a_member_that_wants_less_than_nothing_sees_errors(most: str) -> None:
 
 
 def test_a_topic_that_is_not_there_is_looked_for_before_acknowledgements() -> None:
-    one = Fetcher(_ready(), "one")
+    one = Fetcher(ready(), "one")
     one.get()
     foreign = [FetchTopic(UUID(int=9), [FetchPartition(0, acknowledgement_batches=[acks(2, 1)])])]
     (topic,) = one.send(topics=foreign, max_wait_ms=0).response.responses
@@ -374,7 +363,7 @@ def test_a_topic_that_is_not_there_is_looked_for_before_acknowledgements() -> No
 
 
 def test_aborted_records_reach_nobody() -> None:
-    cluster = _ready(share_isolation_level="read_committed")
+    cluster = ready(share_isolation_level="read_committed")
     topic = cluster.state.topic("orders")
     assert topic is not None
     replicas = cluster.state.partitions.log(topic, 0)
@@ -387,3 +376,15 @@ def test_aborted_records_reach_nobody() -> None:
             now_ms=cluster.clock.now_ms(),
         )  # fmt: skip
     assert Fetcher(cluster, "one").get() == [(2, 5, 1)]
+
+
+@pytest.mark.parametrize(("most", "found"), [(1, [1, 0]), (1 << 20, [1, 1])])
+def test_the_first_batch_alone_may_be_larger_than_all_bytes(most: int, found: list[int]) -> None:
+    cluster = ready()
+    produce(cluster, 1)
+    produce(cluster, 1, 1)
+    one = Fetcher(cluster, "one")
+    topics = [FetchTopic(one.topic_id, [FetchPartition(0), FetchPartition(1)])]
+    response = one.send(topics=topics, max_bytes=most).response
+    rows = [len(part.acquired_records) for each in response.responses for part in each.partitions]
+    assert rows == found

@@ -5,7 +5,7 @@ Versions: 1 the most records, 2 renewed locks and a mode that keeps to the most 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Kafka counts the length in front of a response.
 _SIZE_BYTES = 4
+#: The first release that counts bytes for topics alone whose names it knows; those before fail.
+_COUNTS_NAMED = (4, 4)
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
@@ -82,8 +84,12 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         state, caller, owner, asked if acknowledges else {},
         renews=renews, then=lambda: shares.wake(key),
     )  # fmt: skip
-    places = [] if session is None or renews else list(session.partitions)
-    reading = ShareReading(state, caller, request, owner, places)
+    places, names = [], {}
+    if session is not None:
+        names = session.names
+        names.update(_names(state, session.partitions))
+        places = [] if renews else list(session.partitions)
+    reading = ShareReading(state, caller, request, owner, places, names)
 
     is_late = request.max_wait_ms <= 0
 
@@ -99,6 +105,9 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         rows = {} if response.throttle_time_ms else reading.rows
         if session is not None and epoch != BEGINS:
             rows = _due_rows(session, rows)
+        if view.release < _COUNTS_NAMED and not all(view.topic_by_id(each) for each, _ in rows):
+            answer.response = ShareFetchResponse(error_code=codes.UNKNOWN_SERVER_ERROR)
+            return True
         response.responses = _topics(rows, acknowledging.results)
         response.node_endpoints = reading.hints.endpoints(NodeEndpoint)
         answer.response = response
@@ -113,6 +122,12 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
     wait_ms = None if reading.is_over else request.max_wait_ms
     answer.wait = Wait(wait_ms, [key, *reading.keys], complete)
     return answer
+
+
+def _names(view: View, places: Iterable[Place]) -> dict[UUID, str]:
+    """The names of the topics that are there, by their ids."""
+    found = {each: view.topic_by_id(each) for each, _ in places}
+    return {each: topic.name for each, topic in found.items() if topic is not None}
 
 
 def _throttle_ms(view: View, caller: Caller, reading: ShareReading) -> int:

@@ -1,0 +1,52 @@
+"""Share sessions whose topics are not there: the answers of real nodes of 4.4.0, and of 4.3.1."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
+from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
+from kafka_admin_proto.protocol import codes
+from tests.server.share.sharing import Fetcher, ready
+
+_FOREIGN = UUID(int=9)
+
+
+def _codes(response: Any) -> list[int]:
+    assert response.error_code == 0, response
+    return sorted(part.error_code for each in response.responses for part in each.partitions)
+
+
+@pytest.mark.parametrize("release", ["4.4", "4.3"])
+def test_an_id_that_no_topic_has(release: str) -> None:
+    """4.3.1 counts the bytes of each row for its topic's name, and fails where there is none."""
+    one = Fetcher(ready(release), "one")
+    topics = [FetchTopic(each, [FetchPartition(0)]) for each in (_FOREIGN, one.topic_id)]
+    for epoch in (0, 1):
+        response = one.send(topics=topics, share_session_epoch=epoch, max_wait_ms=0).response
+        if release == "4.3":
+            assert response == m.ShareFetchResponse(error_code=codes.UNKNOWN_SERVER_ERROR)
+        else:
+            assert codes.UNKNOWN_TOPIC_ID in _codes(response)
+
+
+@pytest.mark.parametrize("release", ["4.4", "4.3"])
+def test_a_topic_that_is_deleted_meanwhile(release: str) -> None:
+    """The session knows its name, of which another topic has no state of a share group."""
+    cluster = ready(release)
+    one = Fetcher(cluster, "one")
+    one.get()
+    cluster.served.ask(m.DeleteTopicsRequest([DeleteTopicState("orders")], timeout_ms=1000))
+    expected = [codes.UNKNOWN_TOPIC_OR_PARTITION, codes.UNKNOWN_SERVER_ERROR]
+    for code in expected:
+        response = one.send(topics=[], max_wait_ms=0).response
+        if release == "4.3":
+            assert response.error_code == codes.UNKNOWN_SERVER_ERROR
+        else:
+            assert _codes(response) == [code]
+        cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 2, 1)], 1000))
