@@ -29,7 +29,7 @@ _ROWS = (
 _NULL_HEADER = Row(None, b"", (("null", None),), _WHEN_MS)
 
 
-@pytest.fixture(scope="module", params=["4.3", pytest.param("3.9", marks=pytest.mark.exhaustive)])
+@pytest.fixture(scope="module", params=["4.4", pytest.param("3.9", marks=pytest.mark.exhaustive)])
 def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
     names = [f"{client}-{codec}" for client in PRODUCERS for codec in _CODECS]
     with SyncCluster(1, release=request.param, topics=dict.fromkeys(names, 1)) as found:
