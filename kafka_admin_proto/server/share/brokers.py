@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid5
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.coordination.shard import Then
-from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.share.partition import ShareLimits, SharePartition
+from kafka_admin_proto.server.failures import NOT_HOSTED, ApiFailure
+from kafka_admin_proto.server.share.partition import Kept, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place, ShareSessions
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey, StateBatch
 
@@ -29,6 +28,16 @@ _CODES = {
     codes.UNKNOWN_TOPIC_OR_PARTITION: codes.UNKNOWN_TOPIC_OR_PARTITION,
     codes.FENCED_LEADER_EPOCH: codes.NOT_LEADER_OR_FOLLOWER,
     codes.FENCED_STATE_EPOCH: codes.NOT_LEADER_OR_FOLLOWER,
+}
+#: Kafka's texts of what the coordinator refuses a change with.
+_TEXTS = {
+    codes.FENCED_LEADER_EPOCH: (
+        "The leader epoch in the request is older than the epoch on the broker."
+    ),
+    codes.FENCED_STATE_EPOCH: (
+        "The coordinator rejected the request because the state epoch did not match."
+    ),
+    codes.UNKNOWN_TOPIC_OR_PARTITION: NOT_HOSTED,
 }
 #: The failures after which a partition is read anew from the share coordinator.
 _FENCES = (
@@ -128,22 +137,23 @@ class ShareBroker:
         start: int,
         completed: int,
         changes: Sequence[StateBatch],
-        then: Then,
+        then: Kept,
     ) -> None:
         """Let the share coordinator keep a change."""
         led = self._found(key)
 
-        def kept(code: int) -> None:
-            code = _CODES.get(code, codes.UNKNOWN_SERVER_ERROR)
+        def kept(failed: int, message: str | None = None) -> None:
+            code = _CODES.get(failed, codes.UNKNOWN_SERVER_ERROR)
             if code in _FENCES and self._found(key) is led:
                 self.drop(key)
-            then(code)
+            text = message or _TEXTS.get(failed)
+            then(code, None if text is None else f"Error in write state RPC. {text}")
 
         try:
             shard = self._state.share_states.led(key.text)
             shard.change(key, epochs, start, completed, changes, kept)
         except ApiFailure as failure:
-            kept(failure.code)
+            kept(failure.code, failure.message)
 
     def _wake(self, key: WaitKey) -> None:
         for each in self._sent:
@@ -155,7 +165,7 @@ class ShareBroker:
         for topic_id, number in self.sessions.end(owner):
             found = self.find(ShareKey(group, topic_id, number))
             if found is not None:
-                found.release(member, lambda _: None)
+                found.release(member, lambda *_: None)
 
     def lost(self, connection: object) -> None:
         """A connection is closed: the session that it began last ends; as in Kafka others stay.

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.clock import Clock, Timer
-from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acquiring import (
     Acquired,
@@ -65,8 +64,10 @@ class Acknowledgement(NamedTuple):
     types: Sequence[int]
 
 
-#: Keeps (start offset, records done with, changed records); ``then`` gets 0, or an error code.
-Keep = Callable[[int, int, Sequence[StateBatch], Then], None]
+#: Gets 0 when a change is kept, or an error code and its message.
+Kept = Callable[[int, str | None], None]
+#: Keeps (start offset, records done with, changed records).
+Keep = Callable[[int, int, Sequence[StateBatch], Kept], None]
 
 
 class SharePartition:
@@ -198,7 +199,7 @@ class SharePartition:
     # Acknowledging.
 
     def acknowledge(
-        self, member: str, acknowledgements: Iterable[Acknowledgement], then: Then
+        self, member: str, acknowledgements: Iterable[Acknowledgement], then: Kept
     ) -> None:
         """Change records as their member says; ``then`` gets 0 when that is kept, or a code.
 
@@ -269,7 +270,7 @@ class SharePartition:
                 )
         return found
 
-    def release(self, member: str, then: Then) -> None:
+    def release(self, member: str, then: Kept) -> None:
         """Give back all that a member has: its session has ended."""
         self._free(lambda part: part.member == member, then)
 
@@ -280,9 +281,9 @@ class SharePartition:
         """
         self._lock_timer = None
         now_ms = self._clock.now_ms()
-        self._free(lambda part: part.lock_ms <= now_ms, lambda _: None, at_once=True)
+        self._free(lambda part: part.lock_ms <= now_ms, lambda *_: None, at_once=True)
 
-    def _free(self, is_freed: Callable[[Part], bool], then: Then, *, at_once: bool = False) -> None:
+    def _free(self, is_freed: Callable[[Part], bool], then: Kept, *, at_once: bool = False) -> None:
         """Let others acquire what a member has of these parts."""
         limit = self._limits().deliveries
 
@@ -308,13 +309,13 @@ class SharePartition:
         self,
         parts: Sequence[Part],
         changes: Sequence[StateBatch],
-        then: Then,
+        then: Kept,
         *,
         at_once: bool = False,
     ) -> None:
         """Keep changes, which have not happened if that fails, or happen ``at_once``."""
         if not changes:
-            then(0)
+            then(0, None)
             return
 
         def end(*, is_kept: bool) -> None:
@@ -323,10 +324,10 @@ class SharePartition:
             self._advance()
             self._arm()
 
-        def kept(code: int) -> None:
+        def kept(code: int, message: str | None) -> None:
             if not at_once:
                 end(is_kept=not code)
-            then(code)
+            then(code, message)
             self._changed()
 
         start, completed = self.start, self._completed

@@ -69,12 +69,12 @@ class ShareStateShard(CoordinatorShard):
         for each in pending:
             each.then(code)
 
-    def found(self, key: ShareKey) -> ShareState:
+    def found(self, key: ShareKey, operation: str = "Read") -> ShareState:
         """The state of a partition. Raises ApiFailure where it has none."""
         if key not in self.states:
             raise ApiFailure(
                 codes.INVALID_REQUEST,
-                "Read operation on uninitialized share partition not allowed.",
+                f"{operation} operation on uninitialized share partition not allowed.",
             )
         return self.states[key]
 
@@ -116,7 +116,7 @@ class ShareStateShard(CoordinatorShard):
 
         Raises ApiFailure for older epochs.
         """
-        found = self.found(key)
+        found = self.found(key, "Write")
         batches = list(batches)
         if any(each.last_offset < each.first_offset for each in batches):
             raise ApiFailure(codes.INVALID_REQUEST, "A batch of a state ends before it begins.")

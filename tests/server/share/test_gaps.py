@@ -11,10 +11,14 @@ from kafka_admin_proto.messages import write_share_group_state_request as writte
 from kafka_admin_proto.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequestGroup,
 )
-from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
 from kafka_admin_proto.server.share.in_flight import InFlight, loaded
-from kafka_admin_proto.server.share.partition import Acknowledgement, ShareLimits, SharePartition
+from kafka_admin_proto.server.share.partition import (
+    Acknowledgement,
+    Kept,
+    ShareLimits,
+    SharePartition,
+)
 from kafka_admin_proto.server.share.state import (
     ARCHIVED,
     AVAILABLE,
@@ -40,9 +44,9 @@ class _Partition:
             state, 0, StillClock(), lambda: _LIMITS, self._keep, lambda: None
         )
 
-    def _keep(self, start: int, completed: int, changes: Sequence[StateBatch], then: Then) -> None:
+    def _keep(self, start: int, completed: int, changes: Sequence[StateBatch], then: Kept) -> None:
         self.changes += changes
-        then(0)
+        then(0, None)
 
     def acquire(
         self, first: int, *found: tuple[int, int], strict: int | None = None
@@ -51,7 +55,7 @@ class _Partition:
         return self.share.acquire("one", asked, first, [LogBatch(*each) for each in found])
 
     def acknowledge(self, first: int, last: int, *types: int) -> None:
-        self.share.acknowledge("one", [Acknowledgement(first, last, types)], lambda _: None)
+        self.share.acknowledge("one", [Acknowledgement(first, last, types)], lambda *_: None)
 
 
 def test_a_batch_of_the_log_with_more_offsets_than_memory() -> None:
@@ -64,7 +68,7 @@ def test_a_batch_of_the_log_with_more_offsets_than_memory() -> None:
     assert found == [(5, 6, 2), (7, 7, 0), (8, _FAR - 1, 4)]
     assert partition.share.next_offset == 7
     assert partition.acquire(7, (0, _FAR)) == [Acquired(7, 7, 2)]
-    partition.share.release("one", lambda _: None)
+    partition.share.release("one", lambda *_: None)
     assert partition.acquire(0, (0, _FAR)) == [
         Acquired(0, 4, 2), Acquired(7, 7, 3), Acquired(_FAR, _FAR, 2),
     ]  # fmt: skip
@@ -88,7 +92,7 @@ def test_a_kept_state_of_very_many_offsets(start: int, batch: tuple[int, int, in
     topic = cluster.state.topic("orders")
     assert topic is not None
     key = ShareKey("g", topic.id, 0)
-    cluster.state.share_states.led(key.text).initialize(key, 2, 0, lambda _: None)
+    cluster.state.share_states.led(key.text).initialize(key, 2, 0, lambda *_: None)
     part = written.PartitionData(0, 2, 0, start, 0, [written.StateBatch(*batch)])
     request = m.WriteShareGroupStateRequest("g", [written.WriteStateData(topic.id, [part])])
     assert cluster.ask(request).results[0].partitions[0].error_code == 0

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
 from kafka_admin_proto.server.share.partition import (
     Acknowledgement,
+    Kept,
     ShareLimits,
     SharePartition,
 )
@@ -38,7 +38,7 @@ class _Played:
         self.clock = StillClock()
         self.log: list[LogBatch] = []
         self.kept = ShareState(0, 1, 0, 0, 0)
-        self.waiting: list[tuple[int, Sequence[StateBatch], Then]] = []
+        self.waiting: list[tuple[int, Sequence[StateBatch], Kept]] = []
         self.is_slow = False
         self.deliveries: dict[int, int] = {}
         self.done: set[int] = set()
@@ -51,7 +51,7 @@ class _Played:
             self.kept, start, self.clock, lambda: _LIMITS, self._keep, lambda: None
         )
 
-    def _keep(self, start: int, completed: int, changes: Sequence[StateBatch], then: Then) -> None:
+    def _keep(self, start: int, completed: int, changes: Sequence[StateBatch], then: Kept) -> None:
         self.waiting.append((start, changes, then))
         if not self.is_slow:
             self.keep(0)
@@ -68,7 +68,7 @@ class _Played:
                     numbers = set(range(each.first_offset, each.last_offset + 1))
                     if each.state in (ACKNOWLEDGED, ARCHIVED):
                         self.done |= numbers
-            then(code)
+            then(code, None)
 
     def produce(self, size: int) -> None:
         base = self.log[-1].last_offset + 1 if self.log else 0
@@ -94,7 +94,7 @@ class _Played:
         last = first + len(types) - 1
         given_types = types if each else types[:1]
 
-        def then(code: int) -> None:
+        def then(code: int, message: str | None) -> None:
             for offset in range(first, last + 1) if not code else ():
                 self.held.pop(offset, None)
 
@@ -105,7 +105,7 @@ class _Played:
             assert failure.code in (codes.INVALID_RECORD_STATE, codes.INVALID_REQUEST)
 
     def leave(self, member: str) -> None:
-        self.partition.release(member, lambda _: None)
+        self.partition.release(member, lambda *_: None)
         self.held = {offset: each for offset, each in self.held.items() if each[0] != member}
 
     def pass_time(self, seconds: float) -> None:
