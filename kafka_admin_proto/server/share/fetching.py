@@ -118,28 +118,37 @@ class ShareReading:
             if partition.can_acquire:
                 offset = partition.next_offset
                 opened.append(_Open(place, partition, found.replicas.log, offset))
-        if not (is_late or len(failed) == len(self._places) or self._is_enough(opened)):
+        is_enough = self._is_enough(opened)
+        new = [each for each in opened if each.partition.looked_at != each.offset]
+        for each in new:
+            each.partition.looked_at = each.offset
+        if not (is_late or len(failed) == len(self._places) or is_enough):
             return
         self.is_over = True
         if self._max_bytes < 0:  # Kafka fails where it divides them among the partitions
             failed.update((each.place, codes.UNKNOWN_SERVER_ERROR) for each in opened)
-            opened = []
+            opened = new = []
         for place, code in failed.items():
             self._fail(place, code)
             if code in _HINTED:
                 self.hints.add(self.rows[place], view.topic_by_id(place[0]), place[1])
-        left, bytes_left = self._request.max_records, self._max_bytes
-        for each in opened:
-            # As in Kafka the first batch alone may be larger than what there is room for.
-            batches = self._batches(
-                each,
-                min(self._max_bytes // len(opened), bytes_left),
-                whole_first=bytes_left == self._max_bytes,
-            )
-            row, count = self._acquired(each, batches, left)
-            self.rows[each.place] = row
-            left -= count
-            bytes_left = max(0, bytes_left - sum(batch.size_bytes for batch in batches or ()))
+        known = [each for each in opened if each not in new]
+        share = self._max_bytes // max(1, len(opened))
+        left = self._request.max_records
+        # As in Kafka: where records are there at once, places that were looked at before are read
+        # by themselves, and of each reading the first batch alone may be larger than all bytes.
+        for group in (known, new) if is_enough else (opened,):
+            bytes_left = self._max_bytes
+            for each in group:
+                batches = self._batches(
+                    each,
+                    min(share, bytes_left),
+                    whole_first=bytes_left == self._max_bytes,
+                )
+                row, count = self._acquired(each, batches, left)
+                self.rows[each.place] = row
+                left -= count
+                bytes_left = max(0, bytes_left - sum(batch.size_bytes for batch in batches or ()))
 
     def _batches(
         self, opened: _Open, max_bytes: int, *, whole_first: bool

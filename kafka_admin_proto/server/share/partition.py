@@ -73,6 +73,7 @@ Keep = Callable[[int, int, Sequence[StateBatch], Kept], None]
 class SharePartition:
     """The records in flight, from ``start`` to ``end``; the next one is ``end`` if there are none.
 
+    ``looked_at`` is the offset at which a request last looked for records.
     ``limits`` gives the group's configs, ``keep`` keeps changes, and ``changed`` is called when
     records may be acquired that could not before.
     """
@@ -90,6 +91,7 @@ class SharePartition:
         self.start = start
         self.batches: list[InFlight] = loaded(kept.batches, start)
         self.end: int = self.batches[-1].last if self.batches else start
+        self.looked_at = -1
         self._clock = clock
         self._limits = limits
         self._keep = keep

@@ -388,3 +388,18 @@ def test_the_first_batch_alone_may_be_larger_than_all_bytes(most: int, found: li
     response = one.send(topics=topics, max_bytes=most).response
     rows = [len(part.acquired_records) for each in response.responses for part in each.partitions]
     assert rows == found
+
+
+def test_places_that_were_looked_at_before_are_read_by_themselves() -> None:
+    """So of each reading a batch comes that is larger than all bytes, as in Kafka."""
+    cluster = ready()
+    one = Fetcher(cluster, "one")
+    topics = [FetchTopic(one.topic_id, [FetchPartition(0), FetchPartition(1)])]
+    one.send(topics=topics, max_wait_ms=0)
+    produce(cluster, 1)
+    one.get()
+    for partition in (0, 1):
+        produce(cluster, 1, partition)
+    response = one.send(topics=topics, max_bytes=1).response
+    rows = [len(part.acquired_records) for each in response.responses for part in each.partitions]
+    assert rows == [1, 1]
