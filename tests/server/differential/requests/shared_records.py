@@ -201,9 +201,10 @@ def share_fetch(draws: Draws) -> Step:
                 fetching.ForgottenTopic(ids.of(each), places[0][1]) for each in forgotten
             ],
         )  # fmt: skip
-        if few_bytes is not None and own > 1:
-            # It is answered at once, without partitions whose states a real leader still loads.
-            request.max_bytes, request.topics = few_bytes, topics[:1] if given else []
+        if few_bytes is not None and own > 1 and not given:
+            # It is answered at once: without partitions whose states a real leader still loads, and
+            # before acknowledgements are kept.
+            request.max_bytes, request.topics = few_bytes, []
         if version >= 2:
             request.share_acquire_mode = int(strict)
             request.is_renew_ack = renews
