@@ -46,6 +46,8 @@ _SUITES = {
     )
 }
 _END_S = 20.0
+#: What tools/clusters gives to real brokers, and tests can tell.
+_SHARED_CONFIGS = {"group.initial.rebalance.delay.ms": "0"}
 #: Why a test does not pass, by suite and test.
 _EXPLAINED = Path(__file__).with_name("explained.json")
 _HEAD = """\
@@ -129,7 +131,8 @@ def _stored(cluster: str, name: str) -> Path:
 
 def _kap(suite: Suite, folder: Path) -> AbstractContextManager[str]:
     """The address of `kap serve`, whose log goes into the folder."""
-    configs = [f"--config={name}={value}" for name, value in suite.configs.items()]
+    given = {**_SHARED_CONFIGS, **suite.configs}
+    configs = [f"--config={name}={value}" for name, value in given.items()]
     words = ["serve", "--brokers", str(suite.nodes), *configs]
     return _server(words, folder / "serve.log")
 

@@ -53,7 +53,6 @@ _CONFIGS = {
     "default.replication.factor": "2",
     "auto.create.topics.enable": "false",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
-    "group.initial.rebalance.delay.ms": "0",
 }
 
 
