@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
@@ -23,6 +23,7 @@ from kafka_admin_proto.capture.files.buffered import Packet
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
+from kafka_admin_proto.capture.plain_rows import NEVER_US, PlainRows, RowSink
 from kafka_admin_proto.capture.tcp.segments import (
     FIN,
     FOREIGN,
@@ -36,6 +37,7 @@ from kafka_admin_proto.capture.tcp.segments import (
 )
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Conversations that are followed; of more, those that were silent for longest are dropped.
@@ -58,6 +60,7 @@ def read_captures(
     bodies: Collection[int] | None = None,
     opener: Callable[[str], BufferedReader] = open_file,
     keep_requests: Collection[int] = (),
+    sink: RowSink | None = None,
 ) -> Iterator[DecodedFrame]:
     """The frames of one capture, which may be in several files, in the order of their ends.
 
@@ -66,9 +69,12 @@ def read_captures(
     read, None for all, and ``keep_requests`` those whose responses have the frames of their
     requests. Bytes that are no packet, no TCP that can be reassembled or no frame
     come as a DecodedFrame with an ``error``, and so does a file that cannot be opened.
+    With the compiled engine, rows of plain frames go to the ``sink``, and only the other frames are
+    returned, each when the rows before it have gone there.
     """
     decoder = CaptureDecoder(
-        DecodeOptions(limit=limit, dialect=dialect, bodies=bodies, keep_requests=keep_requests)
+        DecodeOptions(limit=limit, dialect=dialect, bodies=bodies, keep_requests=keep_requests),
+        sink,
     )
     return _frames_of(list(map(str, listed(names, "names"))), decoder, opener)
 
@@ -104,7 +110,12 @@ def first_packet(head: bytes) -> Packet | None:
 class CaptureDecoder:
     """All conversations of a capture; ``read`` takes the files one after the other."""
 
-    def __init__(self, options: DecodeOptions = DEFAULT_OPTIONS) -> None:
+    def __init__(
+        self,
+        options: DecodeOptions = DEFAULT_OPTIONS,
+        sink: RowSink | None = None,
+        engine: Any = compiled,
+    ) -> None:
         self._options = options
         self._names = TopicNameIndex()
         self._out: list[DecodedFrame] = []
@@ -120,6 +131,10 @@ class CaptureDecoder:
         self._fragments = 0
         #: What the packets before the first with TCP are.
         self._others: Counter[str] = Counter()
+        #: Takes the plain packets, where there is a sink for their rows.
+        self._plain: PlainRows | None = None
+        if sink is not None and engine is not None and not options.keep_requests:
+            self._plain = PlainRows(options, sink, self._names, self._table, self._out, engine)
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
@@ -130,14 +145,22 @@ class CaptureDecoder:
         def report(_: int, error: DumpError) -> None:
             out.append(fault_frame(name, error))
 
-        for packet in read_packets(open_packets(stream), report):
+        source = open_packets(stream)
+        for packet in read_packets(source, report):
             if packet[1] not in LINK_TYPES:
                 foreign[packet[1]] = foreign.get(packet[1], 0) + 1
                 continue
             self._packet(packet)
-            if out:
-                yield from out
-                out.clear()
+            while True:
+                if out:
+                    yield from out
+                    out.clear()
+                if self._plain is None:
+                    break
+                until = self._ended[0][0] + LINGER_US if self._ended else NEVER_US
+                self._ordinal = self._plain.take(source, self._capture, self._ordinal, until)
+                if not out:
+                    break
         yield from out
         out.clear()
         if self._fragments:

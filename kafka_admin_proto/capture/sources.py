@@ -14,6 +14,7 @@ from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.opening import is_capture
 from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
+from kafka_admin_proto.capture.plain_rows import RowSink
 from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
@@ -55,6 +56,7 @@ def read_frames(
     bodies: Collection[int] | None = None,
     opener: Callable[[str], BufferedReader] = open_file,
     keep_requests: Collection[int] = (),
+    sink: RowSink | None = None,
 ) -> Iterator[DecodedFrame]:
     """Every frame of the inputs; one that cannot be read is a frame with that problem.
 
@@ -62,7 +64,8 @@ def read_frames(
     which are read whole. ``decoder`` reads the dumps, and has limit and dialect for all.
     ``bodies`` are the api keys whose bodies are read, None for all. ``opener`` is asked
     twice for a capture: to look at its start, and to read it. ``keep_requests`` are the api keys
-    whose responses in captures have their requests, as in `DecodeOptions`.
+    whose responses in captures have their requests, as in `DecodeOptions`. ``sink`` takes rows of
+    captures, as in `read_captures`.
     """
     captures = []
     for name in listed(names, "names"):
@@ -91,5 +94,5 @@ def read_frames(
     if captures:
         yield from read_captures(
             captures, limit=decoder.limit, dialect=decoder.dialect, bodies=bodies, opener=opener,
-            keep_requests=keep_requests,
+            keep_requests=keep_requests, sink=sink,
         )  # fmt: skip

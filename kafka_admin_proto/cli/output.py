@@ -164,7 +164,7 @@ def write_tsv(records: Iterable[dict[str, Any]]) -> None:
     """Tab-separated values without a header: the values of each record, in its order."""
     write = sys.stdout.write
     for record in records:
-        write("\t".join(map(_cell, record.values())) + "\n")
+        write("\t".join(map(tsv_cell, record.values())) + "\n")
 
 
 def _dumps(record: dict[str, Any]) -> str:
@@ -173,7 +173,7 @@ def _dumps(record: dict[str, Any]) -> str:
     return printable_json(text)
 
 
-def _cell(value: Any) -> str:
+def tsv_cell(value: Any) -> str:
     """A TSV cell: no tab, no line end; nothing for null, JSON for what has parts.
 
     A backslash in text is doubled, as a backslash begins the escapes of tabs and the like.

@@ -10,11 +10,25 @@ __version__ = "0.1.0"
 # Imported before the engine, which needs its modules, and behind the version, which it looks at.
 import kafka_admin_proto  # noqa: F401
 from kafka_admin_proto_speed._engine import (
+    CapturePlan,
+    CaptureReader,
     Engine,
+    FrameReader,
     RecordEngine,
+    RowWriter,
     SegmentReader,
     crc32c,
     cut_frame,
 )
 
-__all__ = ["Engine", "RecordEngine", "SegmentReader", "crc32c", "cut_frame"]
+__all__ = [
+    "CapturePlan",
+    "CaptureReader",
+    "Engine",
+    "FrameReader",
+    "RecordEngine",
+    "RowWriter",
+    "SegmentReader",
+    "crc32c",
+    "cut_frame",
+]

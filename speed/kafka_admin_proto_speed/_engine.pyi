@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -59,9 +59,68 @@ class RecordEngine:
 
 class SegmentReader:
     def __init__(
-        self, link_headers: dict[int, tuple[int, int]], slow: Callable[[int, bytes], Any]
+        self,
+        link_headers: dict[int, tuple[int, int]],
+        bare_headers: dict[int, int],
+        slow: Callable[[int, bytes], Any],
     ) -> None: ...
     def read(self, link: int, data: bytes) -> Any: ...
+
+class RowWriter:
+    def __init__(
+        self, options: Any, form: str, columns: Sequence[str], has_bodies: bool
+    ) -> None: ...
+
+class CapturePlan:
+    def __init__(
+        self,
+        api: str,
+        dialect: str,
+        engine: Engine | None,
+        *,
+        flexible: bool,
+        reads: bool,
+        names: bool,
+        software: bool,
+        falls_back: bool,
+        ends_login: bool,
+    ) -> None: ...
+    @property
+    def is_plain(self) -> bool: ...
+
+class FrameReader:
+    def __init__(
+        self,
+        options: Any,
+        classes: dict[str, type[Any]],
+        rows: RowWriter,
+        names: Any,
+        naming: Collection[int],
+        mask: bool,
+    ) -> None: ...
+
+class CaptureReader:
+    def __init__(
+        self,
+        link_headers: dict[int, tuple[int, int]],
+        bare_headers: dict[int, int],
+        table: dict[bytes, Any],
+        out: list[Any],
+        frames: FrameReader,
+    ) -> None: ...
+    def read_pcap(
+        self, source: Any, header: Any, capture: str, ordinal: int, until: int, number: int
+    ) -> tuple[int, int]: ...
+    def read_pcapng(
+        self,
+        source: Any,
+        order: str,
+        interfaces: list[Any],
+        capture: str,
+        ordinal: int,
+        until: int,
+        number: int,
+    ) -> tuple[int, int]: ...
 
 def cut_frame(buffer: bytearray, limit: int) -> bytes | None: ...
 def crc32c(data: Buffer) -> int: ...

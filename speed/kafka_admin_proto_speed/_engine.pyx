@@ -29,6 +29,10 @@ include "json_of_values.pxi"
 include "json_of_bytes.pxi"
 include "records.pxi"
 include "packets.pxi"
+include "capture_state.pxi"
+include "capture_rows.pxi"
+include "capture_frames.pxi"
+include "capture_reader.pxi"
 
 _UNKNOWN = TaggedFields.ATTRIBUTE
 _json_text = msgspec.json.encode
@@ -356,7 +360,7 @@ cdef class Engine:
         cdef Json j
         cdef Scan scan
         codes, ids = [], []
-        scan.codes, scan.ids = <PyObject*>codes, <PyObject*>ids
+        scan.codes, scan.ids, scan.raw_ids = <PyObject*>codes, <PyObject*>ids, NULL
         scan.invalid_utf8 = scan.is_partial = False
         open_writer(&w, &self.json_guess)
         _open_json(&j, mask, False)

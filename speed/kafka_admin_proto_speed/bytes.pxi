@@ -91,6 +91,7 @@ cdef extern from "Python.h":
     PyObject* PyObject_GetAttr(PyObject*, PyObject*) noexcept
     PyObject* PyObject_RichCompare(PyObject*, PyObject*, int) noexcept
     int PyObject_IsTrue(PyObject*) noexcept
+    Py_ssize_t PyObject_Size(PyObject*) noexcept
     int PyObject_IsInstance(PyObject*, PyObject*) noexcept
     bint PyObject_TypeCheck(PyObject*, PyTypeObject*) noexcept
     int Py_EQ

@@ -43,6 +43,43 @@ cdef bint names_metadata(Shape* s, int index, Reader r) noexcept:
     return False
 
 
+cdef Py_ssize_t scan_bytes(int scanned, Node* n, Reader r, Scan* scan) noexcept:
+    """Look at a field that holds error codes or topic ids; what is left behind its first value."""
+    cdef int64_t number = 0
+    cdef int64_t i, count
+    cdef Py_ssize_t left = r.end - r.p
+    cdef PyObject* x
+    cdef int done
+    if n.kind == ARRAY:
+        count = read_count(n, &r)
+        for i in range(count):
+            left = scan_bytes(scanned, n.element, r, scan)
+            if left < 0:
+                return -1
+            r.p = r.end - left
+        return r.end - r.p
+    if scanned == TOPIC_ID and n.kind == UUID_ and left >= 16:
+        if (be64(r.p) or be64(r.p + 8)) and put(scan.raw_ids, r.p, 16) < 0:
+            return -1
+        return left - 16
+    if scanned != ERROR_CODE or not INT8 <= n.kind <= INT64:
+        return left
+    if n.kind == INT16 and left >= 2:
+        number, left = <int16_t>be16(r.p), left - 2
+    elif n.kind == INT32 and left >= 4:
+        number, left = <int32_t>be32(r.p), left - 4
+    else:
+        return -1  # no error code of Kafka's has such a size
+    if number == 0:
+        return left
+    x = PyLong_FromLongLong(number)
+    if x == NULL:
+        return -1
+    done = PyList_Append(scan.codes, x)
+    Py_DECREF(x)
+    return left if done == 0 else -1
+
+
 cdef int json_struct(Shape* s, Reader* r, Json* j, bint hides, Writer* w) noexcept:
     cdef Py_ssize_t marks[MOST_FIELDS]
     cdef const unsigned char* starts[MOST_FIELDS]
@@ -94,6 +131,8 @@ cdef int json_field(
     if put(w, f.key, f.key_size) < 0:
         return -1
     start = w.p - w.begin
+    if j.scan != NULL and f.scanned and scan_bytes(f.scanned, f.node, r[0], j.scan) < 0:
+        return -1
     if json_value(f.node, r, j, hides, w) < 0:
         return -1
     if j.mask and not secret and f.named_by >= 0:
@@ -207,6 +246,8 @@ cdef int json_value(Node* n, Reader* r, Json* j, bint hides, Writer* w) noexcept
             return put(w, b"null", 4) if number == -1 else -1
         r.p += number
         if kind == STRING:
+            if j.scan != NULL:
+                return put_scanned_text(w, r.p - number, <Py_ssize_t>number, j.scan)
             return put_text(w, r.p - number, <Py_ssize_t>number)
         return put_base64(w, r.p - number, <Py_ssize_t>number)
     elif kind == STRUCT:
@@ -275,17 +316,11 @@ cdef int json_value(Node* n, Reader* r, Json* j, bint hides, Writer* w) noexcept
 
 
 cdef int json_array(Node* n, Reader* r, Json* j, bint hides, Writer* w) noexcept:
-    cdef int64_t count, i
-    if n.compact:
-        count = uvarint(r) - 1
-    else:
-        if r.end - r.p < 4:
-            return -1
-        count = <int32_t>be32(r.p)
-        r.p += 4
+    cdef int64_t count = read_count(n, r)
+    cdef int64_t i
     if count < 0:
-        return put(w, b"null", 4) if count == -1 and n.nullable else -1
-    if count > (r.end - r.p) // n.least or put(w, b"[", 1) < 0:
+        return put(w, b"null", 4) if count == -1 else -1
+    if put(w, b"[", 1) < 0:
         return -1
     for i in range(count):
         if json_value(n.element, r, j, hides, w) < 0 or put(w, b",", 1) < 0:

@@ -47,7 +47,9 @@ cdef int scan_item(int scanned, Node* n, PyObject* x, Scan* scan) noexcept:
             return -1
         for i in range(16):
             if raw[i]:
-                return PyList_Append(scan.ids, x)
+                return PyList_Append(scan.ids, x) if scan.raw_ids == NULL else put(
+                    scan.raw_ids, raw, 16
+                )
     return 0
 
 

@@ -6,6 +6,7 @@ cdef enum:
 cdef struct Scan:
     PyObject* codes  # lists, borrowed
     PyObject* ids
+    Writer* raw_ids  # where topic ids go as their bytes, in place of the list; or NULL
     bint invalid_utf8
     bint is_partial  # a masked value has fields inside, which were not looked at
 
@@ -113,6 +114,22 @@ cdef int put_text(Writer* w, const unsigned char* q, Py_ssize_t size) noexcept:
     done = put_utf8(w, <unsigned char*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
     Py_DECREF(data)
     return done
+
+
+cdef int put_scanned_text(Writer* w, const unsigned char* q, Py_ssize_t size, Scan* scan) noexcept:
+    """The same, with a look whether they are UTF-8."""
+    cdef PyObject* text
+    if is_ascii(q, size):
+        return put_utf8(w, q, size)
+    text = PyUnicode_DecodeUTF8(<const char*>q, size, NULL)
+    if text != NULL:
+        Py_DECREF(text)
+        return put_utf8(w, q, size)
+    if PyErr_ExceptionMatches(PyExc_MemoryError):
+        return -1
+    PyErr_Clear()
+    scan.invalid_utf8 = True
+    return put_text(w, q, size)
 
 
 cdef int put_base64(Writer* w, const unsigned char* q, Py_ssize_t size) noexcept:

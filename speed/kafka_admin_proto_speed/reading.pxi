@@ -145,26 +145,30 @@ cdef PyObject* read_double(const unsigned char* q) noexcept:
     return PyFloat_FromDouble(value)
 
 
-cdef PyObject* read_array(Node* n, Reader* r) noexcept:
-    cdef Node* element = n.element
-    cdef PyObject* made
-    cdef PyObject* x
+cdef inline int64_t read_count(Node* n, Reader* r) noexcept:
+    """The count of an array, or -1 for null; -2 is refused."""
     cdef int64_t count
-    cdef Py_ssize_t i
     if n.compact:
         count = uvarint(r) - 1
     else:
         if r.end - r.p < 4:
-            return NULL
+            return -2
         count = <int32_t>be32(r.p)
         r.p += 4
     if count < 0:
-        if count == -1 and n.nullable:
-            return held(Py_None)
-        return NULL
+        return -1 if count == -1 and n.nullable else -2
     # As in the tree: without it a count that lies costs what the data can be made to hold.
-    if count > (r.end - r.p) // n.least:
-        return NULL
+    return count if count <= (r.end - r.p) // n.least else -2
+
+
+cdef PyObject* read_array(Node* n, Reader* r) noexcept:
+    cdef Node* element = n.element
+    cdef PyObject* made
+    cdef PyObject* x
+    cdef int64_t count = read_count(n, r)
+    cdef Py_ssize_t i
+    if count < 0:
+        return held(Py_None) if count == -1 else NULL
     made = PyList_New(<Py_ssize_t>count)
     if made == NULL:
         return NULL

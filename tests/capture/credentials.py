@@ -44,7 +44,7 @@ from kafka_admin_proto.cli.captures.explain import (
 from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
 from kafka_admin_proto.cli.captures.frame_table import table_row
 from kafka_admin_proto.cli.captures.summary import summarise
-from kafka_admin_proto.cli.output import _cell
+from kafka_admin_proto.cli.output import tsv_cell
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,
 )
@@ -203,7 +203,7 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         found = [frame_record(each, mask=mask, **options) for _, each in shown]
         yield name, "\n".join(msgspec.json.encode(each).decode() for each in found)
         if name == "jsonl --raw":
-            yield "tsv", "\n".join("\t".join(map(_cell, each.values())) for each in found)
+            yield "tsv", "\n".join("\t".join(map(tsv_cell, each.values())) for each in found)
     flags = {"mask": mask, "raw": False, "body": True, "records": False}
     rows = [
         table_row(number, each, frame_record(each, **flags), of_capture=True, with_body=True)

@@ -28,7 +28,7 @@ def packets() -> Iterator[tuple[int, bytes]]:
 
 def reader() -> Callable[[int, bytes], Segment | None]:
     read: Callable[[int, bytes], Segment | None]
-    read = speed().SegmentReader(segments._ETHERTYPE_AT, segment_in).read
+    read = speed().SegmentReader(segments.LINK_HEADERS, segments.BARE_LINK_HEADERS, segment_in).read
     return read
 
 
@@ -46,13 +46,13 @@ def test_damaged_packets_of_all_link_types() -> None:
     read = reader()
     draw = random.Random(SEED)
     chosen = draw.sample([data for _, data in packets()], 200)
-    headers = {link: size for link, (size, _) in segments._ETHERTYPE_AT.items()}
+    headers = {link: size for link, (size, _) in segments.LINK_HEADERS.items()}
     for data in chosen:
         for link in (*segments.LINK_TYPES, 147, -1, 511, 512, 1 << 40):
             size = headers.get(link, 0)
             packet = bytearray(size) + data[14:]
             if size:
-                at = segments._ETHERTYPE_AT[link][1]
+                at = segments.LINK_HEADERS[link][1]
                 packet[at : at + 2] = data[12:14]
             assert read(link, bytes(packet)) == segment_in(link, bytes(packet))
             for _ in range(8):
@@ -72,7 +72,7 @@ def test_what_is_not_bytes_goes_to_python() -> None:
         return None
 
     link, packet = next(packets())
-    read = speed().SegmentReader(segments._ETHERTYPE_AT, slow).read
+    read = speed().SegmentReader(segments.LINK_HEADERS, segments.BARE_LINK_HEADERS, slow).read
     assert read(link, packet)
     assert read(link, bytearray(packet)) is None
     assert len(asked) == 1
@@ -81,4 +81,4 @@ def test_what_is_not_bytes_goes_to_python() -> None:
 @pytest.mark.parametrize("table", [{-1: (14, 12)}, {512: (14, 12)}, {1: (14, 13)}, {1: (14, -1)}])
 def test_a_table_that_would_read_outside_is_refused(table: dict[int, tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="EtherType"):
-        speed().SegmentReader(table, segment_in)
+        speed().SegmentReader(table, {}, segment_in)

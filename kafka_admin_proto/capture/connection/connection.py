@@ -29,6 +29,8 @@ _MAX_IMPLAUSIBLE_REQUESTS = 3
 class Connection:
     """Frames go to ``out``, kept requests without a response to ``unanswered``."""
 
+    __slots__ = ("_exchange", "_implausible", "_options", "endpoints", "foreign", "streams")
+
     def __init__(
         self,
         state: states.ConnectionState,

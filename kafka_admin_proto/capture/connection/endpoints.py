@@ -10,6 +10,8 @@ class Endpoints:
     then begins with end 0. ``client_text`` and ``server_text`` are None until then, too.
     """
 
+    __slots__ = ("capture", "client", "client_text", "ends", "name", "server_text", "suffix")
+
     def __init__(self, ends: tuple[str, str], suffix: str, client: int | None) -> None:
         self.ends: tuple[str, str] = ends
         self.suffix: str = suffix

@@ -44,10 +44,10 @@ from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Stateful apis: their bodies say what later frames mean, and are read whatever the options are.
-_STATEFUL_REQUESTS = frozenset(
+STATEFUL_REQUESTS = frozenset(
     {api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE, api_keys.API_VERSIONS}
 )
-_STATEFUL_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE})
+STATEFUL_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE})
 #: How long, and in how many bytes, responses wait for a request that the capture has later.
 _EARLY_US = 1_000_000
 _MAX_EARLY_BYTES = 8 * 1024 * 1024
@@ -56,6 +56,11 @@ _HARMLESS = Exposure()
 
 class Exchange:
     """``client_has_gap`` says whether requests wait behind a gap that may still be filled."""
+
+    __slots__ = (
+        "_client_has_gap", "_endpoints", "_names", "_options", "_out", "client_id", "early",
+        "guard", "kafka_seen", "pending", "sasl", "software",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -89,7 +94,7 @@ class Exchange:
     def request(self, data: bytes, offset: int, ts: int) -> DecodedFrame | None:
         """Decode a frame of the client; None for a SASL token without a header."""
         # The api key is looked at before the header, so that both parts are read in one call.
-        wanted = self._wants(int.from_bytes(data[4:6], "big", signed=True), _STATEFUL_REQUESTS)
+        wanted = self._wants(int.from_bytes(data[4:6], "big", signed=True), STATEFUL_REQUESTS)
         reads = wanted or self.guard.must_decode
         raw_tokens = self.sasl.raw_tokens
         request = read_request(
@@ -215,7 +220,7 @@ class Exchange:
         return True
 
     def _answer(self, data: bytes, request: PendingRequest, offset: int, ts: int) -> None:
-        wanted = self._wants(request.api_key, _STATEFUL_RESPONSES)
+        wanted = self._wants(request.api_key, STATEFUL_RESPONSES)
         response = read_response(
             data, request.api_key, request.api_version, dialect=self._options.dialect, offset=4,
             body=wanted or self.guard.must_decode,

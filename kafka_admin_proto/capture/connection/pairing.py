@@ -74,6 +74,11 @@ class RequestTable:
     for dumps. Kept frames of requests that get no response go to ``unanswered``.
     """
 
+    __slots__ = (
+        "_counts_equal", "_kept_bytes", "_max_ids", "_max_same_id", "_pending", "_unanswered",
+        "holes",
+    )  # fmt: skip
+
     def __init__(
         self,
         max_ids: int = MAX_IDS_OF_CONNECTION,
@@ -235,6 +240,8 @@ class EarlyResponse(NamedTuple):
 
 class EarlyResponses:
     """Responses that wait for a request which the capture has later, in their order."""
+
+    __slots__ = ("size", "waiting")
 
     def __init__(self, waiting: Iterable[EarlyResponse] = ()) -> None:
         self.waiting: deque[EarlyResponse] = deque(waiting)

@@ -20,7 +20,7 @@ from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payload_values import Request, Response
 
 #: Requests that a client may send before it has logged in.
-_BEFORE_LOGIN = frozenset(
+BEFORE_LOGIN = frozenset(
     {api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.API_VERSIONS}
 )
 #: A version above this is not one: no api has as many, and two letters of a text read as more.
@@ -86,7 +86,7 @@ class TokenGuard(msgspec.Struct):
             # Nobody knows where a request of an unknown api or version ends.
             may_end = codec is None or _has_bytes_left(request)
             self.unsettled = self.unsettled or not may_end or request.header is None
-        elif request.api_key not in _BEFORE_LOGIN:
+        elif request.api_key not in BEFORE_LOGIN:
             self.unsettled = False
         return exposure
 

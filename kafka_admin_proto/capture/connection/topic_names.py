@@ -48,11 +48,15 @@ def named_topics(message: str, body: Any) -> Iterator[tuple[UUID, str]]:
 class TopicNameIndex:
     """The names that a capture has given so far; the first name of an id counts.
 
-    ``ordinal`` is that of the current packet: ordinals grow along the capture.
+    ``ordinal`` is that of the current packet: ordinals grow along the capture. ``changes`` counts
+    the names that were added or replaced.
     """
+
+    __slots__ = ("changes", "named", "ordinal")
 
     def __init__(self) -> None:
         self.ordinal: int = 0
+        self.changes: int = 0
         #: Topic id → its name, and the ordinal of the packet that gave it.
         self.named: dict[UUID, tuple[str, int]] = {METADATA_TOPIC_ID: (METADATA_TOPIC, -1)}
 
@@ -61,11 +65,12 @@ class TopicNameIndex:
         if message in _NAMING_MESSAGES:
             for topic_id, name in named_topics(message, body):
                 known = self.named.get(topic_id)
-                if known is None and len(self.named) < MAX_TOPICS:
+                if known is None and len(self.named) >= MAX_TOPICS:
+                    continue
+                # An earlier ordinal: a frame waited for the end of its connection.
+                if known is None or self.ordinal < known[1]:
                     self.named[topic_id] = name, self.ordinal
-                elif known is not None and self.ordinal < known[1]:
-                    # A frame that waited for the end of its connection, read after later ones.
-                    self.named[topic_id] = name, self.ordinal
+                    self.changes += 1
 
     def now(self) -> TopicNamesAt:
         """The names that are known at this packet; later ones do not change them."""

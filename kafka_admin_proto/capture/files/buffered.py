@@ -36,6 +36,9 @@ class BufferedSource:
         self.at: int = 0
         #: Where in ``data`` the header of the last packet begins.
         self.start: int = 0
+        #: How its packets are written, once the first of them was read: what `pcap` or `pcapng`
+        #: knows of the file.
+        self.layout: object = None
         #: Bytes of the stream before ``data``.
         self.passed: int = 0
         #: The error of a decompressor that ended the stream early.

@@ -129,13 +129,15 @@ def read_packets(source: BufferedSource, report: Report, end: int = NO_END) -> I
     source.have(pcap.BEGINNING)
     magic = source.data[source.at : source.at + 4]
     if magic == pcapng.MAGIC:
-        yield from pcapng.Blocks(source).packets(report, end)
+        blocks = source.layout = pcapng.Blocks(source)
+        yield from blocks.packets(report, end)
     elif magic in pcap.MAGICS:
         header = pcap.read_file_header(source.data[source.at :])
         if header is None:
             report(source.position, truncation(source, "file header"))
             return
         source.at += pcap.FILE_HEADER
+        source.layout = header
         yield from pcap.read_pcap(source, header, report, end)
     else:
         error = "not a capture: it starts with neither pcap's nor pcapng's magic number"

@@ -144,7 +144,7 @@ def read_pcap(
                 fraction //= 1000
             source.start, source.at = at, after
             yield seconds * 1_000_000 + fraction, link, data[at + PACKET_HEADER : after]
-            at = after
+            at = source.at  # who takes the packets may have taken some of the next as well
         else:
             continue
         if fault := fault_of(header, size, original):

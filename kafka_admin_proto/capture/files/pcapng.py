@@ -77,8 +77,8 @@ class Blocks:
 
     def __init__(self, source: BufferedSource, state: State | None = None) -> None:
         self._source = source
-        self._order = state.order if state else "<"
-        self._interfaces = state.interfaces[: state.known] if state else []
+        self.order = state.order if state else "<"
+        self.interfaces = state.interfaces[: state.known] if state else []
         #: Type and size of the block at the source's position.
         self._kind = self._size = 0
 
@@ -122,9 +122,9 @@ class Blocks:
     def last_before(self, end: int) -> tuple[int, State]:
         """The start of the last block before the byte ``end``, and the state there."""
         source = self._source
-        at, state = source.position, (self._order, self._interfaces, len(self._interfaces))
+        at, state = source.position, (self.order, self.interfaces, len(self.interfaces))
         while source.position < end and source.have(_LEAST):
-            at, state = source.position, (self._order, self._interfaces, len(self._interfaces))
+            at, state = source.position, (self.order, self.interfaces, len(self.interfaces))
             fault = self._frame()
             if fault == _ENDS or (fault and not self._recover()):
                 break
@@ -140,7 +140,7 @@ class Blocks:
         """Read the type and size of the block here. Returns a fault, or "" for a block."""
         source = self._source
         data, at = source.data, source.at
-        order = self._order
+        order = self.order
         if data.startswith(MAGIC, at):
             magic = data[at + 8 : at + 12]
             if magic not in _ORDERS:
@@ -164,11 +164,11 @@ class Blocks:
 
     def _recover(self) -> bool:
         self._source.at += 1
-        return HeaderRecovery(_layout(self._order)).find(self._source)
+        return HeaderRecovery(_layout(self.order)).find(self._source)
 
     def _block(self) -> Packet | None:
         """Read the body of the block here. Returns its packet, or None for other blocks."""
-        source, kind, order = self._source, self._kind, self._order
+        source, kind, order = self._source, self._kind, self.order
         data, at = source.data, source.at + 8
         room = self._size - _LEAST - 20
         if kind == _SIMPLE and room >= -16:
@@ -198,9 +198,9 @@ class Blocks:
         return ts, interface.link, data[at + 20 : at + 20 + size]
 
     def _interface(self, number: int) -> _Interface:
-        if number >= len(self._interfaces):
+        if number >= len(self.interfaces):
             raise _BadBlockError(f"a packet of interface {number}, which no block describes")
-        interface = self._interfaces[number]
+        interface = self.interfaces[number]
         if interface is None:
             raise _BadBlockError(f"a packet of interface {number}, whose description is damaged")
         return interface
@@ -208,13 +208,13 @@ class Blocks:
     def _update_state(self, body: bytes) -> None:
         """Update the state from a section block or an interface block."""
         if self._kind == _SECTION:
-            self._order = _ORDERS[body[:4]]
-            self._interfaces = []
+            self.order = _ORDERS[body[:4]]
+            self.interfaces = []
             return
         try:
-            self._interfaces.append(_read_interface(body, self._order))
+            self.interfaces.append(_read_interface(body, self.order))
         except struct.error:
-            self._interfaces.append(None)  # the next ones keep their numbers
+            self.interfaces.append(None)  # the next ones keep their numbers
             raise _BadBlockError("the description of an interface that is too short") from None
 
 

@@ -81,6 +81,11 @@ class FramingState(msgspec.Struct):
 class Framer:
     """Cuts the bytes of one direction. ``synced`` False: they may start anywhere in a frame."""
 
+    __slots__ = (
+        "_arrivals", "_fault", "_limit", "_passed", "_passed_ts", "_rest", "_sink", "_wanted",
+        "buffer", "offset", "synced",
+    )  # fmt: skip
+
     def __init__(self, sink: FrameSink, limit: int, state: FramingState) -> None:
         self._sink = sink
         self._limit = limit

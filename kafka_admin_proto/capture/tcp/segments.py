@@ -34,11 +34,11 @@ FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 IN_ORDER = 0x4000
 
 #: LINKTYPE → size of its header, and the offset of the EtherType in it.
-_ETHERTYPE_AT = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
+LINK_HEADERS = {1: (14, 12), 113: (16, 14), 276: (20, 0)}
 #: LINKTYPE → size of a header without an EtherType: BSD loopback (null and loop), and the various
 #: numbers of raw IP. The IP version is in the IP header then.
-_NO_ETHERTYPE = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
-LINK_TYPES = frozenset(_ETHERTYPE_AT) | frozenset(_NO_ETHERTYPE) | {PKTAP, EXPORTED}
+BARE_LINK_HEADERS = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0}
+LINK_TYPES = frozenset(LINK_HEADERS) | frozenset(BARE_LINK_HEADERS) | {PKTAP, EXPORTED}
 
 _TCP = 6
 #: Tunnels in one another that are looked into.
@@ -84,13 +84,13 @@ _ETHERTYPES = {0x0806: "ARP", 0x8864: "PPPoE", 0x8863: "PPPoE", 0x88CC: "LLDP", 
 
 def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
     """What ``read_segment`` gives, in Python, of a packet in so many tunnels."""
-    found = _ETHERTYPE_AT.get(link)
+    found = LINK_HEADERS.get(link)
     try:
         if found is not None:
             start, at = found
             kind = data[at] << 8 | data[at + 1]
         else:
-            start = _NO_ETHERTYPE[link]
+            start = BARE_LINK_HEADERS[link]
             kind = IP4 if data[start] >> 4 == 4 else IP6
         if kind == IP4:
             version, size, fragment, protocol, key, sequence, acked, offset, flags = _PLAIN_4(
@@ -141,7 +141,9 @@ def _exported(data: bytes) -> Segment | None:
 
 #: The TCP segment in a packet; None for anything else.
 read_segment: Callable[[int, bytes], Segment | None] = (
-    compiled.SegmentReader(_ETHERTYPE_AT, segment_in).read if compiled else segment_in
+    compiled.SegmentReader(LINK_HEADERS, BARE_LINK_HEADERS, segment_in).read
+    if compiled
+    else segment_in
 )
 
 
@@ -155,8 +157,8 @@ def kind_of(link: int, data: bytes) -> str:
     """What a packet is that has no TCP segment, for people: "UDP", "IP protocol 89"."""
     if link == EXPORTED:
         return kind_of_exported(data)
-    size, at = _ETHERTYPE_AT.get(link, (0, 0))
-    start = _NO_ETHERTYPE.get(link, size)
+    size, at = LINK_HEADERS.get(link, (0, 0))
+    start = BARE_LINK_HEADERS.get(link, size)
     kind = 0
     if size:
         kind, start = _behind_vlans(data, at, size)
@@ -183,7 +185,7 @@ def link_type_of(data: bytes) -> int | None:
     The link header must lead to an IP header whose size fits the bytes that follow. Hardly any
     Kafka frame looks like that.
     """
-    for link, (size, at) in _ETHERTYPE_AT.items():
+    for link, (size, at) in LINK_HEADERS.items():
         kind, start = _behind_vlans(data, at, size)
         if kind in (IP4, IP6) and _fits(data, start, 4 if kind == IP4 else 6):
             return link
@@ -259,7 +261,7 @@ def _ip_of(link: int, data: bytes) -> Any:
             found = classes[link](data)
             ip = found.data
         else:
-            rest = data[_NO_ETHERTYPE[link] :]
+            rest = data[BARE_LINK_HEADERS[link] :]
             ip = dpkt.ip.IP(rest) if rest[0] >> 4 == 4 else dpkt.ip6.IP6(rest)
         if isinstance(ip, dpkt.ip.IP):
             fragment = ip.p == _TCP and (ip.mf or ip.offset)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.record import frame_record
+from kafka_admin_proto.capture.plain_rows import RowSink
+from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.captures.frame_table import NOT_READ, FrameTable, Options
 from kafka_admin_proto.cli.captures.inputs import OF_FRAMES, Inputs, with_inputs
@@ -19,6 +21,7 @@ from kafka_admin_proto.cli.logs.segments import decode_segments
 from kafka_admin_proto.cli.output import (
     print_table,
     printable,
+    tsv_cell,
     utc_text,
     write_json_array,
     write_json_lines,
@@ -108,7 +111,9 @@ def decode(
         mask=not show_secrets,
         bodies=body and upgrade is None,
         silent=summary or upgrade is not None,
-    )
+        sink=None if summary or upgrade or raw or records or compiled is None
+        else row_sink(output, mask=not show_secrets, body=body),
+    )  # fmt: skip
     if upgrade is not None:
         show_upgrade(frames, upgrade, output)
     elif summary:
@@ -133,6 +138,27 @@ def _row(number: int, frame: DecodedFrame, options: Options) -> dict[str, Any]:
     row["number"] = number
     row["time"] = utc_text(frame.ts)
     return row
+
+
+def row_sink(output: str, *, mask: bool, body: bool) -> RowSink | None:
+    """Where the engine writes rows of plain frames itself, as `_row` has them; None for JSON."""
+    if output not in ("jsonl", "tsv"):
+        return None
+    lines = sys.stdout.buffer.write
+    return RowSink(
+        form="jsonl" if output == "jsonl" else "tsv",
+        columns=(*RECORD_KEYS, "number", "time"),
+        mask=mask,
+        body=body,
+        write=lines if output == "jsonl" else lambda rows: sys.stdout.write(rows.decode()),
+        second=_second,
+        text_cell=tsv_cell,
+    )
+
+
+def _second(second: int) -> bytes | None:
+    text = utc_text(second * 1_000_000, "seconds") or ""
+    return text.removesuffix("Z").encode() if text.endswith("Z") else None
 
 
 def _rows(frames: FilteredFrames, options: Options) -> Iterator[dict[str, Any]]:

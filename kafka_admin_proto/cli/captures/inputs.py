@@ -25,6 +25,7 @@ from click.shell_completion import CompletionItem
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
+from kafka_admin_proto.capture.plain_rows import RowSink
 from kafka_admin_proto.capture.sources import FORMATS, PCAP, REQUEST_LOG, format_of, read_frames
 from kafka_admin_proto.cli.captures.filters import (
     Filter,
@@ -91,11 +92,14 @@ class Inputs(msgspec.Struct, kw_only=True):
             raise click.UsageError(f"{found[0]} is a file of a log and not all the others are")
         return found
 
-    def frames(self, *, mask: bool, bodies: bool = True, silent: bool = False) -> FilteredFrames:
+    def frames(
+        self, *, mask: bool, bodies: bool = True, silent: bool = False, sink: RowSink | None = None
+    ) -> FilteredFrames:
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
 
         ``mask`` hides secrets. ``silent``: nothing is written before the end, so that the progress
-        may be shown.
+        may be shown. ``sink``: where all frames are shown, it takes rows of captures as
+        `read_frames` has it.
         """
         twice = {name for name in self.files if self.files.count(name) > 1}
         if twice:
@@ -111,17 +115,21 @@ class Inputs(msgspec.Struct, kw_only=True):
         keys: Collection[int] | None = None if reads_all else ()
         if keys is None and wanted.api_keys is not None:
             keys = wanted.api_keys | NAMING_API_KEYS
+        if wanted != Filter() or self.only is not None or self.with_requests:
+            sink = None
         progress = Progress(files, silent=silent)
         opener = _Opener(progress)
         self._refuse_of_dumps(files, opener)
         frames = read_frames(
             files, decoder, format=self.input_format, bodies=keys, opener=opener.open,
-            keep_requests=ALL_APIS if self.with_requests else (),
+            keep_requests=ALL_APIS if self.with_requests else (), sink=sink,
         )  # fmt: skip
         shown = FilteredFrames(
             progress.around(frames), wanted, self.only,
             mask=mask, with_requests=self.with_requests, dialect=self.dialect,
         )  # fmt: skip
+        if sink is not None:
+            sink.frames = shown
         opener.wait_hook.on_wait = lambda: shown.on_wait()
         return shown
 

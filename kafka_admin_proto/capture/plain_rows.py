@@ -1,0 +1,209 @@
+"""Rows of plain frames: the compiled engine decodes and writes them, without values in between.
+
+Plain is a packet with the next bytes of a connection that speaks Kafka, and in it a request or a
+response that decodes to its end. The engine follows such connections in the objects of this package
+(`Conversation` and those in it), which it reads and fills, so that any packet may go either way. It
+takes the plain ones and leaves all others to these objects' methods, which say what is wrong.
+
+The row is that of `frame_record`, with the same keys in the same order; tests compare the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+from uuid import UUID
+
+import msgspec
+
+from kafka_admin_proto.capture.connection.connection import Connection
+from kafka_admin_proto.capture.connection.conversation import Conversation
+from kafka_admin_proto.capture.connection.endpoints import Endpoints
+from kafka_admin_proto.capture.connection.exchange import (
+    STATEFUL_REQUESTS,
+    STATEFUL_RESPONSES,
+    Exchange,
+)
+from kafka_admin_proto.capture.connection.pairing import (
+    EarlyResponses,
+    Holes,
+    PendingRequest,
+    RequestTable,
+)
+from kafka_admin_proto.capture.connection.sasl import SaslExchange
+from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
+from kafka_admin_proto.capture.connection.token_guard import BEFORE_LOGIN, TokenGuard
+from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS, TopicNameIndex
+from kafka_admin_proto.capture.files.buffered import BufferedSource
+from kafka_admin_proto.capture.files.pcap import FileHeader
+from kafka_admin_proto.capture.files.pcapng import Blocks
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.tcp.framing import Framer
+from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
+from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS
+from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.errors import UnknownMessageError
+from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.protocol.payload_values import body_codec
+from kafka_admin_proto.protocol.payloads import api_name
+from kafka_admin_proto.render.embedded import has_embedded
+from kafka_admin_proto.render.text import printable_json
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.topic_ids import topic_id_to_text
+from kafka_admin_proto.wire.engine import compiled
+from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
+
+#: A time of a capture that never comes.
+NEVER_US = 1 << 62
+#: The objects whose slots the engine reads and fills.
+_STATE = (
+    Connection, Conversation, EarlyResponses, Endpoints, Exchange, Framer, Holes, PendingRequest,
+    RequestTable, SaslExchange, StreamDecoder, StreamReassembler, TokenGuard, TopicNameIndex,
+)  # fmt: skip
+#: Headers that the engine reads: two numbers, the correlation id, the client id, and tags.
+_REQUEST_HEADERS, _RESPONSE_HEADERS = (1, 2), (0, 1)
+#: Messages that Python takes: what they hold decides how later frames are read.
+_NOT_PLAIN = frozenset({api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE})
+
+
+class Counts(Protocol):
+    """What numbers the frames of an input, by how many there were so far."""
+
+    count: int
+
+
+class RowSink(msgspec.Struct, kw_only=True):
+    """How the rows of plain frames are written, and where.
+
+    ``columns`` are keys of `frame_record`, with "number" and "time", in the order of the row;
+    ``mask`` and ``body`` are those of `frame_record`. ``write`` takes whole lines in UTF-8.
+    ``second`` gives a time without its fraction and "Z", in ASCII, of seconds since 1970, None for
+    one that no calendar has. ``text_cell`` gives the cell of a text in tab-separated values.
+    ``frames`` counts all frames, those of plain Python included; it is set before the first.
+    """
+
+    form: Literal["jsonl", "tsv"]
+    columns: Sequence[str]
+    mask: bool
+    body: bool
+    write: Callable[[bytes], object]
+    second: Callable[[int], bytes | None]
+    text_cell: Callable[[str], str]
+    frames: Counts | None = None
+
+
+class PlainRows:
+    """Takes the plain packets of a capture, beside the decoder with that ``table`` and ``out``."""
+
+    def __init__(
+        self,
+        options: DecodeOptions,
+        sink: RowSink,
+        names: TopicNameIndex,
+        table: dict[bytes, tuple[Conversation, int]],
+        out: list[DecodedFrame],
+        engine: Any = compiled,
+    ) -> None:
+        self._engine = engine
+        self._options = options
+        self._sink = sink
+        self._names = names
+        self.write = sink.write
+        self.second = sink.second
+        self.text_cell = sink.text_cell
+        rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
+        frames = engine.FrameReader(
+            self,
+            {each.__name__: each for each in _STATE},
+            rows,
+            names,
+            NAMING_API_KEYS | {api_keys.ENVELOPE},
+            sink.mask,
+        )
+        self._reader = engine.CaptureReader(LINK_HEADERS, BARE_LINK_HEADERS, table, out, frames)
+
+    def take(self, source: BufferedSource, capture: str, ordinal: int, until: int) -> int:
+        """Take the plain packets that follow in the buffer, as far as all of them are plain.
+
+        Returns the ordinal of the last segment; ``ordinal`` is that of the one before. Stops behind
+        a packet with frames that are in ``out``, and before one that is later than ``until``.
+        """
+        frames, layout = self._sink.frames, source.layout
+        assert frames is not None
+        if type(layout) is FileHeader:
+            ordinal, frames.count = self._reader.read_pcap(
+                source, layout, capture, ordinal, until, frames.count
+            )
+        elif type(layout) is Blocks:
+            ordinal, frames.count = self._reader.read_pcapng(
+                source, layout.order, layout.interfaces, capture, ordinal, until, frames.count
+            )
+        return ordinal
+
+    # Methods for the engine -------------------------------------------------------------------
+
+    def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
+        """How the engine takes a message; None where it does not."""
+        if api_key in _NOT_PLAIN and not (is_response and api_key == api_keys.SASL_HANDSHAKE):
+            return None
+        dialect = self._options.dialect
+        kind = "response" if is_response else "request"
+        try:
+            codec: Codec[Any] = body_codec(
+                catalog().generation, kind, api_key, api_version, dialect
+            )
+        except UnknownMessageError:
+            return None
+        of_header = response_header_version if is_response else request_header_version
+        header = of_header(api_key, api_version, dialect)
+        headers = _RESPONSE_HEADERS if is_response else _REQUEST_HEADERS
+        name = api_name(api_key, dialect)
+        stateful = STATEFUL_RESPONSES if is_response else STATEFUL_REQUESTS
+        reads = api_key in stateful or self._options.reads_body(api_key)
+        if header not in headers or name is None:
+            return None
+        if reads and self._sink.body and has_embedded(codec.name):
+            return None
+        plan = self._engine.CapturePlan(
+            name,
+            codec.spec.dialect,
+            self._engine_of(codec),
+            flexible=header == headers[1],
+            reads=reads,
+            names=is_response and api_key in NAMING_API_KEYS,
+            software=not is_response and api_key == api_keys.API_VERSIONS,
+            falls_back=is_response and api_key == api_keys.API_VERSIONS,
+            ends_login=api_key not in BEFORE_LOGIN,
+        )
+        return plan if plan.is_plain else None
+
+    def _engine_of(self, codec: Codec[Any]) -> Any:
+        """The engine for a message; None where it has no nodes for it."""
+        node = codec.grammar.node()
+        try:
+            return None if node is None else self._engine.Engine(node)
+        except ValueError:
+            return None
+
+    def topic(self, raw: bytes) -> bytes | None:
+        """A topic id and its name as members of a JSON object, a comma behind them."""
+        topic_id = UUID(bytes=raw)
+        # All names are those of packets before the current one, or in it.
+        found = self._names.named.get(topic_id)
+        if found is None:
+            return None
+        texts = (topic_id_to_text(topic_id), replace_invalid_utf8(found[0]))
+        return b"%b:%b," % tuple(map(msgspec.json.encode, texts))
+
+    def error_names(self, dialect: str, codes: Sequence[int]) -> bytes:
+        """The names of error codes as a JSON array."""
+        return msgspec.json.encode(
+            [error_name(code, dialect=dialect) or str(code) for code in codes]
+        )
+
+    def printable(self, text: bytes) -> bytes:
+        """JSON that is safe on a terminal."""
+        return printable_json(text.decode()).encode()

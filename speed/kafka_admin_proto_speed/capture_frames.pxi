@@ -1,0 +1,357 @@
+# Requests and responses of plain connections: what connection/exchange.py does with them, for those
+# that decode to their end and change nothing but the table of requests.
+#
+# A function here returns 1 for a frame that it has taken, and 0 for one that plain Python has to
+# take, whose state is as it was before.
+
+cdef enum:
+    KEYS = 128  # api keys and versions below these are looked up
+    VERSIONS = 64
+    REQUEST = 0
+    RESPONSE = 1
+    PRODUCE = 0
+    UNSUPPORTED_VERSION = 35
+
+
+cdef class FrameReader:
+    """Reads the frames of plain connections, and has their rows written.
+
+    ``options.plan(is_response, api_key, api_version)`` gives a `CapturePlan`, or None for a message
+    that is left to plain Python; see `kafka_admin_proto.capture.plain_rows`.
+    """
+
+    cdef Slots slots
+    cdef RowWriter rows
+    cdef object options
+    cdef bint mask
+    cdef PyObject* names  # the index of the names of topics, which ``options`` keeps
+    cdef list kept
+    cdef PyObject* plans[2][KEYS][VERSIONS]
+    cdef bint naming[KEYS]
+
+    def __cinit__(self, options, dict classes, RowWriter rows not None, names, naming, bint mask):
+        find_slots(&self.slots, classes)
+        if not is_a(<PyObject*>names, self.slots.names_class):
+            raise TypeError("the names of topics are in a TopicNameIndex")
+        self.kept = [classes, names]
+        self.names = <PyObject*>names
+        self.options, self.rows, self.mask = options, rows, mask
+        for key in naming:
+            if 0 <= key < KEYS:
+                self.naming[key] = True
+
+    cdef CapturePlan plan(self, int kind, int64_t api_key, int64_t api_version):
+        """The plan of a message; None for one that plain Python takes."""
+        cdef PyObject* found
+        if not 0 <= api_key < KEYS or not 0 <= api_version < VERSIONS:
+            return None
+        found = self.plans[kind][api_key][api_version]
+        if found == NULL:
+            made = self.options.plan(bool(kind), api_key, api_version)
+            if made is not None and not isinstance(made, CapturePlan):
+                raise TypeError("a plan is a CapturePlan")
+            self.kept.append(made)
+            found = self.plans[kind][api_key][api_version] = <PyObject*>made
+        return None if found == Py_None else <CapturePlan>found
+
+    cdef int body(self, CapturePlan plan, const unsigned char* q, Py_ssize_t size) except -1:
+        """Decode a body to its end: its JSON, error codes and topic ids are with the rows then."""
+        cdef RowWriter rows = self.rows
+        cdef Reader r
+        cdef Json j
+        cdef Scan scan
+        restart(&rows.body)
+        restart(&rows.ids)
+        if rows.codes:
+            rows.codes = []
+        if plan.engine is None:
+            return 0
+        r.begin = r.p = q
+        r.end = q + size
+        r.view = NULL
+        r.texts = NULL
+        scan.codes, scan.ids, scan.raw_ids = <PyObject*>rows.codes, NULL, &rows.ids
+        scan.invalid_utf8 = scan.is_partial = False
+        _open_json(&j, self.mask, False)
+        j.scan = &scan
+        if json_struct(plan.engine.root, &r, &j, False, &rows.body) < 0:
+            return _forget()
+        return r.p == r.end and not scan.is_partial and not (rows.has_bodies and scan.invalid_utf8)
+
+    cdef bint must_decode(self, PyObject* guard) noexcept:
+        """`TokenGuard.must_decode`."""
+        cdef Slots* s = &self.slots
+        return (
+            slot(guard, s.may_have_tokens) != Py_False
+            or slot(guard, s.unsettled) != Py_False
+            or slot(guard, s.has_sasl) != Py_False
+            or slot(guard, s.proven) != Py_True
+        )
+
+    cdef int frame(
+        self, Side* x, const unsigned char* q, Py_ssize_t size, int64_t offset, int64_t ts
+    ) except -1:
+        """Take a whole frame, its size in front: `Connection.frame`."""
+        cdef Slots* s = &self.slots
+        cdef PyObject* early = slot(x.exchange, s.early)
+        cdef PyObject* framer = slot(x.other, s.framer)
+        cdef int64_t client = 0
+        if slot(x.connection, s.foreign) != Py_None:
+            return 0
+        if not number_in(slot(x.endpoints, s.client), &client):
+            return 0
+        if not is_a(early, s.early_class) or PyObject_Size(slot(early, s.waiting)) != 0:
+            return 0
+        if not is_a(slot(x.exchange, s.guard), s.guard_class):
+            return 0
+        if not is_a(slot(x.exchange, s.sasl), s.sasl_class):
+            return 0
+        if slot(slot(x.exchange, s.sasl), s.raw_tokens) != Py_False:
+            return 0
+        if not is_a(slot(x.exchange, s.pending), s.table_class):
+            return 0
+        self.rows.follow_names(slot(self.names, s.changes))
+        if client != x.side:
+            return self.response(x, q, size, offset, ts)
+        # Its response may be what the other stream is searched for.
+        if slot(framer, s.synced) != Py_True and not is_empty_buffer(slot(framer, s.buffer)):
+            return 0
+        return self.request(x, q, size, offset, ts)
+
+    cdef int request(
+        self, Side* x, const unsigned char* q, Py_ssize_t size, int64_t offset, int64_t ts
+    ) except -1:
+        cdef Slots* s = &self.slots
+        cdef PyObject* guard = slot(x.exchange, s.guard)
+        cdef const unsigned char* p = q + 14
+        cdef const unsigned char* end = q + size
+        cdef int length
+        cdef int64_t correlation_id
+        cdef CapturePlan plan
+        cdef Row row
+        cdef bint expects = True
+        if size < 14:
+            return 0
+        row.api_key, row.api_version = <int16_t>be16(q + 4), <int16_t>be16(q + 6)
+        plan = self.plan(REQUEST, row.api_key, row.api_version)
+        if plan is None:
+            return 0
+        correlation_id = <int32_t>be32(q + 8)
+        length = <int16_t>be16(q + 12)
+        if length < -1 or length > end - p:
+            return 0
+        client_id = self.client_id(x, p, length)
+        if client_id is None and length >= 0:
+            return 0
+        p += max(length, 0)
+        if plan.flexible:
+            if p >= end or p[0]:
+                return 0
+            p += 1
+        if plan.reads or self.must_decode(guard):
+            if self.body(plan, p, end - p) <= 0:
+                return 0
+            if row.api_key == PRODUCE and plan.reads:
+                expects = has_acks(plan.engine.root, p, end)
+        if plan.software:
+            # Of all connections the first request or two: its value is worth its time.
+            value, _ = plan.engine.read(<bytes>(<const char*>p)[: end - p], 0)
+            (<object>x.exchange)._read_software(value)
+        row.is_response, row.is_read = False, plan.reads
+        row.client_id = <PyObject*>client_id
+        row.ts, row.offset, row.latency, row.size = ts, offset, -1, size
+        row.correlation_id = correlation_id
+        if self.rows.row(s, x, &row, plan) <= 0:
+            return 0
+        if length >= 0:
+            fill(x.exchange, s.client_id, held(<PyObject*>client_id))
+        fill(guard, s.proven, held(Py_True))
+        if plan.ends_login:
+            fill(guard, s.unsettled, held(Py_False))
+        if expects:
+            self.expect(slot(x.exchange, s.pending), &row)
+        fill(x.exchange, s.kafka_seen, held(Py_True))
+        return 1
+
+    cdef object client_id(self, Side* x, const unsigned char* p, int length):
+        """The client id of a header; None for null, and for one that is not UTF-8."""
+        cdef PyObject* known = slot(x.exchange, self.slots.client_id)
+        cdef PyObject* made
+        if length < 0:
+            return None
+        if (
+            known != NULL
+            and PyUnicode_CheckExact(known)
+            and PyUnicode_IS_COMPACT_ASCII(known)
+            and PyUnicode_GET_LENGTH(known) == length
+            and memcmp(PyUnicode_DATA(known), p, length) == 0
+        ):
+            return <object>known
+        made = PyUnicode_DecodeUTF8(<const char*>p, length, NULL)
+        if made == NULL:
+            _forget()
+            return None
+        text = <object>made
+        Py_DECREF(made)
+        return text
+
+    cdef int expect(self, PyObject* table, Row* row) except -1:
+        """`RequestTable.expect` of a new `PendingRequest`."""
+        cdef Slots* s = &self.slots
+        cdef PyObject* made = kap_new(s.request_class)
+        cdef PyObject* by_id = slot(table, s.by_id)
+        cdef PyObject* holes = slot(table, s.holes)
+        cdef int64_t last = 0, most = 0
+        cdef object key = row.correlation_id
+        if made == NULL:
+            return _raise_set()
+        request = <object>made
+        Py_DECREF(made)
+        fill(made, s.request_client_id, held(row.client_id))
+        fill(made, s.enclosed, held(Py_None))
+        fill(made, s.frame, held(Py_None))
+        fill(made, s.frames, held(Py_None))
+        fill_number(made, s.request_api_key, row.api_key)
+        fill_number(made, s.request_api_version, row.api_version)
+        fill_number(made, s.request_ts, row.ts)
+        fill_number(made, s.count, 1)
+        waiting = <dict>by_id
+        number_in(slot(table, s.max_ids), &most)
+        if key in waiting or len(waiting) >= most or not is_a(holes, s.holes_class):
+            (<object>table).expect(key, request)
+            return 0
+        if number_in(slot(holes, s.last_id), &last) and last == row.correlation_id:
+            fill(holes, s.ids_repeat, held(Py_True))
+        fill(holes, s.last_id, held(<PyObject*>key))
+        fill(holes, s.last_ts, held(slot(made, s.request_ts)))
+        waiting[key] = [request]
+        return 0
+
+    cdef int response(
+        self, Side* x, const unsigned char* q, Py_ssize_t size, int64_t offset, int64_t ts
+    ) except -1:
+        cdef Slots* s = &self.slots
+        cdef PyObject* table = slot(x.exchange, s.pending)
+        cdef PyObject* holes = slot(table, s.holes)
+        cdef PyObject* asked
+        cdef const unsigned char* p = q + 8
+        cdef const unsigned char* end = q + size
+        cdef int64_t api_key = 0, api_version = 0, asked_ts = 0, count = 0
+        cdef CapturePlan plan
+        cdef Row row
+        cdef list same_id
+        cdef object key
+        if size < 8 or not is_a(holes, s.holes_class):
+            return 0
+        if slot(holes, s.ids_repeat) != Py_False and slot(holes, s.hole_seen) != Py_False:
+            return 0
+        row.correlation_id = <int32_t>be32(q + 4)
+        key = row.correlation_id
+        waiting = <dict>slot(table, s.by_id)
+        found = waiting.get(key)
+        if type(found) is not list or not found:
+            return 0
+        same_id = <list>found
+        request = same_id[0]
+        asked = <PyObject*>request
+        if (
+            not is_a(asked, s.request_class)
+            or slot(asked, s.enclosed) != Py_None
+            or slot(asked, s.frame) != Py_None
+            or slot(asked, s.frames) != Py_None
+            or not number_in(slot(asked, s.count), &count)
+            or count != 1
+            or not number_in(slot(asked, s.request_api_key), &api_key)
+            or not number_in(slot(asked, s.request_api_version), &api_version)
+            or not number_in(slot(asked, s.request_ts), &asked_ts)
+        ):
+            return 0
+        plan = self.plan(RESPONSE, api_key, api_version)
+        if plan is None:
+            return 0
+        row.latency = -1
+        if asked_ts and ts:
+            row.latency = ts - asked_ts
+            if row.latency < 0:
+                return 0
+        if plan.flexible:
+            if p >= end or p[0]:
+                return 0
+            p += 1
+        if plan.falls_back and (end - p < 2 or be16(p) == UNSUPPORTED_VERSION):
+            return 0
+        if plan.reads or self.must_decode(slot(x.exchange, s.guard)):
+            if self.body(plan, p, end - p) <= 0:
+                return 0
+            if plan.names and plan.reads and not self.rows.knows_all_topics():
+                return 0  # there are names to be learned
+        row.is_response, row.is_read = True, plan.reads
+        row.api_key, row.api_version = <int>api_key, <int>api_version
+        row.client_id = slot(asked, s.request_client_id)
+        row.ts, row.offset, row.size = ts, offset, size
+        if self.rows.row(s, x, &row, plan) <= 0:
+            return 0
+        if len(same_id) == 1:
+            del waiting[key]
+        else:
+            del same_id[0]
+        fill(x.exchange, s.kafka_seen, held(Py_True))
+        return 1
+
+    cdef bint names_topics(self, Side* x, const unsigned char* q, Py_ssize_t size) except -1:
+        """Whether one of several frames may have names, which those before it in its packet get."""
+        cdef Slots* s = &self.slots
+        cdef PyObject* table = slot(x.exchange, s.pending)
+        cdef const unsigned char* end = q + size
+        cdef int64_t length, api_key = 0
+        if not self.rows.has_bodies or not is_a(table, s.table_class):
+            return False
+        waiting = <dict>slot(table, s.by_id)
+        while end - q >= 8:
+            length = be32(q)
+            for request in waiting.get(<int32_t>be32(q + 4), ()):
+                if not is_a(<PyObject*>request, s.request_class):
+                    return True
+                if not number_in(slot(<PyObject*>request, s.request_api_key), &api_key):
+                    return True
+                if not 0 <= api_key < KEYS or self.naming[api_key]:
+                    return True
+            if length > end - q - 4:
+                break
+            q += 4 + length
+        return False
+
+
+cdef inline void restart(Writer* w) noexcept:
+    """Begin anew in the memory that is there, unless it is a lot."""
+    if w.end - w.begin > LARGEST_KEPT:
+        drop_writer(w)
+        open_writer(w, w.guess)
+    w.p = w.begin
+
+
+cdef enum:
+    LARGEST_KEPT = 1 << 22
+
+
+cdef inline bint is_empty_buffer(PyObject* buffer) noexcept:
+    return buffer != NULL and PyByteArray_Check(buffer) and PyByteArray_GET_SIZE(buffer) == 0
+
+
+cdef bint has_acks(Shape* root, const unsigned char* q, const unsigned char* end) noexcept:
+    """Whether the body of a Produce, which has decoded, asks for a response."""
+    cdef Reader r
+    cdef int64_t length
+    cdef int i
+    r.begin = r.p = q
+    r.end = end
+    for i in range(root.count):
+        if root.fields[i].node == NULL or root.fields[i].tag >= 0:
+            continue
+        if root.fields[i].node.kind == INT16:
+            return be16(r.p) != 0  # acks is the first of them, behind the transactional id
+        if root.fields[i].node.kind != STRING:
+            return True
+        length = read_length(root.fields[i].node, &r)
+        r.p += max(length, 0)
+    return True

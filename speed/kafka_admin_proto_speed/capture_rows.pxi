@@ -1,0 +1,424 @@
+# Frames → rows: a line of JSON, or of tab-separated values, with the columns that it was made for.
+
+cdef enum:
+    MOST_COLUMNS = 40
+    MOST_TOPICS = 20_000  # names of topics that are kept as text
+
+cdef enum:  # columns, in the order of _COLUMNS
+    CAPTURE
+    CONNECTION
+    DIRECTION
+    TS
+    CLIENT
+    SERVER
+    STREAM_OFFSET
+    SIZE
+    API_KEY
+    API
+    API_VERSION
+    CORRELATION_ID
+    CLIENT_ID
+    PRINCIPAL
+    LATENCY
+    ERROR_CODES
+    BODY
+    PROBLEM
+    RAW
+    TOPIC_NAMES_
+    CLIENT_SOFTWARE
+    FORWARDED
+    LINE
+    NUMBER
+    TIME
+
+_COLUMNS = [
+    "capture", "connection", "direction", "ts", "client", "server", "stream_offset", "size",
+    "api_key", "api", "api_version", "correlation_id", "client_id", "principal", "latency_us",
+    "error_codes", "body", "problem", "raw", "topic_names", "client_software", "forwarded", "line",
+    "number", "time",
+]
+
+# What a row has beside the state of its connection.
+
+cdef struct Row:
+    bint is_response
+    bint is_read  # the body is: its error codes are known
+    PyObject* client_id  # borrowed
+    int64_t ts
+    int64_t offset
+    int64_t latency  # -1 where there is none
+    Py_ssize_t size
+    int api_key
+    int api_version
+    int64_t correlation_id
+
+
+cdef class CapturePlan:
+    """How one message is read and shown at one version.
+
+    ``flexible``: its header has tags. ``reads``: its body is decoded for its frame, in any
+    connection. ``names``: it has names of topics, ``software`` that of the client, ``falls_back``:
+    it may be of version 0. ``ends_login``: no client sends it before it has logged in.
+    """
+
+    cdef str api
+    cdef str dialect
+    cdef Engine engine
+    cdef bint flexible
+    cdef bint reads
+    cdef bint names
+    cdef bint software
+    cdef bint falls_back
+    cdef bint ends_login
+
+    def __init__(
+        self, str api not None, str dialect not None, Engine engine, *, bint flexible, bint reads,
+        bint names, bint software, bint falls_back, bint ends_login
+    ):
+        self.api, self.dialect, self.engine = api, dialect, engine
+        self.flexible, self.reads, self.names = flexible, reads, names
+        self.software, self.falls_back, self.ends_login = software, falls_back, ends_login
+
+    @property
+    def is_plain(self):
+        """Whether the engine can show the body without values."""
+        return self.engine is not None and self.engine.nodes.in_json_order
+
+
+cdef class _Topic:
+    """A topic id with its name, as JSON; None where it has none."""
+
+    cdef bytes text
+    cdef int64_t shown  # which of all `topic_names` it was last put into
+
+
+cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
+    """Whether JSON is of characters that a terminal prints: of ASCII it has but one other."""
+    cdef uint64_t word
+    while size >= 8:
+        memcpy(&word, q, 8)
+        # One more than 0x7F has the upper bit, as all beyond it have.
+        if (word | (word + <uint64_t>0x0101010101010101)) & <uint64_t>0x8080808080808080:
+            return False
+        q += 8
+        size -= 8
+    while size > 0:
+        if q[0] >= 127:
+            return False
+        q += 1
+        size -= 1
+    return True
+
+
+cdef class RowWriter:
+    """Writes the rows of frames.
+
+    ``form`` is "jsonl" or "tsv". ``options`` has the functions for what is rare, see
+    `kafka_admin_proto.capture.plain_rows`. Raises ValueError for columns that it does not know.
+    """
+
+    cdef bint is_tsv
+    cdef bint has_bodies
+    cdef int count
+    cdef int columns[MOST_COLUMNS]
+    cdef bytes keys
+    cdef Py_ssize_t key_ends[MOST_COLUMNS]
+    cdef object options
+    cdef Writer lines
+    cdef Py_ssize_t guess
+    cdef Writer body  # the JSON of the frame's body
+    cdef Writer ids  # the topic ids in it
+    cdef list codes  # the error codes in it
+    cdef dict topics
+    cdef PyObject* changes  # of the index of names that ``topics`` is of
+    cdef int64_t named  # how many rows were given names
+    cdef int64_t number  # of the last row
+    cdef int64_t second
+    cdef bytes second_text
+
+    def __cinit__(self, options, form, columns, bint has_bodies):
+        if form not in ("jsonl", "tsv") or len(columns) > MOST_COLUMNS:
+            raise ValueError(f"rows as {form} with {len(columns)} columns")
+        self.is_tsv = form == "tsv"
+        self.has_bodies = has_bodies
+        self.options = options
+        self.count = len(columns)
+        self.keys = b""
+        for i, name in enumerate(columns):
+            self.columns[i] = _COLUMNS.index(name)
+            if self.is_tsv:
+                self.keys += b"\t" if i else b""
+            else:
+                self.keys += (b"," if i else b"{") + _json_text(name) + b":"
+            self.key_ends[i] = len(self.keys)
+        open_writer(&self.lines, &self.guess)
+        open_writer(&self.body, NULL)
+        open_writer(&self.ids, NULL)
+        self.codes = []
+        self.topics = {}
+        self.second = -1
+
+    def __dealloc__(self):
+        drop_writer(&self.lines)
+        drop_writer(&self.body)
+        drop_writer(&self.ids)
+        Py_XDECREF(self.changes)
+
+    cdef int flush(self) except -1:
+        """Hand the lines over."""
+        cdef PyObject* made
+        if self.lines.p == self.lines.begin:
+            return 0
+        made = written(&self.lines)
+        open_writer(&self.lines, &self.guess)
+        if made == NULL:
+            return _raise_set()
+        lines = <object>made
+        Py_DECREF(made)
+        self.options.write(lines)
+        return 0
+
+    cdef int row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
+        """Write a row: 1, or 0 for one that plain Python has to write, and nothing is written."""
+        cdef Writer* w = &self.lines
+        cdef Py_ssize_t start = w.p - w.begin
+        cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
+        cdef Py_ssize_t before = 0
+        cdef int i, done
+        for i in range(self.count):
+            if put(w, keys + before, self.key_ends[i] - before) < 0:
+                return _raise_set()
+            before = self.key_ends[i]
+            done = self.cell(self.columns[i], s, x, row, plan)
+            if done <= 0:
+                w.p = w.begin + start
+                return done
+        if (put(w, b"\n", 1) if self.is_tsv else put(w, b"}\n", 2)) < 0:
+            return _raise_set()
+        if not self.is_tsv and self.make_safe(start, w.p - w.begin - 1) < 0:
+            return -1
+        self.number += 1
+        return 1
+
+    cdef int cell(self, int column, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
+        cdef Writer* w = &self.lines
+        cdef Py_ssize_t size
+        if column == CAPTURE:
+            return self.text(slot(x.endpoints, s.capture))
+        elif column == CONNECTION:
+            return self.text(slot(x.endpoints, s.name))
+        elif column == DIRECTION:
+            return self.ascii(b"response" if row.is_response else b"request", 7 + row.is_response)
+        elif column == TS:
+            return self.integer(row.ts) if row.ts else self.null()
+        elif column == CLIENT:
+            return self.text(slot(x.endpoints, s.client_text))
+        elif column == SERVER:
+            return self.text(slot(x.endpoints, s.server_text))
+        elif column == STREAM_OFFSET:
+            return self.integer(row.offset)
+        elif column == SIZE:
+            return self.integer(row.size)
+        elif column == API_KEY:
+            return self.integer(row.api_key)
+        elif column == API:
+            return self.text(<PyObject*>plan.api)
+        elif column == API_VERSION:
+            return self.integer(row.api_version)
+        elif column == CORRELATION_ID:
+            return self.integer(row.correlation_id)
+        elif column == CLIENT_ID:
+            return self.text(row.client_id)
+        elif column == PRINCIPAL:
+            return self.text(slot(slot(x.exchange, s.sasl), s.principal))
+        elif column == LATENCY:
+            return self.null() if row.latency < 0 else self.integer(row.latency)
+        elif column == ERROR_CODES:
+            if not row.is_read:
+                return self.null()
+            if self.codes:
+                return self.error_codes(plan)
+            return self.json(b"[]", 2)
+        elif column == BODY:
+            if not self.has_bodies:
+                return self.null()
+            size = self.body.p - self.body.begin
+            return self.json(<const char*>self.body.begin, size)
+        elif column == TOPIC_NAMES_:
+            if not self.has_bodies or self.ids.p == self.ids.begin:
+                return self.null()
+            return self.topic_names()
+        elif column == CLIENT_SOFTWARE:
+            return self.text(slot(x.exchange, s.software))
+        elif column == FORWARDED:
+            return self.json(b"false", 5)
+        elif column == NUMBER:
+            return self.integer(self.number + 1)
+        elif column == TIME:
+            return self.time(row.ts) if row.ts else self.null()
+        return self.null()  # of a plain frame: no problem, no raw bytes, no line of a dump
+
+    cdef inline int null(self) except -1:
+        if not self.is_tsv and put(&self.lines, b"null", 4) < 0:
+            return _raise_set()
+        return 1
+
+    cdef inline int integer(self, int64_t number) except -1:
+        return _raise_set() if put_int(&self.lines, number) < 0 else 1
+
+    cdef inline int ascii(self, const char* text, Py_ssize_t size) except -1:
+        """A text without characters that have to be escaped."""
+        cdef Writer* w = &self.lines
+        if need(w, size + 2) < 0:
+            return _raise_set()
+        if not self.is_tsv:
+            w.p[0] = 34
+            w.p += 1
+        memcpy(w.p, text, size)
+        w.p += size
+        if not self.is_tsv:
+            w.p[0] = 34
+            w.p += 1
+        return 1
+
+    cdef int json(self, const char* text, Py_ssize_t size) except -1:
+        cdef Writer* w = &self.lines
+        cdef Py_ssize_t start = w.p - w.begin
+        if put(w, text, size) < 0:
+            return _raise_set()
+        return self.make_safe(start, w.p - w.begin) if self.is_tsv else 1
+
+    cdef int make_safe(self, Py_ssize_t start, Py_ssize_t end) except -1:
+        """Let JSON, the last that was written, be safe on a terminal."""
+        cdef Writer* w = &self.lines
+        cdef Py_ssize_t rest = w.p - w.begin - end
+        if is_safe(w.begin + start, end - start):
+            return 1
+        # It is nearly as long: the line end, if there is one, comes again behind it.
+        shown = self.options.printable(<bytes>(<char*>w.begin)[start:end])
+        w.p = w.begin + start
+        if put(w, PyBytes_AS_STRING(<PyObject*>shown), len(<bytes>shown)) < 0:
+            return _raise_set()
+        if rest and put(w, b"\n", 1) < 0:
+            return _raise_set()
+        return 1
+
+    cdef int text(self, PyObject* text) except -1:
+        """A text or None; 0 for one that is not UTF-8."""
+        cdef Writer* w = &self.lines
+        cdef const unsigned char* q
+        cdef Py_ssize_t size, i
+        cdef PyObject* data
+        if text == Py_None:
+            return self.null()
+        if text == NULL or not PyUnicode_CheckExact(text):
+            return 0
+        if not PyUnicode_IS_COMPACT_ASCII(text):
+            data = PyUnicode_AsEncodedString(text, b"utf-8", b"strict")
+            if data == NULL:
+                return _forget()
+            q = <const unsigned char*>PyBytes_AS_STRING(data)
+            i = 0 if self.is_tsv else put_utf8(w, q, PyBytes_GET_SIZE(data))
+            Py_DECREF(data)
+            if i < 0:
+                return _raise_set()
+            return self.odd_text(text) if self.is_tsv else 1
+        q = <const unsigned char*>PyUnicode_DATA(text)
+        size = PyUnicode_GET_LENGTH(text)
+        if self.is_tsv:
+            for i in range(size):
+                if not is_plain(q[i]) or q[i] == 127:
+                    return self.odd_text(text)
+            return self.ascii(<const char*>q, size)
+        return _raise_set() if put_utf8(w, q, size) < 0 else 1
+
+    cdef int odd_text(self, PyObject* text) except -1:
+        """A cell of a text that has characters to be escaped."""
+        shown = self.options.text_cell(<object>text).encode()
+        if put(&self.lines, PyBytes_AS_STRING(<PyObject*>shown), len(<bytes>shown)) < 0:
+            return _raise_set()
+        return 1
+
+    cdef int error_codes(self, CapturePlan plan) except -1:
+        names = self.options.error_names(plan.dialect, sorted(set(self.codes)))
+        return self.json(PyBytes_AS_STRING(<PyObject*>names), len(<bytes>names))
+
+    cdef int time(self, int64_t ts) except -1:
+        """A time as text; 0 for one that no calendar has."""
+        cdef char text[32]
+        cdef int64_t second = ts // 1_000_000
+        cdef int64_t fraction = ts % 1_000_000
+        cdef Py_ssize_t size
+        cdef int i
+        if ts < 0:
+            return 0
+        if second != self.second:
+            found = self.options.second(second)
+            if found is None or len(<bytes>found) > 20:
+                return 0
+            self.second, self.second_text = second, found
+        size = len(self.second_text)
+        memcpy(text, PyBytes_AS_STRING(<PyObject*>self.second_text), size)
+        text[size] = 46  # .
+        for i in range(6):
+            text[size + 6 - i] = <char>(48 + fraction % 10)
+            fraction //= 10
+        text[size + 7] = 90  # Z
+        return self.ascii(text, size + 8)
+
+    # Names of topics --------------------------------------------------------------------------
+
+    cdef _Topic topic(self, const unsigned char* raw):
+        """A topic id and its name."""
+        cdef _Topic found
+        key = <bytes>(<const char*>raw)[:16]
+        known = self.topics.get(key)
+        if known is None:
+            found = _Topic()
+            found.text = self.options.topic(key)
+            if len(self.topics) >= MOST_TOPICS:
+                self.topics.clear()
+            self.topics[key] = found
+            return found
+        return <_Topic>known
+
+    cdef int follow_names(self, PyObject* changes) except -1:
+        """Forget the names if others were given since."""
+        if changes != self.changes:
+            self.topics.clear()
+            Py_XDECREF(self.changes)
+            self.changes = held(changes)
+        return 0
+
+    cdef bint knows_all_topics(self) except -1:
+        """Whether all topic ids in the body have names."""
+        cdef const unsigned char* q = self.ids.begin
+        while q < self.ids.p:
+            if self.topic(q).text is None:
+                return False
+            q += 16
+        return True
+
+    cdef int topic_names(self) except -1:
+        """The names that are known of the topic ids in the body, each once."""
+        cdef Writer* w = &self.lines
+        cdef Py_ssize_t start = w.p - w.begin
+        cdef const unsigned char* q = self.ids.begin
+        cdef _Topic found
+        self.named += 1
+        if put(w, b"{", 1) < 0:
+            return _raise_set()
+        while q < self.ids.p:
+            found = self.topic(q)
+            q += 16
+            if found.text is None or found.shown == self.named:
+                continue
+            found.shown = self.named
+            if put(w, PyBytes_AS_STRING(<PyObject*>found.text), len(found.text)) < 0:
+                return _raise_set()
+        if w.p - w.begin == start + 1:
+            w.p = w.begin + start
+            return self.null()
+        if close_with(w, 125) < 0:
+            return _raise_set()
+        return self.make_safe(start, w.p - w.begin) if self.is_tsv else 1

@@ -1,0 +1,58 @@
+"""The rows of captures as `kap decode` writes them, by plain Python or with the engine's reader."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from io import BytesIO, TextIOWrapper
+from typing import Any, NamedTuple
+
+from kafka_admin_proto.capture.captures import CaptureDecoder
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.cli.captures import decode
+from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
+
+#: A file of a capture: its name and its bytes.
+File = tuple[str, bytes]
+
+
+class Rows(NamedTuple):
+    """What was written, how many rows there are, and how many of them the engine wrote."""
+
+    text: bytes
+    frames: int
+    plain: int
+
+
+def rows(
+    files: Sequence[File], engine: Any, *, output: str = "jsonl", mask: bool = True,
+    body: bool = True, limit: int = 1 << 20,
+) -> Rows:  # fmt: skip
+    """The rows of one capture in these files; ``engine`` None: by plain Python."""
+    stdout = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
+    plain: list[int] = []
+    with contextlib.redirect_stdout(stdout):
+        sink = decode.row_sink(output, mask=mask, body=body)
+        assert sink is not None
+        write = sink.write
+
+        def counted(lines: bytes) -> None:
+            plain.append(lines.count(b"\n"))
+            write(lines)
+
+        sink.write = counted
+        options = DecodeOptions(limit=limit, bodies=None if body else ())
+        decoder = CaptureDecoder(options, None if engine is None else sink, engine)
+
+        def frames() -> Iterator[DecodedFrame]:
+            for name, data in files:
+                yield from decoder.read(BytesIO(data), name)
+            yield from decoder.finish()
+
+        shown = FilteredFrames(frames(), Filter(), None, mask=mask)
+        sink.frames = shown
+        flags = {"mask": mask, "raw": False, "body": body, "records": False}
+        decode._WRITERS[output](shown, flags)
+        stdout.flush()
+        return Rows(stdout.buffer.getvalue(), shown.count, sum(plain))

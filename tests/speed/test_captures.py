@@ -1,0 +1,184 @@
+"""The rows that the engine writes of captures are those that plain Python writes."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_admin_proto import codec
+from kafka_admin_proto.capture.record import RECORD_KEYS
+from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.protocol import frame, write_request, write_response
+from kafka_admin_proto.schema.catalog import catalog
+from tests.capture.credentials import LOGINS, Leaks
+from tests.capture.packets import (
+    KINDS,
+    conversation,
+    duplicated,
+    pcap,
+    pcapng,
+    resegmented,
+    shuffled,
+    simple_pcapng,
+)
+from tests.fuzz.seeds import filled
+from tests.helpers.profile import EXHAUSTIVE, SEED
+from tests.speed import damaged
+from tests.speed.compiled import speed
+from tests.speed.rows import File, Rows, rows
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = sorted(ROOT.joinpath("samples").glob("*.pcap.gz"))
+KEPT = sorted(ROOT.joinpath("tools", "traffic", "kept").glob("*.pcap.xz"))
+#: Outputs, and whether they have bodies.
+FORMS = [("jsonl", True), ("jsonl", False), ("tsv", True), ("tsv", False)]
+DAMAGED = 2000 if EXHAUSTIVE else 60
+
+Turn = tuple[bool, bytes]
+
+
+@cache
+def content(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else lzma.decompress(data)
+
+
+def check(files: list[File], **options: Any) -> Rows:
+    """The rows of a capture, which are the same with the engine and without."""
+    found, expected = rows(files, speed(), **options), rows(files, None, **options)
+    assert found.frames == expected.frames
+    if found.text != expected.text:
+        for ours, theirs in zip(found.text.splitlines(), expected.text.splitlines(), strict=True):
+            assert ours == theirs
+    assert found.text == expected.text
+    return found
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize(("output", "body"), FORMS)
+@pytest.mark.parametrize("mask", [True, False])
+def test_samples(path: Path, output: str, body: bool, mask: bool) -> None:
+    found = check([(path.name, content(path))], output=output, body=body, mask=mask)
+    assert found.plain > 0.75 * found.frames
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
+def test_captures_of_real_brokers(path: Path) -> None:
+    for output, body in FORMS:
+        found = check([(path.name, content(path))], output=output, body=body)
+        assert found.plain > 0.5 * found.frames or path.name.startswith("other")
+
+
+def test_columns_are_those_of_the_record() -> None:
+    writer = speed().RowWriter
+    assert writer(None, "jsonl", [*RECORD_KEYS, "number", "time"], True)
+    with pytest.raises(ValueError, match="elsewhere"):
+        writer(None, "jsonl", [*RECORD_KEYS, "elsewhere"], True)
+
+
+@cache
+def each_api() -> list[tuple[str, list[Turn]]]:
+    """A request and a response of each api and version: with values in all fields, and without."""
+    found = []
+    for name in catalog().names():
+        entry = catalog().entry(name)
+        if entry.type != "request" or entry.api_key is None:
+            continue
+        answer = catalog().name_of(entry.api_key, "response")
+        turns: list[Turn] = []
+        for version in entry.versions:
+            try:
+                asks, answers = codec(name, version), codec(answer or "", version)
+            except UnsupportedVersionError:
+                continue
+            for number in (version * 2, version * 2 + 1):
+                is_full = number % 2
+                request = filled(asks.grammar) if is_full else asks.value_class()
+                response = filled(answers.grammar) if is_full else answers.value_class()
+                turns.append((True, frame(write_request(request, version, number, "me"))))
+                turns.append((False, frame(write_response(response, version, number))))
+        found.append((name, turns))
+    return found
+
+
+def test_every_message() -> None:
+    plain = 0
+    for name, turns in each_api():
+        for output in ("jsonl", "tsv"):
+            found = check([(name, pcap(conversation(turns)))], output=output)
+            plain += found.plain > 0
+    assert plain > 120
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_packet(kind: str) -> None:
+    turns = [turn for name, made in each_api() if name.startswith("Create") for turn in made]
+    packets = conversation(turns)
+    for data in (
+        pcap(packets, kind),
+        pcap(packets, kind, order=">", nano=True),
+        pcap(packets, kind, snap=120),
+        pcapng(packets, kind),
+        pcapng(packets, kind, order=">", resolution=9),
+        pcapng(packets, kind, resolution=0x94),
+    ):
+        check([("a", data)])
+    check([("a", simple_pcapng(packets))])
+    assert check([("a", pcap(packets, kind))]).plain or "options" in kind or "extension" in kind
+
+
+def test_segments_of_all_sizes_and_orders() -> None:
+    dice = random.Random(SEED)
+    turns = [turn for name, made in each_api() if name.startswith("Desc") for turn in made]
+    for _ in range(3):
+        for size in (3, 40, 1448, 60000):
+            packets = conversation(turns, size=size, handshake=dice.random() < 0.7)
+            for changed in (
+                packets, resegmented(packets, dice), duplicated(packets, dice),
+                shuffled(packets, dice, 4),
+            ):  # fmt: skip
+                check([("a", pcap(changed))])
+
+
+@pytest.mark.parametrize("login", LOGINS, ids=lambda login: login.name)
+def test_logins(login: Any) -> None:
+    leaks = Leaks(login.secrets)
+    for output, body in FORMS:
+        found = check([("a", pcap(login.packets))], output=output, body=body)
+        assert not leaks(found.text.decode())
+    check([("a", pcap(login.packets))], mask=False)
+
+
+def all_packets() -> list[list[damaged.Captured]]:
+    made = [damaged.packets(content(path)) for path in SAMPLES]
+    made += [damaged.packets(pcap(each.packets)) for each in LOGINS]
+    if EXHAUSTIVE:
+        made += [damaged.packets(content(path)) for path in KEPT]
+    return made
+
+
+def test_damaged_captures() -> None:
+    """Few here, many with `make explore`."""
+    dice, sources = random.Random(SEED), all_packets()
+    plain = count = 0
+    for number in range(DAMAGED):
+        packets = damaged.damaged(damaged.some(dice.choice(sources), dice, 300), dice)
+        output, body = dice.choice(FORMS)
+        try:
+            found = check(
+                damaged.files(packets, dice), output=output, body=body,
+                mask=dice.random() < 0.8, limit=dice.choice([1 << 20, 1 << 27, 3000]),
+            )  # fmt: skip
+        except Exception as error:
+            error.add_note(f"damaged capture {number}")
+            raise
+        plain += found.plain
+        count += found.frames
+    assert plain > count // 5
