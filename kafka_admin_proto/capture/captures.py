@@ -134,7 +134,9 @@ class CaptureDecoder:
         #: Takes the plain packets, where there is a sink for their rows.
         self._plain: PlainRows | None = None
         if sink is not None and engine is not None and not options.keep_requests:
-            self._plain = PlainRows(options, sink, self._names, self._table, self._out, engine)
+            self._plain = PlainRows(
+                options, sink, self._names, self._table, self._out, self._ended, engine
+            )
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""

@@ -10,7 +10,9 @@ The row is that of `frame_record`, with the same keys in the same order; tests c
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
@@ -96,7 +98,11 @@ class RowSink(msgspec.Struct, kw_only=True):
 
 
 class PlainRows:
-    """Takes the plain packets of a capture, beside the decoder with that ``table`` and ``out``."""
+    """Takes the plain packets of a capture, beside a `CaptureDecoder`.
+
+    ``table``, ``out`` and ``ended`` are the decoder's: its conversations, the frames that it has
+    yet to return, and the conversations whose connections have ended.
+    """
 
     def __init__(
         self,
@@ -105,6 +111,7 @@ class PlainRows:
         names: TopicNameIndex,
         table: dict[bytes, tuple[Conversation, int]],
         out: list[DecodedFrame],
+        ended: deque[tuple[int, bytes, Conversation]],
         engine: Any = compiled,
     ) -> None:
         self._engine = engine
@@ -123,7 +130,9 @@ class PlainRows:
             NAMING_API_KEYS | {api_keys.ENVELOPE},
             sink.mask,
         )
-        self._reader = engine.CaptureReader(LINK_HEADERS, BARE_LINK_HEADERS, table, out, frames)
+        self._reader = engine.CaptureReader(
+            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, frames
+        )
 
     def take(self, source: BufferedSource, capture: str, ordinal: int, until: int) -> int:
         """Take the plain packets that follow in the buffer, as far as all of them are plain.
@@ -182,6 +191,8 @@ class PlainRows:
 
     def _engine_of(self, codec: Codec[Any]) -> Any:
         """The engine for a message; None where it has no nodes for it."""
+        if codec.engine is not None:
+            return codec.engine
         node = codec.grammar.node()
         try:
             return None if node is None else self._engine.Engine(node)
@@ -198,12 +209,15 @@ class PlainRows:
         texts = (topic_id_to_text(topic_id), replace_invalid_utf8(found[0]))
         return b"%b:%b," % tuple(map(msgspec.json.encode, texts))
 
-    def error_names(self, dialect: str, codes: Sequence[int]) -> bytes:
-        """The names of error codes as a JSON array."""
-        return msgspec.json.encode(
-            [error_name(code, dialect=dialect) or str(code) for code in codes]
-        )
+    def error_names(self, dialect: str, codes: list[int]) -> bytes:
+        """The names of the distinct error codes as a JSON array."""
+        return _error_names(dialect, tuple(sorted(set(codes))))
 
     def printable(self, text: bytes) -> bytes:
         """JSON that is safe on a terminal."""
         return printable_json(text.decode()).encode()
+
+
+@lru_cache(maxsize=256)
+def _error_names(dialect: str, codes: Sequence[int]) -> bytes:
+    return msgspec.json.encode([error_name(code, dialect=dialect) or str(code) for code in codes])

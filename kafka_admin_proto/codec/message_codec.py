@@ -63,15 +63,16 @@ class Codec(Generic[M]):
         )
         self._entity_fields: dict[str, tuple[EntityField, ...]] = {}
         self._to_json: dict[JsonOptions, Callable[[M], dict[str, Any]]] = {}
-        self._engine: Engine | None = compiled_engine(self.grammar)
-        if self._engine is not None:
+        #: The compiled engine for the message; None where plain Python reads and writes it.
+        self.engine: Engine | None = compiled_engine(self.grammar)
+        if self.engine is not None:
             # The engine's own take the places of these, and call them for what they refuse. From
             # the first moment on: a method that somebody has bound is not replaced any more.
-            self._engine.stand_before(self.decode, self.encode, self.decode_to_json_text)
+            self.engine.stand_before(self.decode, self.encode, self.decode_to_json_text)
             vars(self).update(
-                decode=self._engine.decode,
-                encode=self._engine.encode,
-                decode_to_json_text=self._engine.decode_to_json_text,
+                decode=self.engine.decode,
+                encode=self.engine.encode,
+                decode_to_json_text=self.engine.decode_to_json_text,
             )
 
     def __repr__(self) -> str:
@@ -144,7 +145,7 @@ class Codec(Generic[M]):
 
     def _takes(self, data: Any, zero_copy: bool) -> bool:
         """Whether the engine reads from a buffer where it is; of one that changes, views do not."""
-        if self._engine is None:
+        if self.engine is None:
             return False
         if isinstance(data, memoryview):
             plain = data.c_contiguous and data.format == "B" and data.ndim == 1
@@ -169,7 +170,7 @@ class Codec(Generic[M]):
         One call of the engine; None without it and for what it refuses, which is then read header
         and body by themselves.
         """
-        mine, other = self._engine, header._engine
+        mine, other = self.engine, header.engine
         if mine is None or other is None or len(data) > _LARGE:
             return None
         try:
@@ -209,7 +210,7 @@ class Codec(Generic[M]):
 
     def encode_behind(self, header: Codec[H], front: H, value: M) -> bytes:
         """The bytes of a header's value, then those of this message's; raises as ``encode``."""
-        mine, other = self._engine, header._engine
+        mine, other = self.engine, header.engine
         if mine is not None and other is not None:
             try:
                 return mine.write_behind(other, front, value)
@@ -221,9 +222,9 @@ class Codec(Generic[M]):
 
     def encode_into(self, value: M, buffer: bytearray) -> None:
         """Write a body to the end of ``buffer``, which stays as it is if that fails."""
-        if self._engine is not None:
+        if self.engine is not None:
             try:
-                self._engine.write_into(value, buffer)
+                self.engine.write_into(value, buffer)
             except _NO_SECOND_TRY:
                 raise
             except Exception:
@@ -235,7 +236,7 @@ class Codec(Generic[M]):
     @property
     def backend(self) -> Literal["compiled", "pure"]:
         """Which code reads and writes: that of ``kafka-admin-proto-speed``, or Python's own."""
-        return "pure" if self._engine is None else "compiled"
+        return "pure" if self.engine is None else "compiled"
 
     def source(self) -> str:
         """The Python source of the fused decoder and encoder, made when they are first used."""
@@ -251,13 +252,13 @@ class Codec(Generic[M]):
 
     @cached_property
     def _read(self) -> Read:
-        read: Read = self._engine.read if self._engine else self._fused_read.function
+        read: Read = self.engine.read if self.engine else self._fused_read.function
         return read
 
     @cached_property
     def _read_views(self) -> Read:
-        if self._engine is not None:
-            return self._engine.read_views
+        if self.engine is not None:
+            return self.engine.read_views
         read: Read = fuse_read(self.grammar, views=True).function
         return read
 
@@ -269,7 +270,7 @@ class Codec(Generic[M]):
 
     @cached_property
     def _write(self) -> Write:
-        write: Write = self._engine.write if self._engine else self._fused_write.function
+        write: Write = self.engine.write if self.engine else self._fused_write.function
         return write
 
     def to_json(
@@ -300,9 +301,9 @@ class Codec(Generic[M]):
         self, value: M, *, mask: bool = False, records: Literal["base64", "size"] = "base64"
     ) -> bytes:
         """The text, in UTF-8, of what ``to_json`` gives; float64 stand as msgspec writes them."""
-        if self._engine is not None:
+        if self.engine is not None:
             try:
-                return self._engine.json_of(value, mask, records == "size")
+                return self.engine.json_of(value, mask, records == "size")
             except _NO_SECOND_TRY:
                 raise
             except Exception:
@@ -323,10 +324,10 @@ class Codec(Generic[M]):
         That are error codes and topic ids, in order and with repetitions, and whether some text is
         not UTF-8. None without the engine, and for what it refuses.
         """
-        if self._engine is None:
+        if self.engine is None:
             return None
         try:
-            return self._engine.scanned_json_of(value, mask)
+            return self.engine.scanned_json_of(value, mask)
         except _NO_SECOND_TRY:
             raise
         except Exception:
@@ -339,9 +340,9 @@ class Codec(Generic[M]):
 
         Raises what ``decode`` raises.
         """
-        if self._engine is not None and (type(data) is bytes or self._takes(data, False)):
+        if self.engine is not None and (type(data) is bytes or self._takes(data, False)):
             try:
-                text, end = self._engine.json(data, 0, mask, records == "size")
+                text, end = self.engine.json(data, 0, mask, records == "size")
                 if end == len(data):
                     return text
             except _NO_SECOND_TRY:

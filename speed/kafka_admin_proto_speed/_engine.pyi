@@ -106,6 +106,7 @@ class CaptureReader:
         bare_headers: dict[int, int],
         table: dict[bytes, Any],
         out: list[Any],
+        ended: Any,
         frames: FrameReader,
     ) -> None: ...
     def read_pcap(

@@ -4,13 +4,15 @@
 # bytes before it missing. Python takes the packet that is not, and whatever bytes the file has next.
 
 cdef enum:
-    FIN_SYN_RST = 7
-    ACK_FLAG = 16
+    FIN_FLAG = 1
+    SYN_RST_FLAGS = 6
     PCAP_HEADER = 16
     PCAPNG_HEADER = 28
     PCAPNG_LEAST = 32
     ENHANCED = 6  # the block of a packet
     MOST_INTERFACES = 16
+    LINGER_US = 5_000_000  # as in connection/conversation.py
+    MOST_ENDED = 4096  # fewer than captures.py remembers
     MOST_LINES = 1 << 16  # bytes of rows that are kept before they are written
     MOST_ARRIVALS = 16_000  # beyond which the framer itself sees to them
     LARGEST_ORIGINAL = (1 << 24) - 1  # bytes of a packet, and of its block in pcapng
@@ -32,6 +34,7 @@ cdef class CaptureReader:
 
     ``table`` is that of the conversations, and ``out`` where frames of plain Python go: the reader
     stops behind the packet that they are in, so that they come behind the rows before them.
+    ``ended`` are conversations whose connection has ended, as there.
     ``frames`` sees to the rows.
     """
 
@@ -39,16 +42,17 @@ cdef class CaptureReader:
     cdef FrameReader frames
     cdef dict table
     cdef list out
+    cdef object ended
     cdef object capture
     cdef int64_t ordinal
     cdef int64_t until
 
     def __cinit__(
         self, dict link_headers not None, dict bare_headers not None, dict table not None,
-        list out not None, FrameReader frames not None
+        list out not None, ended, FrameReader frames not None
     ):
         fill_links(&self.links, link_headers, bare_headers)
-        self.table, self.out, self.frames = table, out, frames
+        self.table, self.out, self.ended, self.frames = table, out, ended, frames
 
     def read_pcap(
         self, source, header, str capture not None, int64_t ordinal, int64_t until, int64_t number
@@ -147,12 +151,18 @@ cdef class CaptureReader:
         cdef Segment segment
         cdef Side x
         cdef int64_t sequence = 0, rest = 0
+        cdef bint is_fin
         if ts > self.until or not plain_segment(&self.links, link, q, size, &segment):
             return False
-        if segment.flags & FIN_SYN_RST:
+        if segment.flags & SYN_RST_FLAGS:
             return False
         found = self.table.get(<bytes>(<const char*>segment.key)[: segment.key_size])
         if found is None or not find_side(s, <PyObject*>found, &x):
+            return False
+        is_fin = segment.flags & FIN_FLAG
+        if x.ended_us >= 0 and (segment.size or is_fin or ts - x.ended_us > LINGER_US):
+            return False
+        if is_fin and len(self.ended) >= MOST_ENDED:
             return False
         if segment.size:
             if not number_in(slot(x.reassembler, s.sequence), &sequence):
@@ -176,7 +186,26 @@ cdef class CaptureReader:
             self.data(&x, &segment, ts)
             if self.frames.rows.lines.p - self.frames.rows.lines.begin > MOST_LINES:
                 self.frames.rows.flush()
+        if is_fin:
+            self.end(&x, &segment, ts)
         return True
+
+    cdef int end(self, Side* x, Segment* segment, int64_t ts) except -1:
+        """One end has announced that it sends no more: `StreamReassembler.fin`."""
+        cdef Slots* s = &self.frames.slots
+        cdef int64_t sequence = 0, position = 0
+        cdef int32_t beyond
+        if number_in(slot(x.reassembler, s.sequence), &sequence):
+            number_in(slot(x.reassembler, s.position), &position)
+            beyond = <int32_t>(segment.sequence + <uint32_t>segment.size - <uint32_t>sequence)
+            fill_number(x.reassembler, s.fin, position + beyond)
+        if has_ended(s, x.reassembler) and has_ended(s, x.receiver):
+            fill_number(x.conversation, s.ended_us, ts)
+            key = <bytes>(<const char*>segment.key)[: segment.key_size]
+            self.ended.append((ts, key, <object>x.conversation))
+            if len(self.ended) == 1:
+                self.until = ts + LINGER_US
+        return 0
 
     cdef int data(self, Side* x, Segment* segment, int64_t ts) except -1:
         """The next bytes of a stream: `StreamReassembler.segment` and `Framer.data`."""
@@ -266,6 +295,14 @@ cdef class CaptureReader:
             if not PyObject_Size(arrivals):
                 (<object>x.framer)._arrived(ts)
         return 0
+
+
+cdef bint has_ended(Slots* s, PyObject* reassembler) noexcept:
+    """`StreamReassembler.ended`."""
+    cdef int64_t fin = 0, position = 0
+    if not number_in(slot(reassembler, s.fin), &fin):
+        return False
+    return number_in(slot(reassembler, s.position), &position) and position >= fin
 
 
 cdef int append_bytes(PyObject* buffer, const unsigned char* q, Py_ssize_t size) except -1:

@@ -340,7 +340,7 @@ cdef class RowWriter:
         return 1
 
     cdef int error_codes(self, CapturePlan plan) except -1:
-        names = self.options.error_names(plan.dialect, sorted(set(self.codes)))
+        names = self.options.error_names(plan.dialect, self.codes)
         return self.json(PyBytes_AS_STRING(<PyObject*>names), len(<bytes>names))
 
     cdef int time(self, int64_t ts) except -1:

@@ -27,6 +27,7 @@ cdef struct Slots:
     Py_ssize_t sequence
     Py_ssize_t position
     Py_ssize_t buffered
+    Py_ssize_t fin
     PyTypeObject* framer_class
     Py_ssize_t arrivals
     Py_ssize_t limit
@@ -106,7 +107,7 @@ cdef int find_slots(Slots* s, dict classes) except -1:
     c = classes["StreamReassembler"]
     s.reassembler_class = <PyTypeObject*>c
     s.sequence, s.position = slot_named(c, "sequence"), slot_named(c, "position")
-    s.buffered = slot_named(c, "buffered")
+    s.buffered, s.fin = slot_named(c, "buffered"), slot_named(c, "_fin")
     c = classes["Framer"]
     s.framer_class = <PyTypeObject*>c
     s.arrivals, s.limit, s.rest = slot_named(c, "_arrivals"), slot_named(c, "_limit"), slot_named(c, "_rest")
@@ -202,23 +203,25 @@ cdef struct Side:
     PyObject* stream
     PyObject* other  # the stream of the other direction
     PyObject* reassembler
+    PyObject* receiver  # the reassembler of the other direction
     PyObject* framer
     int64_t side
-    int64_t ts
+    int64_t ended_us  # when the connection ended; -1 if it has not
 
 
 cdef bint find_side(Slots* s, PyObject* entry, Side* x) noexcept:
-    """Whether a conversation of the table is open and Kafka's, and waits for no packet."""
+    """Whether a conversation of the table has a connection that is Kafka's and lacks no packet."""
     cdef PyObject* streams
-    cdef PyObject* receiver
     cdef int64_t end = 0, flipped = 0
     if not PyTuple_CheckExact(entry) or PyTuple_GET_SIZE(entry) != 2:
         return False
     x.conversation = PyTuple_GET_ITEM(entry, 0)
     if not is_a(x.conversation, s.conversation_class):
         return False
+    x.ended_us = -1
     if slot(x.conversation, s.ended_us) != Py_None:
-        return False
+        if not number_in(slot(x.conversation, s.ended_us), &x.ended_us):
+            return False
     x.connection = slot(x.conversation, s.connection)
     if not is_a(x.connection, s.connection_class):
         return False
@@ -238,12 +241,12 @@ cdef bint find_side(Slots* s, PyObject* entry, Side* x) noexcept:
         return False
     x.framer = slot(x.stream, s.framer)
     x.reassembler = slot(x.stream, s.reassembler)
-    receiver = slot(x.other, s.reassembler)
+    x.receiver = slot(x.other, s.reassembler)
     if not is_a(x.framer, s.framer_class) or not is_a(x.reassembler, s.reassembler_class):
         return False
-    if not is_a(receiver, s.reassembler_class) or not is_a(slot(x.other, s.framer), s.framer_class):
+    if not is_a(x.receiver, s.reassembler_class) or not is_a(slot(x.other, s.framer), s.framer_class):
         return False
-    if not is_empty(slot(x.reassembler, s.buffered)) or not is_empty(slot(receiver, s.buffered)):
+    if not is_empty(slot(x.reassembler, s.buffered)) or not is_empty(slot(x.receiver, s.buffered)):
         return False
     x.endpoints = slot(x.connection, s.endpoints)
     x.exchange = slot(x.connection, s.exchange)
