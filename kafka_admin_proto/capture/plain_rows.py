@@ -21,6 +21,7 @@ import msgspec
 from kafka_admin_proto.capture.connection.connection import Connection
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.endpoints import Endpoints
+from kafka_admin_proto.capture.connection.envelope import envelope_principal
 from kafka_admin_proto.capture.connection.exchange import (
     STATEFUL_REQUESTS,
     STATEFUL_RESPONSES,
@@ -67,8 +68,9 @@ _STATE = (
 )  # fmt: skip
 #: Headers that the engine reads: two numbers, the correlation id, the client id, and tags.
 _REQUEST_HEADERS, _RESPONSE_HEADERS = (1, 2), (0, 1)
-#: Messages that Python takes: what they hold decides how later frames are read.
-_NOT_PLAIN = frozenset({api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE})
+#: Api keys of messages that Python takes: logins.
+_PYTHONS_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE})
+_PYTHONS_REQUESTS = _PYTHONS_RESPONSES | {api_keys.SASL_HANDSHAKE}
 
 
 class Counts(Protocol):
@@ -156,7 +158,7 @@ class PlainRows:
 
     def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
         """How the engine takes a message; None where it does not."""
-        if api_key in _NOT_PLAIN and not (is_response and api_key == api_keys.SASL_HANDSHAKE):
+        if api_key in (_PYTHONS_RESPONSES if is_response else _PYTHONS_REQUESTS):
             return None
         dialect = self._options.dialect
         kind = "response" if is_response else "request"
@@ -174,8 +176,8 @@ class PlainRows:
         reads = api_key in stateful or self._options.reads_body(api_key)
         if header not in headers or name is None:
             return None
-        if reads and self._sink.body and has_embedded(codec.name):
-            return None
+        if api_key == api_keys.ENVELOPE and codec.spec.dialect != "kafka":
+            return None  # its fields may have other places
         plan = self._engine.CapturePlan(
             name,
             codec.spec.dialect,
@@ -186,6 +188,8 @@ class PlainRows:
             software=not is_response and api_key == api_keys.API_VERSIONS,
             falls_back=is_response and api_key == api_keys.API_VERSIONS,
             ends_login=api_key not in BEFORE_LOGIN,
+            takes_values=has_embedded(codec.name),
+            encloses=api_key == api_keys.ENVELOPE,
         )
         return plan if plan.is_plain else None
 
@@ -209,6 +213,10 @@ class PlainRows:
         texts = (topic_id_to_text(topic_id), replace_invalid_utf8(found[0]))
         return b"%b:%b," % tuple(map(msgspec.json.encode, texts))
 
+    def principal(self, data: bytes) -> str | None:
+        """The principal in an Envelope."""
+        return _principal(data)
+
     def error_names(self, dialect: str, codes: list[int]) -> bytes:
         """The names of the distinct error codes as a JSON array."""
         return _error_names(dialect, tuple(sorted(set(codes))))
@@ -216,6 +224,9 @@ class PlainRows:
     def printable(self, text: bytes) -> bytes:
         """JSON that is safe on a terminal."""
         return printable_json(text.decode()).encode()
+
+
+_principal = lru_cache(maxsize=256)(envelope_principal)
 
 
 @lru_cache(maxsize=256)

@@ -84,6 +84,8 @@ class CapturePlan:
         software: bool,
         falls_back: bool,
         ends_login: bool,
+        takes_values: bool,
+        encloses: bool,
     ) -> None: ...
     @property
     def is_plain(self) -> bool: ...

@@ -26,6 +26,7 @@ cdef class FrameReader:
     cdef bint mask
     cdef PyObject* names  # the index of the names of topics, which ``options`` keeps
     cdef list kept
+    cdef object client_id  # of the last header
     cdef PyObject* plans[2][KEYS][VERSIONS]
     cdef bint naming[KEYS]
 
@@ -54,20 +55,17 @@ cdef class FrameReader:
             found = self.plans[kind][api_key][api_version] = <PyObject*>made
         return None if found == Py_None else <CapturePlan>found
 
-    cdef int body(self, CapturePlan plan, const unsigned char* q, Py_ssize_t size) except -1:
+    cdef int body(self, CapturePlan plan, Reader r) except -1:
         """Decode a body to its end: its JSON, error codes and topic ids are with the rows then."""
         cdef RowWriter rows = self.rows
-        cdef Reader r
         cdef Json j
         cdef Scan scan
         restart(&rows.body)
         restart(&rows.ids)
         if rows.codes:
             rows.codes = []
-        if plan.engine is None:
+        if rows.has_bodies and plan.takes_values:
             return 0
-        r.begin = r.p = q
-        r.end = q + size
         r.view = NULL
         r.texts = NULL
         scan.codes, scan.ids, scan.raw_ids = <PyObject*>rows.codes, NULL, &rows.ids
@@ -123,71 +121,101 @@ cdef class FrameReader:
     ) except -1:
         cdef Slots* s = &self.slots
         cdef PyObject* guard = slot(x.exchange, s.guard)
-        cdef const unsigned char* p = q + 14
-        cdef const unsigned char* end = q + size
-        cdef int length
-        cdef int64_t correlation_id
+        cdef PyObject* made
+        cdef Reader r
         cdef CapturePlan plan
         cdef Row row
         cdef bint expects = True
-        if size < 14:
-            return 0
-        row.api_key, row.api_version = <int16_t>be16(q + 4), <int16_t>be16(q + 6)
-        plan = self.plan(REQUEST, row.api_key, row.api_version)
+        r.begin = q
+        r.p, r.end = q + 4, q + size
+        plan = self.request_header(x, &r, &row)
         if plan is None:
             return 0
-        correlation_id = <int32_t>be32(q + 8)
-        length = <int16_t>be16(q + 12)
-        if length < -1 or length > end - p:
-            return 0
-        client_id = self.client_id(x, p, length)
-        if client_id is None and length >= 0:
-            return 0
-        p += max(length, 0)
-        if plan.flexible:
-            if p >= end or p[0]:
-                return 0
-            p += 1
+        client_id = self.client_id
         if plan.reads or self.must_decode(guard):
-            if self.body(plan, p, end - p) <= 0:
+            if self.body(plan, r) <= 0:
                 return 0
             if row.api_key == PRODUCE and plan.reads:
-                expects = has_acks(plan.engine.root, p, end)
+                expects = has_acks(plan.engine.root, r)
         if plan.software:
             # Of all connections the first request or two: its value is worth its time.
-            value, _ = plan.engine.read(<bytes>(<const char*>p)[: end - p], 0)
+            value, _ = plan.engine.read(<bytes>(<const char*>r.p)[: r.end - r.p], 0)
             (<object>x.exchange)._read_software(value)
-        row.is_response, row.is_read = False, plan.reads
-        row.client_id = <PyObject*>client_id
+        row.is_response, row.is_read, row.is_forwarded = False, plan.reads, False
         row.ts, row.offset, row.latency, row.size = ts, offset, -1, size
-        row.correlation_id = correlation_id
+        row.principal = slot(slot(x.exchange, s.sasl), s.principal)
+        row.software = slot(x.exchange, s.software)
         if self.rows.row(s, x, &row, plan) <= 0:
             return 0
-        if length >= 0:
+        if plan.encloses:
+            enclosed = self.enclosed_request(x, plan, r, &row)
+            if enclosed is None:
+                self.rows.take_back()
+                return 0
+        else:
+            enclosed = None
+        if client_id is not None:
             fill(x.exchange, s.client_id, held(<PyObject*>client_id))
         fill(guard, s.proven, held(Py_True))
         if plan.ends_login:
             fill(guard, s.unsettled, held(Py_False))
         if expects:
-            self.expect(slot(x.exchange, s.pending), &row)
+            made = new_request(s, row.api_key, row.api_version, ts, <PyObject*>client_id)
+            if made == NULL:
+                return _raise_set()
+            request = <object>made
+            Py_DECREF(made)
+            if enclosed is not None:
+                fill(made, s.enclosed, held(<PyObject*>enclosed))
+            self.expect(slot(x.exchange, s.pending), row.correlation_id, request)
         fill(x.exchange, s.kafka_seen, held(Py_True))
         return 1
 
-    cdef object client_id(self, Side* x, const unsigned char* p, int length):
-        """The client id of a header; None for null, and for one that is not UTF-8."""
+    cdef CapturePlan request_header(self, Side* x, Reader* r, Row* row):
+        """Read the header of a request, whose client id is in ``client_id`` then.
+
+        None for a request that plain Python takes.
+        """
+        cdef CapturePlan plan
+        cdef const unsigned char* q = r.p
+        cdef int length
+        if r.end - q < 10:
+            return None
+        row.api_key, row.api_version = <int16_t>be16(q), <int16_t>be16(q + 2)
+        plan = self.plan(REQUEST, row.api_key, row.api_version)
+        if plan is None:
+            return None
+        row.correlation_id = <int32_t>be32(q + 4)
+        length = <int16_t>be16(q + 8)
+        r.p = q + 10
+        if length < -1 or length > r.end - r.p:
+            return None
+        self.client_id = None
+        if length >= 0:
+            self.client_id = self.client_text(x, r.p, length)
+            if self.client_id is None:
+                return None
+            r.p += length
+        row.client_id = <PyObject*>self.client_id
+        if plan.flexible:
+            if r.p >= r.end or r.p[0]:
+                return None
+            r.p += 1
+        return plan
+
+    cdef object client_text(self, Side* x, const unsigned char* q, int length):
+        """The client id of a header; None for one that is not UTF-8."""
         cdef PyObject* known = slot(x.exchange, self.slots.client_id)
         cdef PyObject* made
-        if length < 0:
-            return None
         if (
             known != NULL
             and PyUnicode_CheckExact(known)
             and PyUnicode_IS_COMPACT_ASCII(known)
             and PyUnicode_GET_LENGTH(known) == length
-            and memcmp(PyUnicode_DATA(known), p, length) == 0
+            and memcmp(PyUnicode_DATA(known), q, length) == 0
         ):
             return <object>known
-        made = PyUnicode_DecodeUTF8(<const char*>p, length, NULL)
+        made = PyUnicode_DecodeUTF8(<const char*>q, length, NULL)
         if made == NULL:
             _forget()
             return None
@@ -195,35 +223,64 @@ cdef class FrameReader:
         Py_DECREF(made)
         return text
 
-    cdef int expect(self, PyObject* table, Row* row) except -1:
-        """`RequestTable.expect` of a new `PendingRequest`."""
+    cdef object enclosed_request(self, Side* x, CapturePlan outer, Reader body, Row* of_outer):
+        """Write the row of the request in an Envelope; None for one that plain Python takes.
+
+        Returns the pending request.
+        """
         cdef Slots* s = &self.slots
-        cdef PyObject* made = kap_new(s.request_class)
-        cdef PyObject* by_id = slot(table, s.by_id)
-        cdef PyObject* holes = slot(table, s.holes)
-        cdef int64_t last = 0, most = 0
-        cdef object key = row.correlation_id
+        cdef PyObject* made
+        cdef const unsigned char* start = body.begin
+        cdef const unsigned char* data
+        cdef const unsigned char* principal
+        cdef int64_t size = read_length(outer.engine.root.fields[0].node, &body)
+        cdef int64_t principal_size
+        cdef Reader r
+        cdef CapturePlan plan
+        cdef Row row
+        if size < 0:
+            return None
+        data = body.p
+        body.p += size
+        principal_size = read_length(outer.engine.root.fields[1].node, &body)
+        principal = body.p
+        r.begin = r.p = data
+        r.end = data + size
+        plan = self.request_header(x, &r, &row)
+        if plan is None or self.body(plan, r) <= 0:
+            return None
+        client_id = self.client_id
+        name = None
+        if principal_size >= 0:
+            name = self.options.principal(<bytes>(<const char*>principal)[:principal_size])
+        row.is_response, row.is_read, row.is_forwarded = False, True, True
+        row.ts, row.latency, row.size = of_outer.ts, -1, <Py_ssize_t>size
+        row.offset = of_outer.offset + first_place(start, body.end, data, size)
+        row.principal, row.software = <PyObject*>name, Py_None
+        if self.rows.row(s, x, &row, plan) <= 0:
+            return None
+        made = new_request(s, row.api_key, row.api_version, row.ts, <PyObject*>client_id)
         if made == NULL:
-            return _raise_set()
+            _raise_set()
         request = <object>made
         Py_DECREF(made)
-        fill(made, s.request_client_id, held(row.client_id))
-        fill(made, s.enclosed, held(Py_None))
-        fill(made, s.frame, held(Py_None))
-        fill(made, s.frames, held(Py_None))
-        fill_number(made, s.request_api_key, row.api_key)
-        fill_number(made, s.request_api_version, row.api_version)
-        fill_number(made, s.request_ts, row.ts)
-        fill_number(made, s.count, 1)
-        waiting = <dict>by_id
+        return request
+
+    cdef int expect(self, PyObject* table, int64_t correlation_id, object request) except -1:
+        """`RequestTable.expect`."""
+        cdef Slots* s = &self.slots
+        cdef PyObject* holes = slot(table, s.holes)
+        cdef int64_t last = 0, most = 0
+        cdef object key = correlation_id
+        waiting = <dict>slot(table, s.by_id)
         number_in(slot(table, s.max_ids), &most)
         if key in waiting or len(waiting) >= most or not is_a(holes, s.holes_class):
             (<object>table).expect(key, request)
             return 0
-        if number_in(slot(holes, s.last_id), &last) and last == row.correlation_id:
+        if number_in(slot(holes, s.last_id), &last) and last == correlation_id:
             fill(holes, s.ids_repeat, held(Py_True))
         fill(holes, s.last_id, held(<PyObject*>key))
-        fill(holes, s.last_ts, held(slot(made, s.request_ts)))
+        fill(holes, s.last_ts, held(slot(<PyObject*>request, s.request_ts)))
         waiting[key] = [request]
         return 0
 
@@ -234,9 +291,8 @@ cdef class FrameReader:
         cdef PyObject* table = slot(x.exchange, s.pending)
         cdef PyObject* holes = slot(table, s.holes)
         cdef PyObject* asked
-        cdef const unsigned char* p = q + 8
-        cdef const unsigned char* end = q + size
         cdef int64_t api_key = 0, api_version = 0, asked_ts = 0, count = 0
+        cdef Reader r
         cdef CapturePlan plan
         cdef Row row
         cdef list same_id
@@ -256,7 +312,6 @@ cdef class FrameReader:
         asked = <PyObject*>request
         if (
             not is_a(asked, s.request_class)
-            or slot(asked, s.enclosed) != Py_None
             or slot(asked, s.frame) != Py_None
             or slot(asked, s.frames) != Py_None
             or not number_in(slot(asked, s.count), &count)
@@ -274,29 +329,72 @@ cdef class FrameReader:
             row.latency = ts - asked_ts
             if row.latency < 0:
                 return 0
-        if plan.flexible:
-            if p >= end or p[0]:
-                return 0
-            p += 1
-        if plan.falls_back and (end - p < 2 or be16(p) == UNSUPPORTED_VERSION):
+        r.begin = q
+        r.p, r.end = q + 4, q + size
+        if not response_header(plan, &r, &row):
+            return 0
+        if plan.falls_back and (r.end - r.p < 2 or be16(r.p) == UNSUPPORTED_VERSION):
             return 0
         if plan.reads or self.must_decode(slot(x.exchange, s.guard)):
-            if self.body(plan, p, end - p) <= 0:
+            if self.body(plan, r) <= 0:
                 return 0
             if plan.names and plan.reads and not self.rows.knows_all_topics():
                 return 0  # there are names to be learned
-        row.is_response, row.is_read = True, plan.reads
+        row.is_response, row.is_read, row.is_forwarded = True, plan.reads, False
         row.api_key, row.api_version = <int>api_key, <int>api_version
         row.client_id = slot(asked, s.request_client_id)
         row.ts, row.offset, row.size = ts, offset, size
+        row.principal = slot(slot(x.exchange, s.sasl), s.principal)
+        row.software = slot(x.exchange, s.software)
         if self.rows.row(s, x, &row, plan) <= 0:
             return 0
+        if slot(asked, s.enclosed) != Py_None:
+            if self.enclosed_response(x, plan, r, &row, slot(asked, s.enclosed)) <= 0:
+                self.rows.take_back()
+                return 0
         if len(same_id) == 1:
             del waiting[key]
         else:
             del same_id[0]
         fill(x.exchange, s.kafka_seen, held(Py_True))
         return 1
+
+    cdef int enclosed_response(
+        self, Side* x, CapturePlan outer, Reader body, Row* of_outer, PyObject* asked
+    ) except -1:
+        """Write the row of the response in an Envelope's, if there is one."""
+        cdef Slots* s = &self.slots
+        cdef const unsigned char* start = body.begin
+        cdef int64_t api_key = 0, api_version = 0
+        cdef int64_t size
+        cdef Reader r
+        cdef CapturePlan plan
+        cdef Row row
+        if not outer.encloses or not is_a(asked, s.request_class):
+            return 0
+        size = read_length(outer.engine.root.fields[0].node, &body)
+        if size < 0:
+            return size == -1  # null
+        if not number_in(slot(asked, s.request_api_key), &api_key):
+            return 0
+        if not number_in(slot(asked, s.request_api_version), &api_version):
+            return 0
+        plan = self.plan(RESPONSE, api_key, api_version)
+        r.begin = r.p = body.p
+        r.end = body.p + size
+        if plan is None or plan.falls_back or slot(asked, s.frame) != Py_None:
+            return 0
+        if not response_header(plan, &r, &row) or self.body(plan, r) <= 0:
+            return 0
+        if plan.names and not self.rows.knows_all_topics():
+            return 0
+        row.is_response, row.is_read, row.is_forwarded = True, True, True
+        row.api_key, row.api_version = <int>api_key, <int>api_version
+        row.client_id = slot(asked, s.request_client_id)
+        row.ts, row.latency, row.size = of_outer.ts, of_outer.latency, <Py_ssize_t>size
+        row.offset = of_outer.offset + first_place(start, body.end, body.p, size)
+        row.principal, row.software = Py_None, Py_None
+        return self.rows.row(s, x, &row, plan)
 
     cdef bint names_topics(self, Side* x, const unsigned char* q, Py_ssize_t size) except -1:
         """Whether one of several frames may have names, which those before it in its packet get."""
@@ -338,13 +436,65 @@ cdef inline bint is_empty_buffer(PyObject* buffer) noexcept:
     return buffer != NULL and PyByteArray_Check(buffer) and PyByteArray_GET_SIZE(buffer) == 0
 
 
-cdef bint has_acks(Shape* root, const unsigned char* q, const unsigned char* end) noexcept:
+cdef bint response_header(CapturePlan plan, Reader* r, Row* row) noexcept:
+    """Whether a response has a plain header; the reader is at its body then."""
+    if r.end - r.p < 4 + plan.flexible:
+        return False
+    row.correlation_id = <int32_t>be32(r.p)
+    r.p += 4
+    if plan.flexible:
+        r.p += 1
+        return (r.p - 1)[0] == 0
+    return True
+
+
+cdef PyObject* new_request(
+    Slots* s, int api_key, int api_version, int64_t ts, PyObject* client_id
+) noexcept:
+    """A `PendingRequest`: new."""
+    cdef PyObject* made = kap_new(s.request_class)
+    if made == NULL:
+        return NULL
+    fill(made, s.request_api_key, PyLong_FromLong(api_key))
+    fill(made, s.request_api_version, PyLong_FromLong(api_version))
+    fill(made, s.request_ts, PyLong_FromLongLong(ts))
+    fill(made, s.request_client_id, held(client_id))
+    fill(made, s.enclosed, held(Py_None))
+    fill(made, s.frame, held(Py_None))
+    fill(made, s.count, PyLong_FromLong(1))
+    fill(made, s.frames, held(Py_None))
+    if (
+        slot(made, s.request_api_key) == NULL
+        or slot(made, s.request_api_version) == NULL
+        or slot(made, s.request_ts) == NULL
+        or slot(made, s.count) == NULL
+    ):
+        Py_DECREF(made)
+        return NULL
+    return made
+
+
+cdef Py_ssize_t first_place(
+    const unsigned char* q, const unsigned char* end, const unsigned char* data, int64_t size
+) noexcept:
+    """Where some bytes come first in a frame: at their own place, if not before it."""
+    cdef const unsigned char* p = q
+    if size == 0:
+        return 0
+    while p < data and p != NULL:
+        p = <const unsigned char*>memchr(p, data[0], <size_t>(data - p))
+        if p == NULL:
+            break
+        if memcmp(p, data, <size_t>size) == 0:
+            return p - q
+        p += 1
+    return data - q
+
+
+cdef bint has_acks(Shape* root, Reader r) noexcept:
     """Whether the body of a Produce, which has decoded, asks for a response."""
-    cdef Reader r
     cdef int64_t length
     cdef int i
-    r.begin = r.p = q
-    r.end = end
     for i in range(root.count):
         if root.fields[i].node == NULL or root.fields[i].tag >= 0:
             continue

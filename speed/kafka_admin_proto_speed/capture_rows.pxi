@@ -43,7 +43,10 @@ _COLUMNS = [
 cdef struct Row:
     bint is_response
     bint is_read  # the body is: its error codes are known
-    PyObject* client_id  # borrowed
+    bint is_forwarded
+    PyObject* client_id  # borrowed, as the others
+    PyObject* principal
+    PyObject* software
     int64_t ts
     int64_t offset
     int64_t latency  # -1 where there is none
@@ -59,6 +62,7 @@ cdef class CapturePlan:
     ``flexible``: its header has tags. ``reads``: its body is decoded for its frame, in any
     connection. ``names``: it has names of topics, ``software`` that of the client, ``falls_back``:
     it may be of version 0. ``ends_login``: no client sends it before it has logged in.
+    ``takes_values``: its JSON is not that of its fields. ``encloses``: it is an Envelope.
     """
 
     cdef str api
@@ -70,14 +74,18 @@ cdef class CapturePlan:
     cdef bint software
     cdef bint falls_back
     cdef bint ends_login
+    cdef bint takes_values
+    cdef bint encloses
 
     def __init__(
         self, str api not None, str dialect not None, Engine engine, *, bint flexible, bint reads,
-        bint names, bint software, bint falls_back, bint ends_login
+        bint names, bint software, bint falls_back, bint ends_login, bint takes_values,
+        bint encloses
     ):
         self.api, self.dialect, self.engine = api, dialect, engine
         self.flexible, self.reads, self.names = flexible, reads, names
         self.software, self.falls_back, self.ends_login = software, falls_back, ends_login
+        self.takes_values, self.encloses = takes_values, encloses
 
     @property
     def is_plain(self):
@@ -133,6 +141,7 @@ cdef class RowWriter:
     cdef PyObject* changes  # of the index of names that ``topics`` is of
     cdef int64_t named  # how many rows were given names
     cdef int64_t number  # of the last row
+    cdef Py_ssize_t last  # where it begins
     cdef int64_t second
     cdef bytes second_text
 
@@ -185,6 +194,8 @@ cdef class RowWriter:
         cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
         cdef Py_ssize_t before = 0
         cdef int i, done
+        if self.has_bodies and not row.is_read:
+            return 0  # its bytes are shown in the place of its body
         for i in range(self.count):
             if put(w, keys + before, self.key_ends[i] - before) < 0:
                 return _raise_set()
@@ -198,7 +209,14 @@ cdef class RowWriter:
         if not self.is_tsv and self.make_safe(start, w.p - w.begin - 1) < 0:
             return -1
         self.number += 1
+        self.last = start
         return 1
+
+    cdef int take_back(self) except -1:
+        """Remove the last row."""
+        self.lines.p = self.lines.begin + self.last
+        self.number -= 1
+        return 0
 
     cdef int cell(self, int column, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
         cdef Writer* w = &self.lines
@@ -230,7 +248,7 @@ cdef class RowWriter:
         elif column == CLIENT_ID:
             return self.text(row.client_id)
         elif column == PRINCIPAL:
-            return self.text(slot(slot(x.exchange, s.sasl), s.principal))
+            return self.text(row.principal)
         elif column == LATENCY:
             return self.null() if row.latency < 0 else self.integer(row.latency)
         elif column == ERROR_CODES:
@@ -249,9 +267,9 @@ cdef class RowWriter:
                 return self.null()
             return self.topic_names()
         elif column == CLIENT_SOFTWARE:
-            return self.text(slot(x.exchange, s.software))
+            return self.text(row.software)
         elif column == FORWARDED:
-            return self.json(b"false", 5)
+            return self.json(b"true", 4) if row.is_forwarded else self.json(b"false", 5)
         elif column == NUMBER:
             return self.integer(self.number + 1)
         elif column == TIME:

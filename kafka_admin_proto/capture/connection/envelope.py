@@ -14,7 +14,7 @@ from kafka_admin_proto.protocol.payloads import read_request, read_response
 def enclosed_request(outer: DecodedFrame, dialect: str) -> DecodedFrame:
     """The frame of the request inside an Envelope, with the principal that the Envelope names."""
     data: bytes = getattr(outer.body, "request_data", b"")
-    principal = _principal(getattr(outer.body, "request_principal", None))
+    principal = envelope_principal(getattr(outer.body, "request_principal", None))
     return _enclosed(outer, read_request(data, dialect=dialect), data, principal)
 
 
@@ -70,7 +70,7 @@ def _enclosed(
     return frame_of_payload(payload, data, 0, codec, origin, may_be_secret=may_be_secret, **known)
 
 
-def _principal(data: bytes | None) -> str | None:
+def envelope_principal(data: bytes | None) -> str | None:
     """The principal in an Envelope, as ``DefaultKafkaPrincipalBuilder`` writes it."""
     if data is None or len(data) < 2:
         return None
