@@ -30,6 +30,7 @@ from kafka_admin_proto.capture.tcp.segments import (
     FRAGMENTS,
     LINK_TYPES,
     RST,
+    Segment,
     kind_of,
     no_tcp,
     read_segment,
@@ -135,8 +136,9 @@ class CaptureDecoder:
         self._plain: PlainRows | None = None
         if sink is not None and engine is not None and not options.keep_requests:
             self._plain = PlainRows(
-                options, sink, self._names, self._table, self._out, self._ended, engine
-            )
+                options, sink, self._names, self._table, self._out, self._ended,
+                self._segment_within, engine,
+            )  # fmt: skip
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
@@ -159,8 +161,9 @@ class CaptureDecoder:
                     out.clear()
                 if self._plain is None:
                     break
-                until = self._ended[0][0] + LINGER_US if self._ended else NEVER_US
-                self._ordinal = self._plain.take(source, self._capture, self._ordinal, until)
+                self._ordinal = self._plain.take(
+                    source, self._capture, self._ordinal, self._next_end()
+                )
                 if not out:
                     break
         yield from out
@@ -189,11 +192,14 @@ class CaptureDecoder:
             if not self._ordinal:
                 self._others[kind_of(link, data)] += 1
             return
-        key, sequence, flags, payload, missing, acknowledged = segment
-        if not key:
+        if not segment[0]:
             self._fragments += 1
             return
-        self._ordinal = ordinal = self._ordinal + 1
+        self._segment(segment, ts, self._ordinal + 1)
+
+    def _segment(self, segment: Segment, ts: int, ordinal: int) -> None:
+        key, sequence, flags, payload, missing, acknowledged = segment
+        self._ordinal = ordinal
         conversation, end = self._table.get(key) or self._new(key)
         conversation.segment(
             end, sequence, flags, payload, missing, acknowledged, ts, ordinal, self._capture
@@ -205,6 +211,15 @@ class CaptureDecoder:
         ended = self._ended
         if ended and (ts - ended[0][0] > LINGER_US or len(ended) > _MAX_REMEMBERED):
             self._forget(ts)
+
+    def _segment_within(self, segment: Segment, ts: int, ordinal: int) -> int:
+        """Decode a segment amid plain ones; returns when the next conversation is to be dropped."""
+        self._segment(segment, ts, ordinal)
+        return self._next_end()
+
+    def _next_end(self) -> int:
+        """When the next conversation that has ended is to be dropped."""
+        return self._ended[0][0] + LINGER_US if self._ended else NEVER_US
 
     def _new(self, key: bytes) -> tuple[Conversation, int]:
         if len(self._table) >= 2 * MAX_CONVERSATIONS:

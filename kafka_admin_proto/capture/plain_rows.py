@@ -44,7 +44,7 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.framing import Framer
 from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
-from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS
+from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, Segment
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.protocol import api_keys
@@ -103,7 +103,8 @@ class PlainRows:
     """Takes the plain packets of a capture, beside a `CaptureDecoder`.
 
     ``table``, ``out`` and ``ended`` are the decoder's: its conversations, the frames that it has
-    yet to return, and the conversations whose connections have ended.
+    yet to return, and the conversations whose connections have ended. ``segment`` decodes a segment
+    that is not plain, at a time and with an ordinal, and returns the new ``until``.
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class PlainRows:
         table: dict[bytes, tuple[Conversation, int]],
         out: list[DecodedFrame],
         ended: deque[tuple[int, bytes, Conversation]],
+        segment: Callable[[Segment, int, int], int],
         engine: Any = compiled,
     ) -> None:
         self._engine = engine
@@ -133,7 +135,7 @@ class PlainRows:
             sink.mask,
         )
         self._reader = engine.CaptureReader(
-            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, frames
+            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, segment, frames
         )
 
     def take(self, source: BufferedSource, capture: str, ordinal: int, until: int) -> int:

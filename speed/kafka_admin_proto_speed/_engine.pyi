@@ -109,6 +109,7 @@ class CaptureReader:
         table: dict[bytes, Any],
         out: list[Any],
         ended: Any,
+        slow: Callable[[Any, int, int], int],
         frames: FrameReader,
     ) -> None: ...
     def read_pcap(

@@ -1,7 +1,7 @@
 # Blocks of a capture file → packets → the bytes of plain connections → their frames.
 #
-# It goes as far as packets are plain: a segment of a connection that is open, in its turn, with no
-# bytes before it missing. Python takes the packet that is not, and whatever bytes the file has next.
+# Plain is a segment of a connection that is open, in its turn, with no bytes before it missing. Other
+# segments go to Python, and so do packets of unusual shapes and whatever else a file has.
 
 cdef enum:
     FIN_FLAG = 1
@@ -34,8 +34,8 @@ cdef class CaptureReader:
 
     ``table`` is that of the conversations, and ``out`` where frames of plain Python go: the reader
     stops behind the packet that they are in, so that they come behind the rows before them.
-    ``ended`` are conversations whose connection has ended, as there.
-    ``frames`` sees to the rows.
+    ``ended`` are conversations whose connection has ended, as there. ``slow`` takes a segment that
+    is not plain, with its time and ordinal, and returns the new ``until``. ``frames`` sees to the rows.
     """
 
     cdef Links links
@@ -43,16 +43,18 @@ cdef class CaptureReader:
     cdef dict table
     cdef list out
     cdef object ended
+    cdef object slow
     cdef object capture
     cdef int64_t ordinal
     cdef int64_t until
 
     def __cinit__(
         self, dict link_headers not None, dict bare_headers not None, dict table not None,
-        list out not None, ended, FrameReader frames not None
+        list out not None, ended, slow, FrameReader frames not None
     ):
         fill_links(&self.links, link_headers, bare_headers)
-        self.table, self.out, self.ended, self.frames = table, out, ended, frames
+        self.table, self.out, self.ended, self.slow = table, out, ended, slow
+        self.frames = frames
 
     def read_pcap(
         self, source, header, str capture not None, int64_t ordinal, int64_t until, int64_t number
@@ -146,14 +148,32 @@ cdef class CaptureReader:
     cdef bint packet(
         self, int64_t link, const unsigned char* q, Py_ssize_t size, int64_t ts
     ) except -1:
-        """Take a packet: False for one that plain Python has to take."""
-        cdef Slots* s = &self.frames.slots
+        """Take a packet: False for one of an unusual shape."""
         cdef Segment segment
+        if not plain_segment(&self.links, link, q, size, &segment):
+            return False
+        if ts > self.until or not self.segment(&segment, ts):
+            self.until = self.slow(
+                (
+                    <bytes>(<const char*>segment.key)[: segment.key_size],
+                    segment.sequence,
+                    segment.flags,
+                    <bytes>(<const char*>segment.payload)[: segment.size],
+                    0,
+                    segment.acknowledged,
+                ),
+                ts,
+                self.ordinal + 1,
+            )
+            self.ordinal += 1
+        return True
+
+    cdef bint segment(self, Segment* segment, int64_t ts) except -1:
+        """Take a segment: False for one that plain Python has to take."""
+        cdef Slots* s = &self.frames.slots
         cdef Side x
         cdef int64_t sequence = 0, rest = 0
         cdef bint is_fin
-        if ts > self.until or not plain_segment(&self.links, link, q, size, &segment):
-            return False
         if segment.flags & SYN_RST_FLAGS:
             return False
         found = self.table.get(<bytes>(<const char*>segment.key)[: segment.key_size])
@@ -183,11 +203,11 @@ cdef class CaptureReader:
         if segment.size:
             # What they belong to stays, whatever the methods do that are called in between.
             kept = (<object>x.connection, <object>x.stream, <object>x.framer, <object>x.exchange)
-            self.data(&x, &segment, ts)
+            self.data(&x, segment, ts)
             if self.frames.rows.lines.p - self.frames.rows.lines.begin > MOST_LINES:
                 self.frames.rows.flush()
         if is_fin:
-            self.end(&x, &segment, ts)
+            self.end(&x, segment, ts)
         return True
 
     cdef int end(self, Side* x, Segment* segment, int64_t ts) except -1:

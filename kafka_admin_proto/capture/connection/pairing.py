@@ -245,7 +245,7 @@ class EarlyResponses:
 
     def __init__(self, waiting: Iterable[EarlyResponse] = ()) -> None:
         self.waiting: deque[EarlyResponse] = deque(waiting)
-        self.size: int = sum(len(each.data) for each in self.waiting)
+        self.size: int = sum([len(each.data) for each in self.waiting])
 
     def __bool__(self) -> bool:
         return bool(self.waiting)

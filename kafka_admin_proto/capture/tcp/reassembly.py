@@ -73,7 +73,7 @@ class StreamReassembler:
         self.position: int = state.position
         #: Segments behind a gap, in order.
         self.buffered: list[BufferedSegment] = list(state.buffered)
-        self._buffered_bytes = sum(len(each.payload) for each in state.buffered)
+        self._buffered_bytes = sum([len(each.payload) for each in state.buffered])
         self._since = state.since
         self._fin: int | None = state.fin
 

@@ -11,6 +11,7 @@ import ipaddress
 import struct
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from kafka_admin_proto.capture.tcp.exported import EXPORTED, in_exported, kind_of_exported
@@ -271,6 +272,7 @@ def _ip_of(link: int, data: bytes) -> Any:
         return None
 
 
+@lru_cache(maxsize=4096)  # each connection of a client has the server's again
 def endpoint(address: bytes, port: bytes) -> str:
     """An endpoint as text: ``127.0.0.1:9092``, ``[::1]:9092``; IPv4-mapped addresses as IPv4."""
     number = int.from_bytes(port, "big")
