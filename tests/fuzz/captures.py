@@ -1,6 +1,7 @@
 """A capture of packets, or a request log, gives frames and problems, and never anything else.
 
-The first byte says which of the two the rest is taken for. Parts of a capture give what it gives.
+The first byte says which of the two the rest is taken for. Parts of a capture give what it gives,
+and with the compiled engine its rows are the same.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from kafka_admin_proto.wire.engine import compiled
 from tests.capture.files.parts import Bytes, parts, small_packets, whole
 from tests.capture.packets import KINDS, conversation, pcap, pcapng
 from tests.fuzz.limits import bounded_memory
+from tests.speed.rows import rows
 
 #: What a frame, its record and the connections around it take, beside a multiple of the bytes.
 ALLOWANCE = 4 << 20
@@ -46,6 +49,8 @@ def one_input(data: bytes) -> None:
             assert each.stream_offset >= reached.get(side, 0)
             reached[side] = each.stream_offset + each.size
         check_parts(rest)
+        if compiled is not None:
+            check_rows(rest)
 
 
 def check_parts(data: bytes) -> None:
@@ -54,6 +59,14 @@ def check_parts(data: bytes) -> None:
     bounds = [0, *range(step, len(data), max(step, len(data) // 8)), len(data)]
     with small_packets():
         assert parts(Bytes(data), bounds) == whole(BytesIO(data))
+
+
+def check_rows(data: bytes) -> None:
+    """Those that the engine writes are those of plain Python."""
+    output, body = (("jsonl", True), ("tsv", False))[sum(data[:64]) % 2]
+    files = [("fuzz", data)]
+    found = rows(files, compiled, output=output, body=body)
+    assert found.text == rows(files, None, output=output, body=body).text
 
 
 def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:

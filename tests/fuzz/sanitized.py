@@ -29,7 +29,7 @@ from pathlib import Path
 from tests.fuzz.run import FOUND
 
 #: The targets whose bytes or values the engine reads.
-TARGETS = ("codecs", "payloads", "records", "connections", "hostile")
+TARGETS = ("codecs", "payloads", "records", "connections", "hostile", "captures")
 _SPEED = Path(__file__).parents[2] / "speed"
 _LONGEST = 8192
 #: Numbers at the edges of what lengths and counts are.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import random
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import codec
+from kafka_admin_proto.capture.connection.conversation import Conversation
+from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.protocol import frame, write_request, write_response
@@ -32,6 +37,7 @@ from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.speed import damaged
 from tests.speed.compiled import speed
 from tests.speed.rows import File, Rows, rows
+from tests.speed.test_engine import blocks
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(ROOT.joinpath("samples").glob("*.pcap.gz"))
@@ -182,3 +188,66 @@ def test_damaged_captures() -> None:
         plain += found.plain
         count += found.frames
     assert plain > count // 5
+
+
+def test_no_reference_is_lost_or_kept() -> None:
+    dice = random.Random(SEED)
+    captures = [[(path.name, content(path))] for path in SAMPLES]
+    for packets in all_packets()[-3:]:
+        for _ in range(4):
+            captures.append(damaged.files(damaged.damaged(packets, dice), dice))
+
+    def everything() -> int:
+        return sum(
+            rows(files, speed(), output=output, body=body).plain
+            for files in captures
+            for output, body in FORMS
+        )
+
+    plain = everything()
+    shared = [None, True, False, Conversation, PendingRequest]
+    before, counts = blocks(), [sys.getrefcount(each) for each in shared]
+    everything()
+    # Plain Python grows as much, by what its caches keep.
+    assert blocks() - before < plain // 20
+    grown = [sys.getrefcount(each) - count for each, count in zip(shared, counts, strict=True)]
+    assert max(map(abs, grown)) < plain // 20
+
+
+#: Each allocation fails in turn: MemoryError, or another way; the rows are then the same.
+WITHOUT_MEMORY = """
+import _testcapi
+from tests.capture.credentials import LOGINS
+from tests.capture.packets import pcap
+from tests.speed.compiled import speed
+from tests.speed.rows import rows
+
+files = [("a", pcap(LOGINS[-1].packets))]
+expected = rows(files, speed())
+for start in range(0, 20_000, 7):
+    found = None
+    _testcapi.set_nomemory(start, start + 1)
+    try:
+        found = rows(files, speed())
+    except MemoryError:
+        pass
+    finally:
+        _testcapi.remove_mem_hooks()
+    assert found in (None, expected)
+    if found:
+        break
+assert rows(files, speed()) == expected
+print("done" if found else "its allocations are more than were tried")
+"""
+
+
+@pytest.mark.explore
+def test_memory_that_ends() -> None:
+    pytest.importorskip("_testcapi", reason="this Python cannot make memory end")
+    paths = f"{Path(speed().__file__).parents[1]}{os.pathsep}{ROOT}"
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_MEMORY],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
