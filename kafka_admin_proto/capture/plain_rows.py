@@ -73,10 +73,31 @@ _PYTHONS_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE})
 _PYTHONS_REQUESTS = _PYTHONS_RESPONSES | {api_keys.SASL_HANDSHAKE}
 
 
-class Counts(Protocol):
-    """What numbers the frames of an input, by how many there were so far."""
+class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which frames have rows: those of the command line's `Filter` but for ``topic``.
+
+    ``connection`` says of a connection's name and the texts of its client and server whether it is
+    meant.
+    """
+
+    api_keys: frozenset[int] | None = None
+    client_id: str | None = None
+    connection: Callable[[str, str, str], bool] | None = None
+    errors_only: bool = False
+    slower_than_us: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+class Frames(Protocol):
+    """What numbers the frames of an input, and chooses among them.
+
+    ``count`` is how many there were so far. ``row_filter`` is None as long as each frame has to be
+    looked at, chosen or not; the engine takes none then.
+    """
 
     count: int
+    row_filter: RowFilter | None
 
 
 class RowSink(msgspec.Struct, kw_only=True):
@@ -86,7 +107,7 @@ class RowSink(msgspec.Struct, kw_only=True):
     ``mask`` and ``body`` are those of `frame_record`. ``write`` takes whole lines in UTF-8.
     ``second`` gives a time without its fraction and "Z", in ASCII, of seconds since 1970, None for
     one that no calendar has. ``text_cell`` gives the cell of a text in tab-separated values.
-    ``frames`` counts all frames, those of plain Python included; it is set before the first.
+    ``frames`` numbers all frames, those of plain Python included; it is set before the first.
     """
 
     form: Literal["jsonl", "tsv"]
@@ -96,7 +117,7 @@ class RowSink(msgspec.Struct, kw_only=True):
     write: Callable[[bytes], object]
     second: Callable[[int], bytes | None]
     text_cell: Callable[[str], str]
-    frames: Counts | None = None
+    frames: Frames | None = None
 
 
 class PlainRows:
@@ -125,7 +146,8 @@ class PlainRows:
         self.write = sink.write
         self.second = sink.second
         self.text_cell = sink.text_cell
-        rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
+        self._filter: RowFilter | None = None
+        self._rows = rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
         frames = engine.FrameReader(
             self,
             {each.__name__: each for each in _STATE},
@@ -146,6 +168,12 @@ class PlainRows:
         """
         frames, layout = self._sink.frames, source.layout
         assert frames is not None
+        wanted = frames.row_filter
+        if wanted is None:
+            return ordinal
+        if wanted is not self._filter:
+            self._filter = wanted
+            self._rows.choose(wanted)
         if type(layout) is FileHeader:
             ordinal, frames.count = self._reader.read_pcap(
                 source, layout, capture, ordinal, until, frames.count

@@ -70,6 +70,7 @@ class RowWriter:
     def __init__(
         self, options: Any, form: str, columns: Sequence[str], has_bodies: bool
     ) -> None: ...
+    def choose(self, wanted: Any) -> None: ...
 
 class CapturePlan:
     def __init__(

@@ -142,6 +142,15 @@ cdef class RowWriter:
     cdef int64_t named  # how many rows were given names
     cdef int64_t number  # of the last row
     cdef Py_ssize_t last  # where it begins
+    cdef bint chooses
+    cdef object keys_wanted
+    cdef object client_wanted
+    cdef object connection_wanted
+    cdef dict connections  # name → whether it is wanted
+    cdef bint errors_only
+    cdef int64_t slower_than  # -1 where all are, as of the next two
+    cdef int64_t since
+    cdef int64_t until
     cdef int64_t second
     cdef bytes second_text
 
@@ -165,6 +174,7 @@ cdef class RowWriter:
         open_writer(&self.ids, NULL)
         self.codes = []
         self.topics = {}
+        self.connections = {}
         self.second = -1
 
     def __dealloc__(self):
@@ -188,12 +198,16 @@ cdef class RowWriter:
         return 0
 
     cdef int row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
-        """Write a row: 1, or 0 for one that plain Python has to write, and nothing is written."""
+        """Write a row, if it is wanted: 1, or 0 for one that plain Python has to write."""
         cdef Writer* w = &self.lines
         cdef Py_ssize_t start = w.p - w.begin
         cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
         cdef Py_ssize_t before = 0
         cdef int i, done
+        if self.chooses and not self.is_wanted(s, x, row):
+            self.number += 1
+            self.last = start
+            return 1
         if self.has_bodies and not row.is_read:
             return 0  # its bytes are shown in the place of its body
         for i in range(self.count):
@@ -211,6 +225,56 @@ cdef class RowWriter:
         self.number += 1
         self.last = start
         return 1
+
+    def choose(self, wanted):
+        """Write the rows of these frames alone: ``wanted`` is a `RowFilter`."""
+        self.keys_wanted = wanted.api_keys
+        self.client_wanted = wanted.client_id
+        self.connection_wanted = wanted.connection
+        self.connections.clear()
+        self.errors_only = wanted.errors_only
+        self.slower_than = -1 if wanted.slower_than_us is None else wanted.slower_than_us
+        self.since = -1 if wanted.since is None else max(wanted.since, 0)
+        self.until = -1 if wanted.until is None else max(wanted.until, 0)
+        self.chooses = (
+            self.keys_wanted is not None
+            or self.client_wanted is not None
+            or self.connection_wanted is not None
+            or self.errors_only
+            or self.slower_than >= 0
+            or self.since >= 0
+            or self.until >= 0
+        )
+
+    cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
+        """`Filter` of the command line, of a frame without a problem."""
+        if self.keys_wanted is not None and row.api_key not in self.keys_wanted:
+            return False
+        if self.client_wanted is not None and <object>row.client_id != self.client_wanted:
+            return False
+        if self.connection_wanted is not None and not self.is_of_connection(s, x):
+            return False
+        if (self.since >= 0 or self.until >= 0) and not row.ts:
+            return False
+        if row.ts < self.since or (self.until >= 0 and row.ts >= self.until):
+            return False
+        if row.latency < self.slower_than:
+            return False
+        return not self.errors_only or (row.is_read and bool(self.codes))
+
+    cdef bint is_of_connection(self, Slots* s, Side* x) except -1:
+        name = <object>slot(x.endpoints, s.name)
+        found = self.connections.get(name)
+        if found is None:
+            found = self.connection_wanted(
+                name,
+                <object>slot(x.endpoints, s.client_text),
+                <object>slot(x.endpoints, s.server_text),
+            )
+            if len(self.connections) >= MOST_TOPICS:
+                self.connections.clear()
+            self.connections[name] = found
+        return found
 
     cdef int take_back(self) except -1:
         """Remove the last row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from io import BytesIO, TextIOWrapper
 from typing import Any, NamedTuple
 
@@ -13,23 +13,29 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.cli.captures import decode
 from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
 
+EVERYTHING = Filter()
 #: A file of a capture: its name and its bytes.
 File = tuple[str, bytes]
 
 
 class Rows(NamedTuple):
-    """What was written, how many rows there are, and how many of them the engine wrote."""
+    """What was written, what `FilteredFrames` knows then, and how many rows the engine wrote."""
 
     text: bytes
     frames: int
+    known: tuple[object, ...]
     plain: int
 
 
 def rows(
     files: Sequence[File], engine: Any, *, output: str = "jsonl", mask: bool = True,
-    body: bool = True, limit: int = 1 << 20,
+    body: bool = True, limit: int = 1 << 20, wanted: Filter = EVERYTHING,
+    bodies: Collection[int] | None = None,
 ) -> Rows:  # fmt: skip
-    """The rows of one capture in these files; ``engine`` None: by plain Python."""
+    """The rows of one capture in these files; ``engine`` None: by plain Python.
+
+    ``bodies`` are those that are read, where rows have bodies.
+    """
     stdout = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
     plain: list[int] = []
     with contextlib.redirect_stdout(stdout):
@@ -42,7 +48,7 @@ def rows(
             write(lines)
 
         sink.write = counted
-        options = DecodeOptions(limit=limit, bodies=None if body else ())
+        options = DecodeOptions(limit=limit, bodies=bodies if body else ())
         decoder = CaptureDecoder(options, None if engine is None else sink, engine)
 
         def frames() -> Iterator[DecodedFrame]:
@@ -50,9 +56,11 @@ def rows(
                 yield from decoder.read(BytesIO(data), name)
             yield from decoder.finish()
 
-        shown = FilteredFrames(frames(), Filter(), None, mask=mask)
+        shown = FilteredFrames(frames(), wanted, None, mask=mask)
         sink.frames = shown
         flags = {"mask": mask, "raw": False, "body": body, "records": False}
         decode._WRITERS[output](shown, flags)
         stdout.flush()
-        return Rows(stdout.buffer.getvalue(), shown.count, sum(plain))
+        others = None if shown._others is None else shown._others.describe()
+        known = (shown.problems, shown._unplaced, shown._missing, others)
+        return Rows(stdout.buffer.getvalue(), shown.count, known, sum(plain))

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.plain_rows import RowFilter
 from kafka_admin_proto.capture.topics_named import topics_named
 from kafka_admin_proto.cli.captures.no_match import WhatThereIs
 from kafka_admin_proto.cli.times import Time, TimeOfDay, window
@@ -67,10 +68,29 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         return (self.since is None or ts >= self.since) and (self.until is None or ts < self.until)
 
     def _is_connection(self, frame: DecodedFrame) -> bool:
+        return self._names_connection(
+            frame.connection or "", frame.client or "", frame.server or ""
+        )
+
+    def _names_connection(self, name: str, client: str, server: str) -> bool:
         """Whether the filter names the connection, one of its ends, or the address of one."""
-        ends = (frame.client or "", frame.server or "")
-        names = (frame.connection, *ends, *(end.rpartition(":")[0] for end in ends))
-        return self.connection in names
+        ends = (client, server)
+        return self.connection in (name, *ends, *(end.rpartition(":")[0] for end in ends))
+
+    def of_rows(self) -> RowFilter | None:
+        """The same for rows that the engine writes; None for what it does not look at."""
+        since, until = self.since, self.until
+        if self.topic is not None or isinstance(since, TimeOfDay) or isinstance(until, TimeOfDay):
+            return None
+        return RowFilter(
+            api_keys=self.api_keys,
+            client_id=self.client_id,
+            connection=None if self.connection is None else self._names_connection,
+            errors_only=self.errors_only,
+            slower_than_us=self.slower_than_us,
+            since=since,
+            until=until,
+        )
 
 
 class FilteredFrames:
@@ -102,6 +122,8 @@ class FilteredFrames:
         #: What the frames are that do not match, as long as none has matched.
         self._others: WhatThereIs | None = None if wanted == Filter() else WhatThereIs(wanted)
         self.count: int = 0
+        #: How the engine may choose among frames, once those not shown are not looked at any more.
+        self.row_filter: RowFilter | None = RowFilter() if wanted == Filter() else None
         self.problems: int = 0
         #: Apis asked for that no frame shown has.
         self._missing = set(wanted.api_keys or ())
@@ -130,6 +152,8 @@ class FilteredFrames:
                 if not is_fault:
                     self._others = None
                     self._missing.discard(frame.api_key)
+                    if self.row_filter is None and not self._missing:
+                        self.row_filter = wanted.of_rows()
                 yield from self._request_of(read)
                 self._numbers.pop(id(read), None)
                 yield count, frame

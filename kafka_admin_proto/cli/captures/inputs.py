@@ -98,8 +98,7 @@ class Inputs(msgspec.Struct, kw_only=True):
         """The frames to show; ``bodies`` False reads headers alone. Raises click.UsageError.
 
         ``mask`` hides secrets. ``silent``: nothing is written before the end, so that the progress
-        may be shown. ``sink``: where all frames are shown, it takes rows of captures as
-        `read_frames` has it.
+        may be shown. ``sink`` takes rows of captures as `read_frames` has it.
         """
         twice = {name for name in self.files if self.files.count(name) > 1}
         if twice:
@@ -115,7 +114,7 @@ class Inputs(msgspec.Struct, kw_only=True):
         keys: Collection[int] | None = None if reads_all else ()
         if keys is None and wanted.api_keys is not None:
             keys = wanted.api_keys | NAMING_API_KEYS
-        if wanted != Filter() or self.only is not None or self.with_requests:
+        if self.only is not None or self.with_requests:
             sink = None
         progress = Progress(files, silent=silent)
         opener = _Opener(progress)
