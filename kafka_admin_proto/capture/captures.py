@@ -9,7 +9,7 @@ requests without a response yet, open connections.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
@@ -125,7 +125,7 @@ class CaptureDecoder:
         #: Conversations whose connection has ended, and when.
         self._ended: deque[tuple[int, bytes, Conversation]] = deque()
         #: How many connections each pair of endpoints had, of the pairs seen last.
-        self._connections: dict[bytes, int] = {}
+        self._connections: OrderedDict[bytes, int] = OrderedDict()
         self._capture = ""
         #: Segments so far.
         self._ordinal = 0
@@ -253,4 +253,4 @@ class CaptureDecoder:
         conversation.close()
         self._connections[min(key, reversed_key(key))] = conversation.connections
         if len(self._connections) > _MAX_REMEMBERED:
-            del self._connections[next(iter(self._connections))]
+            self._connections.popitem(last=False)

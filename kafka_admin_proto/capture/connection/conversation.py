@@ -26,6 +26,11 @@ from kafka_admin_proto.capture.tcp.segments import ACK, FIN, IN_ORDER, RST, SYN,
 #: How long a connection is remembered after its end, for segments that are sent again.
 LINGER_US = 5_000_000
 _ALL = 1 << 32
+#: The streams of a new connection, whose start was captured or was not; nothing changes them.
+_SYNCED, _UNSYNCED = (
+    (StreamState(FramingState(synced, fault), ReassemblyState()),) * 2
+    for synced, fault in ((True, ""), (False, UNSYNCED_START))
+)
 
 
 class Conversation:
@@ -201,11 +206,7 @@ class Conversation:
         """A connection of which ``end`` sent the first packet that was captured."""
         self.connections += 1
         self._flipped = end
-        fault = "" if synced else UNSYNCED_START
-        streams = (
-            StreamState(FramingState(synced, fault), ReassemblyState()),
-            StreamState(FramingState(synced, fault), ReassemblyState()),
-        )
+        streams = _SYNCED if synced else _UNSYNCED
         self._connection = Connection(
             ConnectionState(
                 (self._ends[end], self._ends[1 - end]),
