@@ -38,61 +38,6 @@ _COLUMNS = [
     "number", "time",
 ]
 
-# What a row has beside the state of its connection.
-
-cdef struct Row:
-    bint is_response
-    bint is_read  # the body is: its error codes are known
-    bint is_forwarded
-    PyObject* client_id  # borrowed, as the others
-    PyObject* principal
-    PyObject* software
-    int64_t ts
-    int64_t offset
-    int64_t latency  # -1 where there is none
-    Py_ssize_t size
-    int api_key
-    int api_version
-    int64_t correlation_id
-
-
-cdef class CapturePlan:
-    """How one message is read and shown at one version.
-
-    ``flexible``: its header has tags. ``reads``: its body is decoded for its frame, in any
-    connection. ``names``: it has names of topics, ``software`` that of the client, ``falls_back``:
-    it may be of version 0. ``ends_login``: no client sends it before it has logged in.
-    ``takes_values``: its JSON is not that of its fields. ``encloses``: it is an Envelope.
-    """
-
-    cdef str api
-    cdef str dialect
-    cdef Engine engine
-    cdef bint flexible
-    cdef bint reads
-    cdef bint names
-    cdef bint software
-    cdef bint falls_back
-    cdef bint ends_login
-    cdef bint takes_values
-    cdef bint encloses
-
-    def __init__(
-        self, str api not None, str dialect not None, Engine engine, *, bint flexible, bint reads,
-        bint names, bint software, bint falls_back, bint ends_login, bint takes_values,
-        bint encloses
-    ):
-        self.api, self.dialect, self.engine = api, dialect, engine
-        self.flexible, self.reads, self.names = flexible, reads, names
-        self.software, self.falls_back, self.ends_login = software, falls_back, ends_login
-        self.takes_values, self.encloses = takes_values, encloses
-
-    @property
-    def is_plain(self):
-        """Whether the engine can show the body without values."""
-        return self.engine is not None and self.engine.nodes.in_json_order
-
-
 cdef class _Topic:
     """A topic id with its name, as JSON; None where it has none."""
 
@@ -118,7 +63,7 @@ cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
     return True
 
 
-cdef class RowWriter:
+cdef class RowWriter(RowChooser):
     """Writes the rows of frames.
 
     ``form`` is "jsonl" or "tsv". ``options`` has the functions for what is rare, see
@@ -136,21 +81,11 @@ cdef class RowWriter:
     cdef Py_ssize_t guess
     cdef Writer body  # the JSON of the frame's body
     cdef Writer ids  # the topic ids in it
-    cdef list codes  # the error codes in it
     cdef dict topics
     cdef PyObject* changes  # of the index of names that ``topics`` is of
     cdef int64_t named  # how many rows were given names
     cdef int64_t number  # of the last row
     cdef Py_ssize_t last  # where it begins
-    cdef bint chooses
-    cdef object keys_wanted
-    cdef object client_wanted
-    cdef object connection_wanted
-    cdef dict connections  # name → whether it is wanted
-    cdef bint errors_only
-    cdef int64_t slower_than  # -1 where all are, as of the next two
-    cdef int64_t since
-    cdef int64_t until
     cdef int64_t second
     cdef bytes second_text
 
@@ -172,9 +107,7 @@ cdef class RowWriter:
         open_writer(&self.lines, &self.guess)
         open_writer(&self.body, NULL)
         open_writer(&self.ids, NULL)
-        self.codes = []
         self.topics = {}
-        self.connections = {}
         self.second = -1
 
     def __dealloc__(self):
@@ -225,56 +158,6 @@ cdef class RowWriter:
         self.number += 1
         self.last = start
         return 1
-
-    def choose(self, wanted):
-        """Write the rows of these frames alone: ``wanted`` is a `RowFilter`."""
-        self.keys_wanted = wanted.api_keys
-        self.client_wanted = wanted.client_id
-        self.connection_wanted = wanted.connection
-        self.connections.clear()
-        self.errors_only = wanted.errors_only
-        self.slower_than = -1 if wanted.slower_than_us is None else wanted.slower_than_us
-        self.since = -1 if wanted.since is None else max(wanted.since, 0)
-        self.until = -1 if wanted.until is None else max(wanted.until, 0)
-        self.chooses = (
-            self.keys_wanted is not None
-            or self.client_wanted is not None
-            or self.connection_wanted is not None
-            or self.errors_only
-            or self.slower_than >= 0
-            or self.since >= 0
-            or self.until >= 0
-        )
-
-    cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
-        """`Filter` of the command line, of a frame without a problem."""
-        if self.keys_wanted is not None and row.api_key not in self.keys_wanted:
-            return False
-        if self.client_wanted is not None and <object>row.client_id != self.client_wanted:
-            return False
-        if self.connection_wanted is not None and not self.is_of_connection(s, x):
-            return False
-        if (self.since >= 0 or self.until >= 0) and not row.ts:
-            return False
-        if row.ts < self.since or (self.until >= 0 and row.ts >= self.until):
-            return False
-        if row.latency < self.slower_than:
-            return False
-        return not self.errors_only or (row.is_read and bool(self.codes))
-
-    cdef bint is_of_connection(self, Slots* s, Side* x) except -1:
-        name = <object>slot(x.endpoints, s.name)
-        found = self.connections.get(name)
-        if found is None:
-            found = self.connection_wanted(
-                name,
-                <object>slot(x.endpoints, s.client_text),
-                <object>slot(x.endpoints, s.server_text),
-            )
-            if len(self.connections) >= MOST_TOPICS:
-                self.connections.clear()
-            self.connections[name] = found
-        return found
 
     cdef int take_back(self) except -1:
         """Remove the last row."""

@@ -251,3 +251,29 @@ cdef bint find_side(Slots* s, PyObject* entry, Side* x) noexcept:
     x.endpoints = slot(x.connection, s.endpoints)
     x.exchange = slot(x.connection, s.exchange)
     return is_a(x.endpoints, s.endpoints_class) and is_a(x.exchange, s.exchange_class)
+
+
+cdef PyObject* new_request(
+    Slots* s, int api_key, int api_version, int64_t ts, PyObject* client_id
+) noexcept:
+    """A `PendingRequest`: new."""
+    cdef PyObject* made = kap_new(s.request_class)
+    if made == NULL:
+        return NULL
+    fill(made, s.request_api_key, PyLong_FromLong(api_key))
+    fill(made, s.request_api_version, PyLong_FromLong(api_version))
+    fill(made, s.request_ts, PyLong_FromLongLong(ts))
+    fill(made, s.request_client_id, held(client_id))
+    fill(made, s.enclosed, held(Py_None))
+    fill(made, s.frame, held(Py_None))
+    fill(made, s.count, PyLong_FromLong(1))
+    fill(made, s.frames, held(Py_None))
+    if (
+        slot(made, s.request_api_key) == NULL
+        or slot(made, s.request_api_version) == NULL
+        or slot(made, s.request_ts) == NULL
+        or slot(made, s.count) == NULL
+    ):
+        Py_DECREF(made)
+        return NULL
+    return made

@@ -1,0 +1,73 @@
+# Which frames have rows.
+
+cdef enum:
+    MOST_CONNECTIONS = 20_000  # whose answers are kept
+
+
+cdef class RowChooser:
+    """Chooses among frames: all of them, before `choose`."""
+
+    cdef bint chooses
+    cdef object keys_wanted
+    cdef object client_wanted
+    cdef object connection_wanted
+    cdef dict connections  # name → whether it is wanted
+    cdef bint errors_only
+    cdef int64_t slower_than  # -1 where all are, as of the next two
+    cdef int64_t since
+    cdef int64_t until
+    cdef list codes  # the error codes in the frame's body
+
+    def __cinit__(self, *_):
+        self.connections = {}
+        self.codes = []
+
+    def choose(self, wanted):
+        """Write the rows of these frames alone: ``wanted`` is a `RowFilter`."""
+        self.keys_wanted = wanted.api_keys
+        self.client_wanted = wanted.client_id
+        self.connection_wanted = wanted.connection
+        self.connections.clear()
+        self.errors_only = wanted.errors_only
+        self.slower_than = -1 if wanted.slower_than_us is None else wanted.slower_than_us
+        self.since = -1 if wanted.since is None else max(wanted.since, 0)
+        self.until = -1 if wanted.until is None else max(wanted.until, 0)
+        self.chooses = (
+            self.keys_wanted is not None
+            or self.client_wanted is not None
+            or self.connection_wanted is not None
+            or self.errors_only
+            or self.slower_than >= 0
+            or self.since >= 0
+            or self.until >= 0
+        )
+
+    cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
+        """`Filter` of the command line, of a frame without a problem."""
+        if self.keys_wanted is not None and row.api_key not in self.keys_wanted:
+            return False
+        if self.client_wanted is not None and <object>row.client_id != self.client_wanted:
+            return False
+        if self.connection_wanted is not None and not self.is_of_connection(s, x):
+            return False
+        if (self.since >= 0 or self.until >= 0) and not row.ts:
+            return False
+        if row.ts < self.since or (self.until >= 0 and row.ts >= self.until):
+            return False
+        if row.latency < self.slower_than:
+            return False
+        return not self.errors_only or (row.is_read and bool(self.codes))
+
+    cdef bint is_of_connection(self, Slots* s, Side* x) except -1:
+        name = <object>slot(x.endpoints, s.name)
+        found = self.connections.get(name)
+        if found is None:
+            found = self.connection_wanted(
+                name,
+                <object>slot(x.endpoints, s.client_text),
+                <object>slot(x.endpoints, s.server_text),
+            )
+            if len(self.connections) >= MOST_CONNECTIONS:
+                self.connections.clear()
+            self.connections[name] = found
+        return found
