@@ -202,7 +202,13 @@ cdef class CaptureReader:
             fill(x.endpoints, s.capture, held(<PyObject*>self.capture))
         if segment.size:
             # What they belong to stays, whatever the methods do that are called in between.
-            kept = (<object>x.connection, <object>x.stream, <object>x.framer, <object>x.exchange)
+            kept = (
+                <object>x.connection,
+                <object>slot(x.connection, s.streams),
+                <object>x.endpoints,
+                <object>x.exchange,
+                <object>x.framer,
+            )
             self.data(&x, segment, ts)
             if self.frames.rows.lines.p - self.frames.rows.lines.begin > MOST_LINES:
                 self.frames.rows.flush()

@@ -160,16 +160,15 @@ def each_api() -> list[tuple[str, list[Turn]]]:
 
 def test_every_message() -> None:
     plain = 0
-    for name, turns in each_api():
-        for output in ("jsonl", "tsv"):
-            found = check([(name, pcap(conversation(turns)))], output=output)
-            plain += found.plain > 0
-    assert plain > 120
+    for number, (name, turns) in enumerate(each_api()):
+        output, body = FORMS[0 if number % 4 else 2]
+        plain += check([(name, pcap(conversation(turns)))], output=output, body=body).plain > 0
+    assert plain > 60
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_packet(kind: str) -> None:
-    turns = [turn for name, made in each_api() if name.startswith("Create") for turn in made]
+    turns = [turn for name, made in each_api() if name == "CreateTopicsRequest" for turn in made]
     packets = conversation(turns)
     for data in (
         pcap(packets, kind),
@@ -186,15 +185,14 @@ def test_every_kind_of_packet(kind: str) -> None:
 
 def test_segments_of_all_sizes_and_orders() -> None:
     dice = random.Random(SEED)
-    turns = [turn for name, made in each_api() if name.startswith("Desc") for turn in made]
-    for _ in range(3):
-        for size in (3, 40, 1448, 60000):
-            packets = conversation(turns, size=size, handshake=dice.random() < 0.7)
-            for changed in (
-                packets, resegmented(packets, dice), duplicated(packets, dice),
-                shuffled(packets, dice, 4),
-            ):  # fmt: skip
-                check([("a", pcap(changed))])
+    turns = [turn for name, made in each_api() if name.startswith("DescribeC") for turn in made]
+    for size in (3, 40, 1448, 60000):
+        packets = conversation(turns, size=size, handshake=size > 3)
+        for changed in (
+            packets, resegmented(packets, dice), duplicated(packets, dice),
+            shuffled(packets, dice, 4),
+        ):  # fmt: skip
+            check([("a", pcap(changed))])
 
 
 @pytest.mark.parametrize("login", LOGINS, ids=lambda login: login.name)
