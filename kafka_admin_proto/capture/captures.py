@@ -224,9 +224,10 @@ class CaptureDecoder:
     def _new(self, key: bytes) -> tuple[Conversation, int]:
         if len(self._table) >= 2 * MAX_CONVERSATIONS:
             self._drop_silent()
-        connections = self._connections.pop(min(key, reversed_key(key)), 0)
+        back = reversed_key(key)
+        connections = self._connections.pop(min(key, back), 0)
         conversation = Conversation(key, self._options, self._names, self._out, connections)
-        self._table[reversed_key(key)] = conversation, 1
+        self._table[back] = conversation, 1
         entry = self._table[key] = conversation, 0
         return entry
 
@@ -247,10 +248,11 @@ class CaptureDecoder:
             self._drop(key)
 
     def _drop(self, key: bytes) -> None:
+        back = reversed_key(key)
         conversation, _ = self._table.pop(key)
         # A damaged packet may have one endpoint as source and destination: its two keys are one.
-        self._table.pop(reversed_key(key), None)
+        self._table.pop(back, None)
         conversation.close()
-        self._connections[min(key, reversed_key(key))] = conversation.connections
+        self._connections[min(key, back)] = conversation.connections
         if len(self._connections) > _MAX_REMEMBERED:
             self._connections.popitem(last=False)
