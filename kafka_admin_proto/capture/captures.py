@@ -19,7 +19,7 @@ from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
-from kafka_admin_proto.capture.files.buffered import Packet
+from kafka_admin_proto.capture.files.buffered import BufferedSource, Packet
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
@@ -137,7 +137,7 @@ class CaptureDecoder:
         if sink is not None and engine is not None and not options.keep_requests:
             self._plain = PlainRows(
                 options, sink, self._names, self._table, self._out, self._ended,
-                self._segment_within, engine,
+                self._segment_within, self._forget_within, engine,
             )  # fmt: skip
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
@@ -154,18 +154,12 @@ class CaptureDecoder:
             if packet[1] not in LINK_TYPES:
                 foreign[packet[1]] = foreign.get(packet[1], 0) + 1
                 continue
-            self._packet(packet)
-            while True:
-                if out:
-                    yield from out
-                    out.clear()
-                if self._plain is None:
-                    break
-                self._ordinal = self._plain.take(
-                    source, self._capture, self._ordinal, self._next_end()
-                )
-                if not out:
-                    break
+            if self._plain is None or not self._take(source, source.start):
+                self._packet(packet)
+            while out:
+                yield from out
+                out.clear()
+                self._take(source, source.at)
         yield from out
         out.clear()
         if self._fragments:
@@ -173,6 +167,20 @@ class CaptureDecoder:
             yield fault_frame(name, DumpError(FRAGMENTS.format(count=count)))
         for link, count in foreign.items():
             yield fault_frame(name, DumpError(FOREIGN.format(count=count, link=link)))
+
+    def _take(self, source: BufferedSource, start: int) -> bool:
+        """Have the engine take the packets that are in the buffer from ``start`` on.
+
+        True if there is one that it takes; it may leave frames in ``out``.
+        """
+        if self._plain is None:
+            return False
+        behind, source.at = source.at, start
+        self._ordinal = self._plain.take(source, self._capture, self._ordinal, self._next_end())
+        if source.at > start:
+            return True
+        source.at = behind
+        return False
 
     def finish(self) -> Iterator[DecodedFrame]:
         """The capture is over: the frames that the connections still have."""
@@ -215,6 +223,11 @@ class CaptureDecoder:
     def _segment_within(self, segment: Segment, ts: int, ordinal: int) -> int:
         """Decode a segment amid plain ones; returns when the next conversation is to be dropped."""
         self._segment(segment, ts, ordinal)
+        return self._next_end()
+
+    def _forget_within(self, ts: int) -> int:
+        """Drop what is to be dropped, amid plain segments; returns when the next one is."""
+        self._forget(ts)
         return self._next_end()
 
     def _next_end(self) -> int:

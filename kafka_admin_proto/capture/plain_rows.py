@@ -125,7 +125,8 @@ class PlainRows:
 
     ``table``, ``out`` and ``ended`` are the decoder's: its conversations, the frames that it has
     yet to return, and the conversations whose connections have ended. ``segment`` decodes a segment
-    that is not plain, at a time and with an ordinal, and returns the new ``until``.
+    that is not plain, at a time and with an ordinal, and ``forget`` drops conversations by a time;
+    both return when ``forget`` is due again.
     """
 
     def __init__(
@@ -137,6 +138,7 @@ class PlainRows:
         out: list[DecodedFrame],
         ended: deque[tuple[int, bytes, Conversation]],
         segment: Callable[[Segment, int, int], int],
+        forget: Callable[[int], int],
         engine: Any = compiled,
     ) -> None:
         self._engine = engine
@@ -157,14 +159,14 @@ class PlainRows:
             sink.mask,
         )
         self._reader = engine.CaptureReader(
-            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, segment, frames
+            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, segment, forget, frames
         )
 
     def take(self, source: BufferedSource, capture: str, ordinal: int, until: int) -> int:
-        """Take the plain packets that follow in the buffer, as far as all of them are plain.
+        """Take the packets that follow in the buffer, up to one of an unusual shape.
 
-        Returns the ordinal of the last segment; ``ordinal`` is that of the one before. Stops behind
-        a packet with frames that are in ``out``, and before one that is later than ``until``.
+        Returns the ordinal of the last segment; ``ordinal`` is that of the one before. From
+        ``until`` on conversations are to be dropped. Stops behind a packet with frames in ``out``.
         """
         frames, layout = self._sink.frames, source.layout
         assert frames is not None

@@ -111,6 +111,7 @@ class CaptureReader:
         out: list[Any],
         ended: Any,
         slow: Callable[[Any, int, int], int],
+        forget: Callable[[int], int],
         frames: FrameReader,
     ) -> None: ...
     def read_pcap(

@@ -35,7 +35,8 @@ cdef class CaptureReader:
     ``table`` is that of the conversations, and ``out`` where frames of plain Python go: the reader
     stops behind the packet that they are in, so that they come behind the rows before them.
     ``ended`` are conversations whose connection has ended, as there. ``slow`` takes a segment that
-    is not plain, with its time and ordinal, and returns the new ``until``. ``frames`` sees to the rows.
+    is not plain, with its time and ordinal, and ``forget`` drops conversations by a time, which is
+    due when that is later than ``until``; both return the new ``until``. ``frames`` sees to the rows.
     """
 
     cdef Links links
@@ -44,17 +45,18 @@ cdef class CaptureReader:
     cdef list out
     cdef object ended
     cdef object slow
+    cdef object forget
     cdef object capture
     cdef int64_t ordinal
     cdef int64_t until
 
     def __cinit__(
         self, dict link_headers not None, dict bare_headers not None, dict table not None,
-        list out not None, ended, slow, FrameReader frames not None
+        list out not None, ended, slow, forget, FrameReader frames not None
     ):
         fill_links(&self.links, link_headers, bare_headers)
         self.table, self.out, self.ended, self.slow = table, out, ended, slow
-        self.frames = frames
+        self.forget, self.frames = forget, frames
 
     def read_pcap(
         self, source, header, str capture not None, int64_t ordinal, int64_t until, int64_t number
@@ -62,7 +64,6 @@ cdef class CaptureReader:
         """Read on from the source's position in a pcap file.
 
         ``ordinal`` counts the segments so far, and ``number`` the frames; both are returned.
-        Packets later than ``until`` are left alone.
         """
         cdef bytes data = source.data
         cdef const unsigned char* q = <const unsigned char*>PyBytes_AS_STRING(<PyObject*>data)
@@ -152,7 +153,10 @@ cdef class CaptureReader:
         cdef Segment segment
         if not plain_segment(&self.links, link, q, size, &segment):
             return False
-        if ts > self.until or not self.segment(&segment, ts):
+        if self.segment(&segment, ts):
+            if ts > self.until:
+                self.until = self.forget(ts)
+        else:
             self.until = self.slow(
                 (
                     <bytes>(<const char*>segment.key)[: segment.key_size],
