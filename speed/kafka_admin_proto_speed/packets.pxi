@@ -5,7 +5,6 @@ cdef enum:
     PLAIN_4 = 34  # bytes of an IPv4 header without options and TCP's header up to its flags
     PLAIN_6 = 54  # the same of IPv6 without extension headers
     TCP = 6
-    LEAST_WORDS = 5  # of TCP's header
 
 cdef struct Links:
     bint known[LINKS]
@@ -51,7 +50,6 @@ cdef bint plain_segment(
     cdef const unsigned char* tcp
     cdef Py_ssize_t start, end
     cdef unsigned int kind
-    cdef bint is_tagged = False
     if not 0 <= link < LINKS or not links.known[link]:
         return False
     start = links.sizes[link]
@@ -62,7 +60,6 @@ cdef bint plain_segment(
     else:
         kind = be16(q + links.types[link])
         while is_vlan(kind) and start + 4 + PLAIN_4 <= size:
-            is_tagged = True
             kind = be16(q + start + 2)
             start += 4
     ip = q + start
@@ -81,8 +78,6 @@ cdef bint plain_segment(
         tcp = ip + 40
         end = start + 40 + be16(ip + 4)
     else:
-        return False
-    if is_tagged and tcp[12] >> 4 < LEAST_WORDS:
         return False
     start = (tcp - q) + ((tcp[12] >> 2) & 0x3C)
     if end > size or start > end:

@@ -109,8 +109,16 @@ KINDS = {
     "ethernet, IPv4 options": (1, lambda p: bytes(12) + b"\x08\x00" + ip4(p, options=b"\x01" * 4)),
     "vlan": (1, lambda p: bytes(12) + b"\x81\x00\x00\x05\x08\x00" + ip4(p)),
     "two vlans": (1, lambda p: bytes(12) + b"\x88\xa8\0\5\x81\0\0\7\x86\xdd" + ip6(p)),
+    "vlan in vlan in vlan": (
+        1, lambda p: bytes(12) + b"\x88\xa8\0\5" + b"\x81\0\0\7" * 2 + b"\x08\0" + ip4(p)
+    ),
     "cooked": (113, lambda p: b"\0\0\3\4\0\6" + bytes(8) + b"\x08\x00" + ip4(p)),
+    "cooked, vlan": (113, lambda p: b"\0\0\3\4\0\6" + bytes(8) + b"\x81\0\0\5\x08\0" + ip4(p)),
+    "cooked, vlan, IPv4 options": (
+        113, lambda p: b"\0\0\3\4\0\6" + bytes(8) + b"\x81\0\0\5\x08\0" + ip4(p, options=b"\1" * 4)
+    ),
     "cooked v2": (276, lambda p: b"\x86\xdd" + bytes(18) + ip6(p)),
+    "cooked v2, vlan": (276, lambda p: b"\x81\0" + bytes(18) + b"\0\5\x86\xdd" + ip6(p)),
     "null": (0, lambda p: b"\2\0\0\0" + ip4(p)),
     "null, IPv6": (0, lambda p: b"\x1e\0\0\0" + ip6(p)),
     "loop": (108, lambda p: b"\0\0\0\2" + ip4(p)),

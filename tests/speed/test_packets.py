@@ -11,6 +11,7 @@ import pytest
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.tcp import segments
 from kafka_admin_proto.capture.tcp.segments import Segment, segment_in
+from tests.capture.packets import KINDS, conversation
 from tests.helpers.profile import SEED
 from tests.speed.compiled import speed
 
@@ -62,6 +63,19 @@ def test_damaged_packets_of_all_link_types() -> None:
                 damaged = damaged[: draw.choice([len(damaged), draw.randrange(len(damaged) + 1)])]
                 found = bytes(damaged)
                 assert read(link, found) == segment_in(link, found), (link, found.hex())
+
+
+def test_damaged_headers_of_all_kinds_of_packets() -> None:
+    read, draw = reader(), random.Random(SEED)
+    for link, wrap in KINDS.values():
+        for packet in conversation([(True, bytes(9))]):
+            data = wrap(packet)
+            assert segment_in(link, data)
+            for _ in range(30):
+                changed = bytearray(data[: draw.choice([len(data), draw.randrange(len(data))])])
+                if changed:
+                    changed[draw.randrange(len(changed))] ^= 1 << draw.randrange(8)
+                assert read(link, bytes(changed)) == segment_in(link, bytes(changed))
 
 
 def test_what_is_not_bytes_goes_to_python() -> None:

@@ -1,8 +1,8 @@
 """Read the TCP segment in a packet.
 
-A plain packet (a link header of a fixed size, IPv4 without options or IPv6 without extension
-headers) is read with one ``struct``. dpkt reads all other packets, which takes ten times as long.
-The compiled engine, where it is there, reads what is plain and IPv4 itself, and asks for the rest.
+A plain packet (a link header of a fixed size, VLAN tags, IPv4 without options or IPv6 without
+extension headers) is read with one ``struct``. dpkt reads all other packets, which takes ten times
+as long. The compiled engine, where it is there, reads what is plain itself, and asks for the rest.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
         if found is not None:
             start, at = found
             kind = data[at] << 8 | data[at + 1]
+            if kind in VLAN:
+                kind, start = _behind_vlans(data, at, start)
         else:
             start = BARE_LINK_HEADERS[link]
             kind = IP4 if data[start] >> 4 == 4 else IP6
@@ -115,17 +117,14 @@ def segment_in(link: int, data: bytes, tunnels: int = 0) -> Segment | None:
             if version >> 4 == 6 and protocol in TUNNELS:
                 return _inside(in_ip(protocol, data, start + 40), tunnels)
         else:
-            if kind in VLAN and found is not None:
-                kind, start = _behind_vlans(data, found[1], start)
-            if kind not in (IP4, IP6):
-                return _inside(in_ethertype(kind, data, start), tunnels)
+            return _inside(in_ethertype(kind, data, start), tunnels)
     except (struct.error, IndexError):
         return None  # too short for TCP
     except KeyError:
         if link == EXPORTED:
             return _exported(data)
         return _inside(in_pktap(data), tunnels) if link == PKTAP else None
-    return _by_dpkt(link, data, tunnels)
+    return _by_dpkt(kind, data[start:], tunnels)
 
 
 def _inside(inner: Inner | None, tunnels: int) -> Segment | None:
@@ -224,9 +223,9 @@ def _segment(
     return key, sequence, flags, data[start:end], end - max(len(data), start), acknowledged
 
 
-def _by_dpkt(link: int, data: bytes, tunnels: int) -> Segment | None:
-    """The segment of any packet: with VLAN tags, IP options, extension headers, or offload."""
-    ip = _ip_of(link, data)
+def _by_dpkt(kind: int, data: bytes, tunnels: int) -> Segment | None:
+    """The segment of any IP packet: with options, extension headers, or offload."""
+    ip = _ip_of(kind, data)
     if ip is None or ip is FRAGMENT:
         return FRAGMENT if ip is FRAGMENT else None
     tcp = ip.data
@@ -247,27 +246,20 @@ def _by_dpkt(link: int, data: bytes, tunnels: int) -> Segment | None:
     return key, tcp.seq, tcp.flags, payload[:wanted], max(wanted - len(payload), 0), tcp.ack
 
 
-def _ip_of(link: int, data: bytes) -> Any:
+def _ip_of(kind: int, data: bytes) -> Any:
     """dpkt's IP or IP6 object of a packet, FRAGMENT for a fragment of TCP, otherwise None."""
     try:
         import dpkt
     except ModuleNotFoundError:
         raise MissingExtraError(
-            "packets with VLAN tags or IP options need dpkt: "
+            "packets with IP options or extension headers need dpkt: "
             "pip install 'kafka-admin-proto[capture]'"
         ) from None
-    classes = {1: dpkt.ethernet.Ethernet, 113: dpkt.sll.SLL, 276: dpkt.sll2.SLL2}
     try:
-        if link in classes:
-            found = classes[link](data)
-            ip = found.data
-        else:
-            rest = data[BARE_LINK_HEADERS[link] :]
-            ip = dpkt.ip.IP(rest) if rest[0] >> 4 == 4 else dpkt.ip6.IP6(rest)
-        if isinstance(ip, dpkt.ip.IP):
-            fragment = ip.p == _TCP and (ip.mf or ip.offset)
-            return FRAGMENT if fragment else ip
-        return ip if isinstance(ip, dpkt.ip6.IP6) else None
+        if kind == IP6:
+            return dpkt.ip6.IP6(data)
+        ip = dpkt.ip.IP(data)
+        return FRAGMENT if ip.p == _TCP and (ip.mf or ip.offset) else ip
     except Exception:  # dpkt raises exceptions of any class for damaged headers
         return None
 
