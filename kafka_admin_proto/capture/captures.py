@@ -232,7 +232,8 @@ class CaptureDecoder:
 
     def _next_end(self) -> int:
         """When the next conversation that has ended is to be dropped."""
-        return self._ended[0][0] + LINGER_US if self._ended else NEVER_US
+        # A damaged capture has times up to the last of 63 bits.
+        return min(self._ended[0][0] + LINGER_US, NEVER_US) if self._ended else NEVER_US
 
     def _new(self, key: bytes) -> tuple[Conversation, int]:
         if len(self._table) >= 2 * MAX_CONVERSATIONS:

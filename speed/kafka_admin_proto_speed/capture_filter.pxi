@@ -4,6 +4,11 @@ cdef enum:
     MOST_CONNECTIONS = 20_000  # whose answers are kept
 
 
+cdef int64_t bound(number) except? -1:
+    """A number of microseconds, up to what plain packets may have; -1 for None."""
+    return -1 if number is None else min(max(number, 0), 0x7FFFFFFFFFFFFFFF)
+
+
 cdef class RowChooser:
     """Chooses among frames: all of them, before `choose`."""
 
@@ -29,9 +34,8 @@ cdef class RowChooser:
         self.connection_wanted = wanted.connection
         self.connections.clear()
         self.errors_only = wanted.errors_only
-        self.slower_than = -1 if wanted.slower_than_us is None else wanted.slower_than_us
-        self.since = -1 if wanted.since is None else max(wanted.since, 0)
-        self.until = -1 if wanted.until is None else max(wanted.until, 0)
+        self.slower_than = bound(wanted.slower_than_us)
+        self.since, self.until = bound(wanted.since), bound(wanted.until)
         self.chooses = (
             self.keys_wanted is not None
             or self.client_wanted is not None

@@ -396,8 +396,13 @@ cdef class FrameReader:
         row.principal, row.software = Py_None, Py_None
         return self.rows.row(s, x, &row, plan)
 
-    cdef bint names_topics(self, Side* x, const unsigned char* q, Py_ssize_t size) except -1:
-        """Whether one of several frames may have names, which those before it in its packet get."""
+    cdef bint names_topics(
+        self, Side* x, const unsigned char* q, Py_ssize_t size, int64_t limit
+    ) except -1:
+        """Whether one of several frames may have names, which those before it in its packet get.
+
+        Behind a size above the ``limit`` nobody knows what frames a search finds.
+        """
         cdef Slots* s = &self.slots
         cdef PyObject* table = slot(x.exchange, s.pending)
         cdef const unsigned char* end = q + size
@@ -407,6 +412,8 @@ cdef class FrameReader:
         waiting = <dict>slot(table, s.by_id)
         while end - q >= 8:
             length = be32(q)
+            if length > limit:
+                return True
             for request in waiting.get(<int32_t>be32(q + 4), ()):
                 if not is_a(<PyObject*>request, s.request_class):
                     return True

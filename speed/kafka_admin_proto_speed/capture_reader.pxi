@@ -309,7 +309,7 @@ cdef class CaptureReader:
                 break
             if is_alone and length < end - p:
                 is_alone = False
-                is_plain = not self.frames.names_topics(x, p, end - p)
+                is_plain = not self.frames.names_topics(x, p, end - p, limit)
             number_in(slot(x.framer, s.offset), &offset)
             fill_number(x.framer, s.offset, offset + length)
             when = ts

@@ -8,13 +8,21 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto import codec
+from kafka_admin_proto import (
+    FetchRequest,
+    FetchResponse,
+    MetadataRequest,
+    MetadataResponse,
+    codec,
+)
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
@@ -22,6 +30,9 @@ from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages.fetch_request import FetchTopic
+from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol import api_keys, frame, write_request, write_response
 from kafka_admin_proto.schema.catalog import catalog
 from tests.capture.credentials import LOGINS, Leaks
@@ -202,6 +213,32 @@ def test_logins(login: Any) -> None:
         found = check([("a", pcap(login.packets))], output=output, body=body)
         assert not leaks(found.text.decode())
     check([("a", pcap(login.packets))], mask=False)
+
+
+def test_times_at_the_end_of_their_range() -> None:
+    """Up to 63 bits in the capture, and beyond them in a filter, on a day that starts there."""
+    asks = (True, frame(write_request(MetadataRequest(), 12, 1, "me")))
+    packets = conversation([asks, (False, frame(write_response(MetadataResponse(), 12, 1)))] * 2)
+    for last in (1 << 62, (1 << 63) - 1):
+        late = [replace(each, ts=each.ts + last - packets[-1].ts) for each in packets]
+        for resolution in (3, 6):  # left to plain Python, and not
+            check([("a", pcapng(late, resolution=resolution))])
+    check([("a", pcap(packets))], wanted=Filter(until=1 << 63))
+
+
+def test_names_behind_bytes_of_no_frame() -> None:
+    """What is behind them in a packet gives names to the frames before them."""
+    topic_id = UUID(int=7)
+    asked = FetchRequest(topics=[FetchTopic(topic_id=topic_id)])
+    fetched = FetchResponse(responses=[FetchableTopicResponse(topic_id=topic_id)])
+    named = MetadataResponse(topics=[MetadataResponseTopic(name="rivers", topic_id=topic_id)])
+    answers = [frame(write_response(fetched, 13, 1)), frame(write_response(named, 12, 2))]
+    packets = conversation([
+        (True, frame(write_request(asked, 13, 1, "me"))),
+        (True, frame(write_request(MetadataRequest(), 12, 2, "me"))),
+        (False, (b"\x7f" * 9).join(answers)),
+    ])  # fmt: skip
+    assert check([("a", pcap(packets))]).text.count(b"rivers") == 3
 
 
 def all_packets() -> list[list[damaged.Captured]]:
