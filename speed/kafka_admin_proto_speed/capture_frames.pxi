@@ -406,7 +406,7 @@ cdef class FrameReader:
         cdef Slots* s = &self.slots
         cdef PyObject* table = slot(x.exchange, s.pending)
         cdef const unsigned char* end = q + size
-        cdef int64_t length, api_key = 0
+        cdef int64_t length, correlation_id, last = -1 << 40, api_key = 0
         if not self.rows.has_bodies or not is_a(table, s.table_class):
             return False
         waiting = <dict>slot(table, s.by_id)
@@ -414,13 +414,16 @@ cdef class FrameReader:
             length = be32(q)
             if length > limit:
                 return True
-            for request in waiting.get(<int32_t>be32(q + 4), ()):
+            correlation_id = <int32_t>be32(q + 4)
+            # Clients that have one id for all have many requests under it: one look is enough.
+            for request in () if correlation_id == last else waiting.get(correlation_id, ()):
                 if not is_a(<PyObject*>request, s.request_class):
                     return True
                 if not number_in(slot(<PyObject*>request, s.request_api_key), &api_key):
                     return True
                 if not 0 <= api_key < KEYS or self.naming[api_key]:
                     return True
+            last = correlation_id
             if length > end - q - 4:
                 break
             q += 4 + length
