@@ -176,6 +176,7 @@ cdef class CaptureReader:
         """Take a segment: False for one that plain Python has to take."""
         cdef Slots* s = &self.frames.slots
         cdef Side x
+        cdef PyObject* buffer
         cdef int64_t sequence = 0, rest = 0
         cdef bint is_fin
         if segment.flags & SYN_RST_FLAGS:
@@ -197,7 +198,8 @@ cdef class CaptureReader:
                 return False
             if slot(x.framer, s.synced) != Py_True:
                 return False
-            if not PyByteArray_Check(slot(x.framer, s.buffer)):
+            buffer = slot(x.framer, s.buffer)
+            if buffer == NULL or not PyByteArray_Check(buffer):
                 return False
         self.ordinal += 1
         fill_number(x.conversation, s.conversation_ts, ts)

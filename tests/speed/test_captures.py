@@ -23,8 +23,10 @@ from kafka_admin_proto import (
     MetadataResponse,
     codec,
 )
+from kafka_admin_proto.capture.connection.connection import Connection
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.pairing import PendingRequest
+from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.captures.filters import Filter
@@ -239,6 +241,20 @@ def test_names_behind_bytes_of_no_frame() -> None:
         (False, (b"\x7f" * 9).join(answers)),
     ])  # fmt: skip
     assert check([("a", pcap(packets))]).text.count(b"rivers") == 3
+
+
+def test_an_empty_slot_is_left_to_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_bytes = Connection.first_bytes
+
+    def damaging(connection: Connection, stream: StreamDecoder, data: bytes) -> None:
+        first_bytes(connection, stream, data)
+        del connection.streams[1 - stream.end].framer.buffer
+
+    monkeypatch.setattr(Connection, "first_bytes", damaging)
+    answer = frame(write_response(MetadataResponse(), 12, 1))
+    turns = [(True, frame(write_request(MetadataRequest(), 12, 1, "me"))), (False, answer)]
+    with pytest.raises(AttributeError, match="buffer"):
+        rows([("a", pcap(conversation(turns)))], speed())
 
 
 def all_packets() -> list[list[damaged.Captured]]:
