@@ -72,15 +72,16 @@ class ShareReading:
         self.rows: dict[Place, PartitionData] = {}
         self.hints = LeaderHints(view, caller)
         self.keys: list[WaitKey] = []
-        turn = request.share_session_epoch % len(places) if places else 0
-        self._places = self._allowed(view, [*places[turn:], *places[:turn]], names)
+        found = self._found(view, places, names)
+        turn = request.share_session_epoch % len(found) if found else 0
+        # Other topics of a name that a session knows are turned too, and fail only then.
+        turned = [*found[turn:], *found[:turn]]
+        self._places = [each for each in turned if each not in self.rows]
         # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
         self.is_over: bool = not self._places or 0 in (request.max_records, self._max_bytes)
 
-    def _allowed(
-        self, view: View, places: Iterable[Place], names: Mapping[UUID, str]
-    ) -> list[Place]:
-        """The partitions that are there and may be read; others get the row of an error."""
+    def _found(self, view: View, places: Iterable[Place], names: Mapping[UUID, str]) -> list[Place]:
+        """The partitions whose names are there and may be read; others get the row of an error."""
         allowed = allowed_topics(view, self._caller, READ, {*names.values()})
         found = []
         for place in places:
@@ -92,10 +93,10 @@ class ShareReading:
                 self._fail(place, codes.TOPIC_AUTHORIZATION_FAILED)
             elif topic is None or place[1] not in topic.partitions:
                 self._fail(place, codes.UNKNOWN_TOPIC_OR_PARTITION)
-            elif topic.id != place[0]:  # another one of the name, whose states are of another id
-                self._fail(place, codes.UNKNOWN_SERVER_ERROR)
             else:
                 found.append(place)
+                if topic.id != place[0]:  # another one of the name: states are of another id
+                    self._fail(place, codes.UNKNOWN_SERVER_ERROR)
         return found
 
     def _fail(self, place: Place, code: int) -> None:

@@ -12,7 +12,7 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.protocol import codes
-from tests.server.share.sharing import Fetcher, ready
+from tests.server.share.sharing import Fetcher, produce, ready
 
 _FOREIGN = UUID(int=9)
 
@@ -50,3 +50,17 @@ def test_a_topic_that_is_deleted_meanwhile(release: str) -> None:
         else:
             assert _codes(response) == [code]
         cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 2, 1)], 1000))
+
+
+def test_partitions_take_turns_without_those_that_are_not_there() -> None:
+    """Of two that can be read the second one is first in epoch 1, however many cannot be read."""
+    cluster = ready()
+    one = Fetcher(cluster, "one")
+    parts = [FetchPartition(0), FetchPartition(1)]
+    topics = [FetchTopic(_FOREIGN, [FetchPartition(0)]), FetchTopic(one.topic_id, parts)]
+    one.send(topics=topics, max_wait_ms=0)
+    produce(cluster, 1, partition=0)
+    produce(cluster, 1, partition=1)
+    response = one.send(topics=[], max_records=1, max_wait_ms=0).response
+    rows = [part for each in response.responses for part in each.partitions]
+    assert [each.partition_index for each in rows if each.acquired_records] == [1]
