@@ -52,6 +52,7 @@ _REPLICAS = frozenset({
 })  # fmt: skip
 #: Numbers that each cluster chooses, and times: only whether there is one counts.
 _WITHOUT_NUMBER = frozenset({"session_id", "log_append_time_ms", "last_timestamp"})
+_NO_ID = UUID(int=0)
 #: Characters of each side in a difference.
 _SHOWN = 400
 #: Kafka's words for a request that is refused have the addresses of its objects.
@@ -155,7 +156,10 @@ class Comparison:
                 for rows, names in zip((left, right), self._names, strict=True)
             )
         if len(left) != len(right):
-            labels, others = ([_label(each) for each in rows] for rows in (left, right))
+            labels, others = (
+                [_label(each) or names.get(getattr(each, "topic_id", _NO_ID), "") for each in rows]
+                for rows, names in zip((left, right), self._names, strict=True)
+            )
             return self._unequal(labels, others, path)
         return [
             line

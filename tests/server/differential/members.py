@@ -44,6 +44,8 @@ class Members:
         self._epochs: dict[tuple[str, str], int] = {}
         self._sessions: dict[tuple[int, str, str], int] = {}
         self._acquired: dict[Place, list[int]] = {}
+        #: Partitions that each session asks for in an order that nobody knows.
+        self._unordered: dict[tuple[int, str, str], list[set[tuple[UUID, int]]]] = {}
 
     def epoch(self, group: str, member: str) -> int:
         """The epoch of the last heartbeat's answer, 0 of a member that is new."""
@@ -61,6 +63,14 @@ class Members:
         """Who has records of which partitions that a node leads."""
         places = (place for place, offsets in self._acquired.items() if offsets)
         return sorted(place for place in places if place[0] == node)
+
+    def is_ordered(self, node: int, group: str, member: str) -> bool:
+        """Whether both clusters read the partitions of a member's session in the same order.
+
+        Partitions with records come last the next time. Those of one answer do so in the order of
+        their hashes in Kafka, which are those of topics' ids, until each has come alone.
+        """
+        return not self._unordered.get((node, group, member))
 
     @property
     def owners(self) -> list[tuple[int, str, str]]:
@@ -97,10 +107,30 @@ class Members:
                 }
                 if found:
                     self._acquired[place] = sorted({*self.acquired(place), *found})
+            if isinstance(request, ShareFetchRequest):
+                self._reorder(owner, request, {key for key, row in rows.items() if row.records})
             if epoch == ENDS:
                 for place in self.holders(node):
                     if place[:3] == owner:
                         del self._acquired[place]
+
+    def _reorder(
+        self,
+        owner: tuple[int, str, str],
+        request: ShareFetchRequest,
+        moved: set[tuple[UUID, int]],
+    ) -> None:
+        """Take over which partitions come last from now on: those with records, but at first."""
+        if request.share_session_epoch in (NOT_BEGUN, ENDS):
+            self._unordered[owner] = []
+            return
+        gone = {
+            (topic.topic_id, number)
+            for topic in request.forgotten_topics_data
+            for number in topic.partitions
+        }
+        blocks = [*(each - moved for each in self._unordered.get(owner, [])), moved]
+        self._unordered[owner] = [left for each in blocks if len(left := each - gone) > 1]
 
     def _acknowledge(self, place: Place, part: Any, row: Any) -> None:
         """Take over what became of the acknowledgements of a partition."""

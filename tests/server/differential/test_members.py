@@ -9,6 +9,7 @@ import pytest
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import share_acknowledge_request as asked
 from kafka_admin_proto.messages import share_acknowledge_response as answered
+from kafka_admin_proto.messages import share_fetch_request as requested
 from kafka_admin_proto.messages import share_fetch_response as fetched
 from kafka_admin_proto.protocol import codes
 from tests.server.differential.members import ENDS, Members
@@ -65,3 +66,29 @@ def test_a_session_that_ends_gives_records_back(members: Members) -> None:
     _acknowledge(members, [1], epoch=ENDS)
     assert members.holders(0) == []
     assert members.session(0, "g", "m") == 0
+
+
+def _fetched(members: Members, epoch: int, *numbers: int, forgets: tuple[int, ...] = ()) -> bool:
+    """Fetch, get a record of each of these partitions, and say whether their order is known."""
+    request = m.ShareFetchRequest("g", "m", epoch)
+    request.forgotten_topics_data = [requested.ForgottenTopic(_ID, [*forgets])]
+    rows = [fetched.PartitionData(each, records=b"batch") for each in numbers]
+    rows.append(fetched.PartitionData(7, 3, records=b""))
+    answer = m.ShareFetchResponse(responses=[fetched.ShareFetchableTopicResponse(_ID, rows)])
+    members.learn(0, request, answer, _NAMES)
+    return members.is_ordered(0, "g", "m")
+
+
+def test_partitions_with_records_at_once_are_in_no_known_order(members: Members) -> None:
+    """Until all of them but one have come last alone, are forgotten, or the session begins anew."""
+    assert _fetched(members, 0, 0, 1, 2)
+    assert _fetched(members, 1, 0)
+    assert not _fetched(members, 2, 0, 1, 2)
+    assert not _fetched(members, 3, 0)
+    assert _fetched(members, 4, 1)
+    assert not _fetched(members, 5, 1, 2)
+    assert not _fetched(members, 6)
+    assert _fetched(members, 7, forgets=(1,))
+    assert not _fetched(members, 8, 0, 2)
+    assert members.is_ordered(0, "g", "another")
+    assert _fetched(members, 0)

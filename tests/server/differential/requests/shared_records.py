@@ -33,6 +33,7 @@ PARTITIONS = 3
 #: leader has loaded the states of all its partitions by then, also of those that have none.
 _WAIT_MS = 1000
 _FULL_BYTES = 1 << 30
+_ALL_RECORDS = 500
 #: Types of acknowledgements.
 _REJECT, _RENEW = 3, 4
 _RowT = TypeVar("_RowT")
@@ -164,7 +165,7 @@ def share_fetch(draws: Draws) -> Step:
     batches = _batches(draws, most_type) if renews or not draws.rarely(3) else []
     reader = _reader(draws, acknowledges=bool(batches))
     ahead, epoch = _session(draws)
-    most = draws.one([500] * 8 + [1, 2, 3, 5] * 2 + [0, -1])
+    most = draws.one([_ALL_RECORDS] * 8 + [1, 2, 3, 5] * 2 + [0, -1])
     size = draws.one([500, 500, 1, 2])  # for 0 Kafka begins with a range of no records
     strict = version >= 2 and draws.rarely(3)
     forgotten = [topic_name(draws)] if draws.rarely(8) else []
@@ -201,7 +202,9 @@ def share_fetch(draws: Draws) -> Step:
                 fetching.ForgottenTopic(ids.of(each), places[0][1]) for each in forgotten
             ],
         )  # fmt: skip
-        if few_bytes is not None and own > 1 and not given:
+        if not ids.members.is_ordered(*owner) and most > 0:
+            request.max_records = _ALL_RECORDS  # with fewer the first partitions alone have any
+        elif few_bytes is not None and own > 1 and not given:
             # It is answered at once: without partitions whose states a real leader still loads, and
             # before acknowledgements are kept.
             request.max_bytes, request.topics = few_bytes, []
@@ -224,7 +227,7 @@ def first_fetch(draws: Draws, group: str) -> Step:
             fetching.FetchTopic(ids.of(each), [fetching.FetchPartition(0)]) for each in TOPICS
         ]
         return ShareFetchRequest(
-            group, "m", 0, _WAIT_MS, _FULL_BYTES, 1 << 20, 500, size, topics=topics
+            group, "m", 0, _WAIT_MS, _FULL_BYTES, 1 << 20, _ALL_RECORDS, size, topics=topics
         )
 
     return Step(0, 1, make)
