@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from kafka_admin_proto.server.share.in_flight import InFlight
@@ -40,11 +40,17 @@ class Acquired(NamedTuple):
 
 
 def acquire_free(
-    batches: Sequence[InFlight], asked: Acquiring, limit: int, first: int, last: int
+    batches: Sequence[InFlight],
+    asked: Acquiring,
+    limit: int,
+    first: int,
+    last: int,
+    fill: Callable[[InFlight, int], list[Acquired]],
 ) -> tuple[list[Acquired], int, bool]:
     """(rows, number of records, whether others must wait) of free records in flight.
 
     ``limit`` is the most deliveries of a record, ``first`` and ``last`` what was read of the log.
+    ``fill`` acquires so many records of a gap.
     """
     rows: list[Acquired] = []
     count = 0
@@ -52,6 +58,11 @@ def acquire_free(
         left = asked.most - count
         if left <= 0:
             break
+        if batch.is_gap:
+            got = fill(batch, left)
+            rows += got
+            count += number_of(got)
+            continue
         is_slow = _deliveries(batch, first, last) >= _slow_from(limit)
         if is_slow and count:
             return rows, count, True
@@ -74,7 +85,7 @@ def acquire_free(
             batch.split()
         got = _acquire_some(batch, first, last, asked, left, limit)
         rows += got
-        found = sum(each.last - each.first + 1 for each in got)
+        found = number_of(got)
         count += found
         if is_slow and found:
             return rows, count, True
@@ -110,6 +121,11 @@ def _acquire_some(
         if is_last or (asked.is_strict and count == left) or count == most:
             break
     return rows
+
+
+def number_of(rows: Iterable[Acquired]) -> int:
+    """The number of records."""
+    return sum(each.last - each.first + 1 for each in rows)
 
 
 def _deliveries(batch: InFlight, first: int, last: int) -> int:

@@ -19,7 +19,7 @@ from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.replication.leaders import LeaderHints, hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
+from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, number_of
 from kafka_admin_proto.server.share.partition import SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place
 
@@ -204,7 +204,7 @@ class ShareReading:
         )
         row.acquired_records = [AcquiredRecords(*each) for each in acquired]
         row.records = _records(batches, acquired)
-        return row, sum(each.last - each.first + 1 for each in acquired)
+        return row, number_of(acquired)
 
 
 def _records(batches: Sequence[StoredBatch], acquired: Sequence[Acquired]) -> bytes:

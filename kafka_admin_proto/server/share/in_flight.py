@@ -87,18 +87,26 @@ class InFlight:
 
     Parts are cut where a change begins or ends. A batch may have more offsets than there are
     records, as between two batches of a compacted log, so it has not a part for each one.
+
+    A gap is no batch yet, but one free part: the offsets between two batches of a kept state.
     """
 
-    def __init__(self, first: int, last: int, parts: list[Part], *, is_split: bool = False) -> None:
+    def __init__(self, first: int, last: int, parts: list[Part], *, is_gap: bool = False) -> None:
         self.first = first
         self.last = last
         self.parts = parts
-        self.is_split = is_split
+        self.is_split = False
+        self.is_gap = is_gap
 
     @classmethod
     def whole(cls, part: Part) -> InFlight:
         """A batch of one part."""
         return cls(part.first, part.last, [part])
+
+    @classmethod
+    def gap(cls, first: int, last: int) -> InFlight:
+        """A gap."""
+        return cls(first, last, [Part(first, last, AVAILABLE, 0)], is_gap=True)
 
     def split(self) -> None:
         """Track each record by itself from now on."""
@@ -140,14 +148,14 @@ def parts_of(batches: Sequence[InFlight]) -> Iterator[Part]:
 
 
 def loaded(batches: Sequence[StateBatch], start: int) -> list[InFlight]:
-    """The batches of a kept state; records between them were acquired and are free again.
+    """The batches of a kept state and its gaps: records that were acquired and are free again.
 
     A damaged log may have a snapshot whose batches overlap, or end before they begin.
     """
     found = []
     for each in combined((), batches, start):
         if each.first_offset > start:
-            found.append(InFlight.whole(Part(start, each.first_offset - 1, AVAILABLE, 0)))
+            found.append(InFlight.gap(start, each.first_offset - 1))
         found.append(
             InFlight.whole(
                 Part(each.first_offset, each.last_offset, each.state, each.delivery_count)

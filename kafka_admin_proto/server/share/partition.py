@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -156,8 +157,9 @@ class SharePartition:
         ]
         if overlap:
             rows, count, is_over = acquire_free(
-                overlap, asked, limits.deliveries, found[0].base_offset, last
-            )
+                overlap, asked, limits.deliveries, found[0].base_offset, last,
+                partial(self._fill, asked, found, last),
+            )  # fmt: skip
             if not is_over and count < most and overlap[-1].last < last:
                 asked = asked._replace(most=most - count)
                 rows += self._acquire_new(asked, found, overlap[-1].last + 1, last)
@@ -168,6 +170,20 @@ class SharePartition:
             if each.base_offset <= self.end:
                 self._archive(each.base_offset, each.last_offset, ACQUIRED)
         return without(rows, aborted) if aborted else rows
+
+    def _fill(
+        self, asked: Acquiring, found: Sequence[LogBatch], last: int, gap: InFlight, most: int
+    ) -> list[Acquired]:
+        """Acquire records of a gap, as new ones: what is behind them stays a gap."""
+        self._shorten(gap, gap.last)
+        end = min(gap.last, last)
+        within = [LogBatch(base, min(low, end)) for base, low in found if base <= end]
+        rows = self._acquire_new(asked._replace(most=most), within, gap.first, end)
+        place = bisect_right(self.batches, end, key=_FIRST)
+        filled = self.batches[place - 1].last
+        if filled < gap.last:
+            self.batches.insert(place, InFlight.gap(filled + 1, gap.last))
+        return rows
 
     def _acquire_new(
         self, asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
@@ -257,12 +273,15 @@ class SharePartition:
     def _acknowledged(self, asked: Acknowledgement) -> list[InFlight]:
         """The batches that an acknowledgement is about. Raises ApiFailure."""
         place = bisect_right(self.batches, asked.first, key=_FIRST) - 1
+        if place >= 0 and self.batches[place].is_gap:
+            place -= 1  # the records before it
         if place < 0 and asked.first < self.start <= asked.last:
             place = bisect_right(self.batches, self.start, key=_FIRST) - 1
         if place < 0:
             text = "The request batch offsets are not found in the cache."
             raise _invalid(f"Batch record not found. {text}")
-        found = self.batches[place : bisect_right(self.batches, asked.last, key=_FIRST)]
+        end = bisect_right(self.batches, asked.last, key=_FIRST)
+        found = [each for each in self.batches[place:end] if not each.is_gap]
         for end, name in ((asked.first, "first"), (asked.last, "last")):
             if found[-1].last < end:
                 raise ApiFailure(
@@ -377,11 +396,21 @@ class SharePartition:
         """Archive records of a state that the log has not, or that were aborted."""
         begin = max(0, bisect_right(self.batches, first, key=_FIRST) - 1)
         for batch in self.batches[begin : bisect_right(self.batches, last, key=_FIRST)]:
+            if batch.is_gap:
+                if state == AVAILABLE:
+                    self._shorten(batch, last)
+                continue
             for part in batch.overlapping(first, last):
                 if part.state == state and part.before is None:
                     if not batch.is_within(first, last):
                         batch.split()
                     batch.cut(part, max(part.first, first), min(part.last, last)).archive()
+
+    def _shorten(self, gap: InFlight, last: int) -> None:
+        """Let a gap begin behind an offset, and be none where it ends there."""
+        place = bisect_right(self.batches, gap.first, key=_FIRST) - 1
+        left = [InFlight.gap(last + 1, gap.last)] if last < gap.last else []
+        self.batches[place : place + 1] = left
 
     def _arm(self) -> None:
         """Wait for the lock that ends first."""

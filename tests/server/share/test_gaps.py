@@ -11,6 +11,7 @@ from kafka_admin_proto.messages import write_share_group_state_request as writte
 from kafka_admin_proto.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequestGroup,
 )
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
 from kafka_admin_proto.server.share.in_flight import InFlight, loaded
 from kafka_admin_proto.server.share.partition import (
@@ -20,6 +21,7 @@ from kafka_admin_proto.server.share.partition import (
     SharePartition,
 )
 from kafka_admin_proto.server.share.state import (
+    ACKNOWLEDGED,
     ARCHIVED,
     AVAILABLE,
     ShareKey,
@@ -35,11 +37,11 @@ _LIMITS = ShareLimits(30_000, 5, 2000, renews=True)
 
 
 class _Partition:
-    """A partition whose changes are kept at once."""
+    """A partition with a kept state whose changes are kept at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *kept: StateBatch) -> None:
         self.changes: list[StateBatch] = []
-        state = ShareState(0, 1, 0, 0, 0)
+        state = ShareState(0, 1, 0, 0, 0, kept)
         self.share = SharePartition(
             state, 0, StillClock(), lambda: _LIMITS, self._keep, lambda: None
         )
@@ -49,9 +51,14 @@ class _Partition:
         then(0, None)
 
     def acquire(
-        self, first: int, *found: tuple[int, int], strict: int | None = None
+        self,
+        first: int,
+        *found: tuple[int, int],
+        strict: int | None = None,
+        most: int = 500,
+        size: int = 500,
     ) -> list[Acquired]:
-        asked = Acquiring(strict or 500, is_strict=strict is not None)
+        asked = Acquiring(strict or most, size, is_strict=strict is not None)
         return self.share.acquire("one", asked, first, [LogBatch(*each) for each in found])
 
     def acknowledge(self, first: int, last: int, *types: int) -> None:
@@ -111,6 +118,64 @@ def test_a_damaged_state() -> None:
     assert [(each.first, each.last, each.parts[0].state) for each in found] == [
         (1, 1, AVAILABLE), (2, 7, ARCHIVED), (8, 9, AVAILABLE),
     ]  # fmt: skip
+
+
+#: The kept state of a leader that has ended: it had given 0 to 3 and 6 to 9 to members, too.
+_KEPT = (StateBatch(4, 5, ACKNOWLEDGED, 1), StateBatch(10, 11, AVAILABLE, 1))
+_PAIRS = [(first, first + 1) for first in range(0, 14, 2)]
+
+
+def test_gaps_of_a_kept_state_come_in_ranges() -> None:
+    """Each with the size that the member wants, like new records, and up to the next batch."""
+    assert _Partition(*_KEPT).acquire(0, *_PAIRS, size=1) == [
+        Acquired(0, 1, 1), Acquired(2, 3, 1), Acquired(6, 7, 1), Acquired(8, 9, 1),
+        Acquired(10, 11, 2), Acquired(12, 13, 1),
+    ]  # fmt: skip
+    assert _Partition(*_KEPT).acquire(0, (0, 13)) == [
+        Acquired(0, 3, 1), Acquired(6, 9, 1), Acquired(10, 11, 2), Acquired(12, 13, 1),
+    ]  # fmt: skip
+
+
+def test_as_many_records_of_gaps_come_as_the_member_wants() -> None:
+    """With the rest of their batch of the log, but not what is behind the gap."""
+    partition = _Partition(*_KEPT)
+    assert partition.acquire(0, *_PAIRS, most=1) == [Acquired(0, 1, 1)]
+    assert partition.share.next_offset == 2
+    assert partition.acquire(2, *_PAIRS[1:], most=3) == [Acquired(2, 3, 1), Acquired(6, 7, 1)]
+    assert partition.acquire(8, (8, 13), most=1) == [Acquired(8, 9, 1)]
+    assert partition.acquire(10, (8, 13), most=1) == [Acquired(10, 11, 2)]
+    partition.acknowledge(0, 3, _ACCEPT)
+    partition.acknowledge(6, 9, _ACCEPT)
+    assert partition.share.start == 10
+
+
+def test_a_member_gets_some_of_a_gap_alone() -> None:
+    partition = _Partition(*_KEPT)
+    assert partition.acquire(0, *_PAIRS, strict=1) == [Acquired(0, 0, 1)]
+    assert partition.acquire(1, *_PAIRS, strict=2) == [Acquired(1, 1, 1), Acquired(2, 2, 1)]
+    assert partition.share.next_offset == 3
+
+
+def test_offsets_of_a_gap_that_the_log_has_no_more_are_passed_over() -> None:
+    partition = _Partition(*_KEPT)
+    assert partition.acquire(0, *_PAIRS[1:3]) == [Acquired(2, 3, 1)]
+    partition.acknowledge(2, 3, _ACCEPT)
+    assert partition.share.start == partition.share.next_offset == 6
+    partition.share.log_starts_at(9)
+    assert partition.share.next_offset == 9
+    assert partition.acquire(9, (8, 11)) == [Acquired(9, 9, 1), Acquired(10, 11, 2)]
+    other = _Partition(*_KEPT)
+    assert other.acquire(0, (6, 9)) == [Acquired(6, 9, 1)]
+
+
+def test_a_gap_that_nobody_has_is_not_acknowledged() -> None:
+    """An acknowledgement is about the records before it, as those of new records."""
+    partition = _Partition(*_KEPT)
+    partition.acquire(0, *_PAIRS[:2], most=1)
+    with pytest.raises(ApiFailure, match="past acquired records"):
+        partition.acknowledge(2, 3, _ACCEPT)
+    partition.acknowledge(0, 1, _ACCEPT)
+    assert partition.share.start == 2
 
 
 @pytest.mark.parametrize("size", [0, -1, -(1 << 31)])
