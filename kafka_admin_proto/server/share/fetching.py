@@ -72,6 +72,8 @@ class ShareReading:
         self.rows: dict[Place, PartitionData] = {}
         self.hints = LeaderHints(view, caller)
         self.keys: list[WaitKey] = []
+        #: Whether no share coordinator was found that has the state of a partition.
+        self.is_loading = False
         found = self._found(view, places, names)
         turn = request.share_session_epoch % len(found) if found else 0
         # Other topics of a name that a session knows are turned too, and fail only then.
@@ -105,6 +107,7 @@ class ShareReading:
     def read(self, view: View, *, is_late: bool) -> None:
         """Acquire records if there are enough of them; those that there are if it is late."""
         self.keys = [*self._places]
+        self.is_loading = False
         opened = []
         failed: dict[Place, int] = {}
         for place in self._places:
@@ -113,12 +116,17 @@ class ShareReading:
                 found = hosted(view, self._caller, topic, place[1])
                 partition, key = self._broker.partition(self._group, found)
             except ApiFailure as failure:
-                failed[place] = failure.code
+                if failure.code == codes.COORDINATOR_NOT_AVAILABLE:
+                    self.is_loading = True
+                else:
+                    failed[place] = failure.code
                 continue
             self.keys.append(key)
             if partition.can_acquire:
                 offset = partition.next_offset
                 opened.append(_Open(place, partition, found.replicas.log, offset))
+        if self.is_loading:  # as in Kafka it has no error, but waits for the share coordinator
+            self.keys.append(None)
         is_enough = self._is_enough(opened)
         new = [each for each in opened if each.partition.looked_at != each.offset]
         for each in new:

@@ -119,6 +119,11 @@ class Waiting:
         self._answer = answer
 
     @property
+    def records(self) -> list[Message]:
+        """What is to be appended to the metadata log."""
+        return self._answer.records
+
+    @property
     def waits(self) -> bool:
         """Whether it cannot be sent yet."""
         answer, wait = self._answer, self._answer.wait

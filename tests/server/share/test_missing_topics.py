@@ -8,10 +8,15 @@ from uuid import UUID
 import pytest
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import delete_share_group_offsets_request as deleted_offsets
+from kafka_admin_proto.messages import describe_share_group_offsets_request as described_offsets
+from kafka_admin_proto.messages import share_acknowledge_request as asked
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from tests.server.groups.coordinated import Coordinated, Waiting
 from tests.server.share.sharing import Fetcher, produce, ready
 
 _FOREIGN = UUID(int=9)
@@ -64,3 +69,62 @@ def test_partitions_take_turns_without_those_that_are_not_there() -> None:
     response = one.send(topics=[], max_records=1, max_wait_ms=0).response
     rows = [part for each in response.responses for part in each.partitions]
     assert [each.partition_index for each in rows if each.acquired_records] == [1]
+
+
+def _lose_states(cluster: Coordinated) -> None:
+    """Delete the topic of the share coordinators."""
+    topics = [DeleteTopicState(SHARE_GROUP_STATE)]
+    cluster.served.ask(m.DeleteTopicsRequest(topics, timeout_ms=1000))
+    assert cluster.state.topic(SHARE_GROUP_STATE) is None
+
+
+def _without_states() -> Coordinated:
+    """A cluster with records whose topic of the share coordinators was deleted."""
+    cluster = ready()
+    produce(cluster, 2)
+    _lose_states(cluster)
+    return cluster
+
+
+def _has_states(cluster: Coordinated, found: Waiting) -> bool:
+    """Whether the topic is there once the records of an answer are appended."""
+    cluster.state.append(found.records)
+    return cluster.state.topic(SHARE_GROUP_STATE) is not None
+
+
+def test_a_fetch_makes_the_topic_of_the_share_coordinators() -> None:
+    """It waits for a coordinator, which has nothing of the partition then."""
+    cluster = _without_states()
+    one = Fetcher(cluster, "one")
+    found = one.send()
+    assert found.waits
+    assert _has_states(cluster, found)
+    assert _codes(found.response) == [codes.UNKNOWN_SERVER_ERROR]
+
+
+def test_a_fetch_that_waits_for_a_share_coordinator_has_no_error() -> None:
+    one = Fetcher(_without_states(), "one")
+    assert one.send(max_wait_ms=0).response.responses == []
+    assert one.send().is_over_with().responses == []
+
+
+def test_others_make_the_topic_of_the_share_coordinators_too() -> None:
+    """Whatever a group or a leader asks a share coordinator for."""
+    cluster = ready()
+    produce(cluster, 2)
+    one = Fetcher(cluster, "one")
+    assert one.get() == [(0, 1, 1)]
+    part = asked.AcknowledgePartition(0, [asked.AcknowledgementBatch(0, 0, [1])])
+    topics = [asked.AcknowledgeTopic(one.topic_id, [part])]
+    described = described_offsets.DescribeShareGroupOffsetsRequestGroup("g", None)
+    deleted = deleted_offsets.DeleteShareGroupOffsetsRequestTopic("orders")
+    for request in (
+        m.ShareAcknowledgeRequest("g", "one", 1, topics=topics),
+        m.ShareGroupHeartbeatRequest("g", "one", -1),
+        m.DescribeShareGroupOffsetsRequest([described]),
+        m.DeleteShareGroupOffsetsRequest("g", [deleted]),
+        m.DeleteGroupsRequest(["g"]),
+    ):
+        _lose_states(cluster)
+        is_made = _has_states(cluster, cluster.send(request))
+        assert is_made or isinstance(request, m.ShareGroupHeartbeatRequest), request

@@ -23,6 +23,8 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.deletion import delete_share_group
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
+from kafka_admin_proto.values import Message
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -30,6 +32,7 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
     """Delete each group; answer when replicas have that."""
     response = DeleteGroupsResponse()
     replies: list[Reply] = []
+    records: list[Message] = []
     for name in dict.fromkeys(request.groups_names):
         row = DeletableGroupResult(name)
         response.results.append(row)
@@ -42,6 +45,8 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
                 if name in shard.share_groups
                 else delete_group
             )
+            if name in shard.share_groups:
+                records = missing_state_topic(state, caller)
             replies.append(_deleted(shard, row, response, delete))
         except ApiFailure as failure:
             row.error_code = failure.code
@@ -50,8 +55,8 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
         return all(each.response is not None for each in replies)
 
     if all(each.response is not None for each in replies):
-        return Answer(response)
-    return Answer(response, wait=Wait(None, [each.key for each in replies], complete))
+        return Answer(response, records)
+    return Answer(response, records, wait=Wait(None, [each.key for each in replies], complete))
 
 
 def _deleted(

@@ -25,8 +25,7 @@ from kafka_admin_proto.server.security.authorizer.access import allowed_topics, 
 from kafka_admin_proto.server.security.authorizer.rules import READ
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import ShareKey
-from kafka_admin_proto.server.topics.auto_creation import created_topics
-from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 if TYPE_CHECKING:
@@ -96,8 +95,7 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
 
     shard.append([initializing_record(group, new)], marked)
     answer = answer_of(reply, response)
-    if state.topic(SHARE_GROUP_STATE) is None:
-        answer.records = created_topics(state, [SHARE_GROUP_STATE], caller)
+    answer.records = missing_state_topic(state, caller)
     return answer
 
 

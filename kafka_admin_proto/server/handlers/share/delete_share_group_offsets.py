@@ -22,6 +22,7 @@ from kafka_admin_proto.server.groups.share.records import state_record
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -73,7 +74,10 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
         shard.append([state_record(name, left)], lambda _: reply.send(response))
 
     delete_states(state.controller_state.share_states, shard, group, rows, deleted)
-    return answer_of(reply, response)
+    answer = answer_of(reply, response)
+    if rows:
+        answer.records = missing_state_topic(state, caller)
+    return answer
 
 
 def _failed(code: int, message: str | None = None) -> DeleteShareGroupOffsetsResponse:

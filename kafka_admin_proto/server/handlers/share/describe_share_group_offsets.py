@@ -27,6 +27,7 @@ from kafka_admin_proto.server.security.authorizer.access import allowed_topics, 
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -54,7 +55,10 @@ def handle(state: View, request: DescribeShareGroupOffsetsRequest, caller: Calle
             rows.append(DescribeShareGroupOffsetsResponseGroup(name, [], code, text))
             continue
         rows.append(DescribeShareGroupOffsetsResponseGroup(name, topics))
-    return Answer(DescribeShareGroupOffsetsResponse(groups=rows))
+    answer = Answer(DescribeShareGroupOffsetsResponse(groups=rows))
+    if any(each.topic_id.int and each.partitions for row in rows for each in row.topics):
+        answer.records = missing_state_topic(state, caller)
+    return answer
 
 
 def _topics(

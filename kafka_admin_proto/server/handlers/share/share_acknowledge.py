@@ -23,6 +23,7 @@ from kafka_admin_proto.server.replication.leaders import LeaderHints
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging
 from kafka_admin_proto.server.share.checks import check_member, lock_ms
 from kafka_admin_proto.server.share.sessions import BEGINS, ENDS
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -67,6 +68,8 @@ def handle(state: View, request: ShareAcknowledgeRequest, caller: Caller) -> Ans
     answer = Answer(ShareAcknowledgeResponse())
     if not complete(answer, state, (), False):
         answer.wait = Wait(None, [key], complete)
+    if acknowledging.asks_in_vain:
+        answer.records = missing_state_topic(state, caller)
     return answer
 
 

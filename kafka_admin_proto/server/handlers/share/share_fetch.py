@@ -30,6 +30,7 @@ from kafka_admin_proto.server.share.sessions import (
     Place,
     ShareSession,
 )
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -116,7 +117,10 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
         return True
 
     answer = Answer(ShareFetchResponse())
-    if complete(answer, state, (), False):
+    is_complete = complete(answer, state, (), False)
+    if reading.is_loading or acknowledging.asks_in_vain:
+        answer.records = missing_state_topic(state, caller)
+    if is_complete:
         return answer
     # Acknowledgements have no time of their own: their share coordinator ends the wait.
     wait_ms = None if reading.is_over else request.max_wait_ms

@@ -16,8 +16,7 @@ from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
 from kafka_admin_proto.server.share.checks import check_member_id, check_share_version
-from kafka_admin_proto.server.topics.auto_creation import created_topics
-from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
@@ -45,8 +44,8 @@ def handle(state: View, request: ShareGroupHeartbeatRequest, caller: Caller) -> 
     except ApiFailure as failure:
         return Answer(failed_heartbeat(failure.code, failure.message))
     answer = answer_of(reply, ShareGroupHeartbeatResponse())
-    if needs_states and state.topic(SHARE_GROUP_STATE) is None:
-        answer.records = created_topics(state, [SHARE_GROUP_STATE], caller)
+    if needs_states:
+        answer.records = missing_state_topic(state, caller)
     return answer
 
 
