@@ -92,11 +92,6 @@ class Acknowledging:
         """Whether all are answered."""
         return not self._waiting
 
-    @property
-    def asks_in_vain(self) -> bool:
-        """Whether no share coordinator was found for a partition."""
-        return any(code == codes.COORDINATOR_NOT_AVAILABLE for code, _ in self.results.values())
-
     def _answered(self, place: Place, code: int, message: str | None = None) -> None:
         self.results[place] = code, message
         self._waiting.discard(place)

@@ -9,9 +9,11 @@ from uuid import uuid5
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import NOT_HOSTED, ApiFailure
+from kafka_admin_proto.server.share.coordinators import ATTEMPTS, RETRY_MS
 from kafka_admin_proto.server.share.partition import Kept, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place, ShareSessions
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey, StateBatch
+from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import WaitKey
@@ -138,8 +140,14 @@ class ShareBroker:
         completed: int,
         changes: Sequence[StateBatch],
         then: Kept,
+        attempt: int = 1,
     ) -> None:
-        """Let the share coordinator keep a change."""
+        """Let the share coordinator keep a change, some time later while its topic is not there."""
+        state = self._state
+        if attempt < ATTEMPTS and state.topic(SHARE_GROUP_STATE) is None:
+            again = partial(self._keep, key, epochs, start, completed, changes, then, attempt + 1)
+            state.clock.later(RETRY_MS / 1000, again)
+            return
         led = self._found(key)
 
         def kept(failed: int, message: str | None = None) -> None:
@@ -150,7 +158,7 @@ class ShareBroker:
             then(code, None if text is None else f"Error in write state RPC. {text}")
 
         try:
-            shard = self._state.share_states.led(key.text)
+            shard = state.share_states.led(key.text)
             shard.change(key, epochs, start, completed, changes, kept)
         except ApiFailure as failure:
             kept(failure.code, failure.message)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
     from kafka_admin_proto.server.state import State
 
+
+#: What is asked again of a share coordinator, after so long and so often.
+RETRIED = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+RETRY_MS, ATTEMPTS = 1000, 5
 
 #: Asks a shard for something of a key; the function gets 0, or an error code.
 Ask = Callable[[ShareStateShard, ShareKey, Then], None]

@@ -109,7 +109,7 @@ def test_a_fetch_that_waits_for_a_share_coordinator_has_no_error() -> None:
 
 
 def test_others_make_the_topic_of_the_share_coordinators_too() -> None:
-    """Whatever a group or a leader asks a share coordinator for."""
+    """Whatever is asked of a share coordinator: the answers are those of real nodes of 4.4.0."""
     cluster = ready()
     produce(cluster, 2)
     one = Fetcher(cluster, "one")
@@ -118,13 +118,25 @@ def test_others_make_the_topic_of_the_share_coordinators_too() -> None:
     topics = [asked.AcknowledgeTopic(one.topic_id, [part])]
     described = described_offsets.DescribeShareGroupOffsetsRequestGroup("g", None)
     deleted = deleted_offsets.DeleteShareGroupOffsetsRequestTopic("orders")
+    found = []
     for request in (
         m.ShareAcknowledgeRequest("g", "one", 1, topics=topics),
-        m.ShareGroupHeartbeatRequest("g", "one", -1),
         m.DescribeShareGroupOffsetsRequest([described]),
         m.DeleteShareGroupOffsetsRequest("g", [deleted]),
         m.DeleteGroupsRequest(["g"]),
     ):
         _lose_states(cluster)
-        is_made = _has_states(cluster, cluster.send(request))
-        assert is_made or isinstance(request, m.ShareGroupHeartbeatRequest), request
+        answer = cluster.send(request)
+        assert _has_states(cluster, answer), request
+        cluster.clock.pass_time(1)
+        found.append(answer.response)
+        cluster.ask(m.ShareGroupHeartbeatRequest("g", "one", -1))
+    acknowledged, listed, forgotten, gone = found
+    (row,) = acknowledged.responses[0].partitions
+    assert (row.error_code, row.error_message) == (
+        codes.UNKNOWN_SERVER_ERROR,
+        "Error in write state RPC. Write operation on uninitialized share partition not allowed.",
+    )
+    (group,) = listed.groups
+    assert {part.start_offset for part in group.topics[0].partitions} == {-1}
+    assert [each.error_code for each in (*forgotten.responses, *gone.results)] == [0, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.group import ShareGroup
 from kafka_admin_proto.server.groups.share.records import state_record
+from kafka_admin_proto.server.share.coordinators import ATTEMPTS, RETRIED, RETRY_MS
 from kafka_admin_proto.server.share.state import ShareKey
 
 if TYPE_CHECKING:
@@ -73,6 +75,17 @@ def delete_states(
         if code:
             then(code)
         else:
-            states.ask_each(keys, lambda shard, key, then: shard.delete([key], then), then)
+            ask()
+
+    def ask(attempt: int = 1) -> None:
+        states.ask_each(
+            keys, lambda led, key, then: led.delete([key], then), partial(asked, attempt)
+        )
+
+    def asked(attempt: int, code: int) -> None:
+        if code in RETRIED and attempt < ATTEMPTS:
+            shard.later(object(), RETRY_MS, partial(ask, attempt + 1))
+        else:
+            then(code)
 
     shard.append([state_record(group.name, left)], marked)

@@ -20,14 +20,12 @@ from kafka_admin_proto.server.groups.share.records import (
     StatePartitions,
     state_record,
 )
+from kafka_admin_proto.server.share.coordinators import ATTEMPTS, RETRIED, RETRY_MS
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.groups.records import CoordinatorRecord
     from kafka_admin_proto.server.share.coordinators import ShareCoordinators
-
-_RETRIED = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
-_RETRY_MS, _ATTEMPTS = 1000, 5
 
 #: The offsets from which partitions are read; UNKNOWN_OFFSET where the group's config decides.
 Starts = Mapping[ShareKey, int]
@@ -113,9 +111,9 @@ def _initialized(
     if group is None:
         then(codes.GROUP_ID_NOT_FOUND)
         return
-    if code in _RETRIED and attempt < _ATTEMPTS:
+    if code in RETRIED and attempt < ATTEMPTS:
         again = partial(initialize, states, shard, name, epoch, starts, then, attempt + 1)
-        shard.later(object(), _RETRY_MS, again)  # nothing else takes its place, somebody waits
+        shard.later(object(), RETRY_MS, again)  # nothing else takes its place, somebody waits
         return
     known = group.partitions
     done = topics_of(shard, starts)

@@ -68,7 +68,6 @@ def handle(state: View, request: ShareAcknowledgeRequest, caller: Caller) -> Ans
     answer = Answer(ShareAcknowledgeResponse())
     if not complete(answer, state, (), False):
         answer.wait = Wait(None, [key], complete)
-    if acknowledging.asks_in_vain:
         answer.records = missing_state_topic(state, caller)
     return answer
 

@@ -118,7 +118,7 @@ def handle(state: View, request: ShareFetchRequest, caller: Caller) -> Answer:
 
     answer = Answer(ShareFetchResponse())
     is_complete = complete(answer, state, (), False)
-    if reading.is_loading or acknowledging.asks_in_vain:
+    if reading.is_loading or not acknowledging.is_over:
         answer.records = missing_state_topic(state, caller)
     if is_complete:
         return answer
