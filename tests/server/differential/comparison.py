@@ -2,8 +2,9 @@
 
 Only what cannot be equal is left out or normalised: ids, addresses and folders of this machine,
 how long a client is throttled, Metadata's controller, the quorum's leader and offsets, the order
-of what Kafka keeps in hash maps, how many records a coordinator puts into a batch, and for topics
-that a placer placed which of the brokers are the replicas.
+of what Kafka keeps in hash maps, which partitions each of a share group's members has, how many
+records a coordinator puts into a batch, and for topics that a placer placed which of the brokers
+are the replicas.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import msgspec
 from kafka_admin_proto.messages.describe_log_dirs_response import DescribeLogDirsResult
 from kafka_admin_proto.messages.describe_quorum_response import PartitionData as QuorumPartition
 from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_admin_proto.messages.share_group_describe_response import DescribedGroup
+from kafka_admin_proto.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
 from kafka_admin_proto.records.batches.batches import read_batches
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.server.topics.names import INTERNAL
@@ -121,6 +124,15 @@ class Comparison:
             return 0
         if isinstance(row, InitProducerIdResponse) and field == "producer_id":
             return value >= 0
+        # The assignor of share groups goes through sets of partitions, which topics' ids put in
+        # order. A member that is alone has all, which the description shows.
+        if isinstance(row, ShareGroupHeartbeatResponse) and field == "assignment":
+            return None if value is None else _assigned(value)
+        if isinstance(row, DescribedGroup) and field == "members" and len(value) > 1:
+            return [
+                msgspec.structs.replace(each, assignment=_assigned(each.assignment))
+                for each in value
+            ]
         if field in _WITHOUT_NUMBER:
             return value > 0
         if field == "records" and value is not None:
@@ -188,6 +200,11 @@ class Comparison:
             return []
         shown = ["no answer" if each is None else repr(each)[:_SHOWN] for each in (left, right)]
         return [f"{path}: {shown[0]} and {shown[1]}"]
+
+
+def _assigned(assignment: Any) -> int:
+    """How many partitions a member has."""
+    return sum(len(each.partitions) for each in assignment.topic_partitions)
 
 
 def _batch(batch: Batch) -> Any:

@@ -1,10 +1,38 @@
-"""The list of what differs from a real cluster on purpose."""
+"""What differs from a real cluster on purpose, and what cannot be equal."""
 
 from __future__ import annotations
 
-from tests.server.differential.comparison import KNOWN
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import share_group_describe_response as described
+from kafka_admin_proto.messages import share_group_heartbeat_response as beaten
+from tests.server.differential.comparison import KNOWN, Comparison
 
 
 def test_few_differences_are_on_purpose() -> None:
     assert len(KNOWN) <= 10
     assert all(each.line and each.why for each in KNOWN)
+
+
+def _heartbeat(*numbers: int) -> m.ShareGroupHeartbeatResponse:
+    rows = [beaten.TopicPartitions(partitions=[*numbers])]
+    return m.ShareGroupHeartbeatResponse(assignment=beaten.Assignment(rows))
+
+
+def _group(*assigned: list[int]) -> m.ShareGroupDescribeResponse:
+    members = [
+        described.Member(
+            str(index),
+            assignment=described.Assignment([described.TopicPartitions(partitions=each)]),
+        )
+        for index, each in enumerate(assigned)
+    ]
+    return m.ShareGroupDescribeResponse(groups=[described.DescribedGroup(members=members)])
+
+
+def test_of_several_members_of_a_share_group_the_numbers_of_partitions_are_compared() -> None:
+    compared = Comparison(({}, {}))
+    assert compared.differences(_heartbeat(0, 2), _heartbeat(0, 1)) == []
+    assert compared.differences(_heartbeat(0, 2), _heartbeat(0)) != []
+    assert compared.differences(_group([0, 2], [1]), _group([0, 1], [2])) == []
+    assert compared.differences(_group([0, 2], [1]), _group([0], [1])) != []
+    assert compared.differences(_group([0]), _group([1])) != []
