@@ -74,13 +74,14 @@ class ShareReading:
         self.keys: list[WaitKey] = []
         #: Whether no share coordinator was found that has the state of a partition.
         self.is_loading = False
+        # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
+        self._asks_nothing: bool = 0 in (request.max_records, self._max_bytes)
         found = self._found(view, places, names)
         turn = request.share_session_epoch % len(found) if found else 0
         # Other topics of a name that a session knows are turned too, and fail only then.
         turned = [*found[turn:], *found[:turn]]
         self._places = [each for each in turned if each not in self.rows]
-        # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
-        self.is_over: bool = not self._places or 0 in (request.max_records, self._max_bytes)
+        self.is_over: bool = not self._places or self._asks_nothing
 
     def _found(self, view: View, places: Iterable[Place], names: Mapping[UUID, str]) -> list[Place]:
         """The partitions whose names are there and may be read; others get the row of an error."""
@@ -97,7 +98,8 @@ class ShareReading:
                 self._fail(place, codes.UNKNOWN_TOPIC_OR_PARTITION)
             else:
                 found.append(place)
-                if topic.id != place[0]:  # another one of the name: states are of another id
+                # Another topic of the name: nobody reads the state, which is of another id.
+                if topic.id != place[0] and not self._asks_nothing:
                     self._fail(place, codes.UNKNOWN_SERVER_ERROR)
         return found
 

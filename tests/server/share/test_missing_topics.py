@@ -57,6 +57,19 @@ def test_a_topic_that_is_deleted_meanwhile(release: str) -> None:
         cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 2, 1)], 1000))
 
 
+@pytest.mark.parametrize("most", ["max_records", "max_bytes"])
+def test_another_topic_of_the_name_has_no_error_where_nothing_is_wanted(most: str) -> None:
+    """Nobody reads its state then."""
+    cluster = ready()
+    one = Fetcher(cluster, "one")
+    one.get()
+    cluster.served.ask(m.DeleteTopicsRequest([DeleteTopicState("orders")], timeout_ms=1000))
+    cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 2, 1)], 1000))
+    nothing = {"topics": [], most: 0}
+    assert one.send(**nothing).response.responses == []
+    assert _codes(one.send(topics=[]).response) == [codes.UNKNOWN_SERVER_ERROR]
+
+
 def test_partitions_take_turns_without_those_that_are_not_there() -> None:
     """Of two that can be read the second one is first in epoch 1, however many cannot be read."""
     cluster = ready()
