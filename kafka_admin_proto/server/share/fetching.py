@@ -179,10 +179,12 @@ class ShareReading:
     def _is_enough(self, opened: Sequence[_Open]) -> bool:
         """Whether so many bytes can be read as the member wants.
 
-        Kafka gives a byte each to some partitions, at random, where there are fewer bytes.
+        Kafka gives a byte each to some partitions, at random, where there are fewer bytes, and what
+        is left over to any one: here to the one that has the most.
         """
         share = max(1, self._max_bytes // max(1, len(opened)))
-        available = 0
+        over = self._max_bytes - share * len(opened)
+        available = most = 0
         for each in opened:
             up_to = self._up_to(each.log)
             try:
@@ -194,6 +196,8 @@ class ShareReading:
                 if is_rolled:
                     return True
                 available += min(rest, share)
+                most = max(most, rest)
+        available += max(0, min(over, most - share))
         return bool(opened) and available >= min(self._request.min_bytes, self._max_bytes)
 
     def _acquired(

@@ -403,3 +403,22 @@ def test_places_that_were_looked_at_before_are_read_by_themselves() -> None:
     response = one.send(topics=topics, max_bytes=1).response
     rows = [len(part.acquired_records) for each in response.responses for part in each.partitions]
     assert rows == [1, 1]
+
+
+@pytest.mark.parametrize("most", [2, 3, 101])
+def test_bytes_that_partitions_cannot_share_evenly_are_had_all_the_same(most: int) -> None:
+    """One partition has what is left over, so that all that the member wants is there."""
+    cluster = ready()
+    one = Fetcher(cluster, "one")
+    topics = [FetchTopic(one.topic_id, [FetchPartition(0), FetchPartition(1)])]
+    for partition in (0, 1):
+        produce(cluster, 1, partition)
+    assert not one.send(topics=topics, max_bytes=most, min_bytes=most).waits
+
+
+def test_a_partition_without_records_has_none_of_the_bytes() -> None:
+    cluster = ready()
+    one = Fetcher(cluster, "one")
+    topics = [FetchTopic(one.topic_id, [FetchPartition(0), FetchPartition(1)])]
+    produce(cluster, 1)
+    assert one.send(topics=topics, max_bytes=3, min_bytes=3).waits
