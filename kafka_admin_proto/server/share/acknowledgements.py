@@ -10,7 +10,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.server.share.partition import REJECT, RENEW, Acknowledgement
+from kafka_admin_proto.server.share.acknowledged import REJECT, RENEW, Acknowledgement
 from kafka_admin_proto.server.share.sessions import Owner, Place
 from kafka_admin_proto.server.share.state import ShareKey
 

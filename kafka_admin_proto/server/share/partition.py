@@ -7,15 +7,22 @@ share coordinator before it counts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.acknowledged import (
+    RENEW,
+    STATES,
+    Acknowledgement,
+    check_owner,
+    invalid,
+    runs,
+)
 from kafka_admin_proto.server.share.acquiring import (
     Acquired,
     Acquiring,
@@ -33,7 +40,6 @@ from kafka_admin_proto.server.share.in_flight import (
     parts_of,
 )
 from kafka_admin_proto.server.share.state import (
-    ACKNOWLEDGED,
     ACQUIRED,
     ARCHIVED,
     AVAILABLE,
@@ -43,9 +49,6 @@ from kafka_admin_proto.server.share.state import (
 
 _FIRST = attrgetter("first")
 _MOST_COMPLETED = (1 << 31) - 1
-#: The types of acknowledgements: a gap is an offset of no record.
-GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
-_STATES = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
 
 
 class ShareLimits(NamedTuple):
@@ -55,14 +58,6 @@ class ShareLimits(NamedTuple):
     deliveries: int
     records: int
     renews: bool
-
-
-class Acknowledgement(NamedTuple):
-    """What a member says of records: one type for all, or one for each."""
-
-    first: int
-    last: int
-    types: Sequence[int]
 
 
 #: Gets 0 when a change is kept, or an error code and its message.
@@ -254,21 +249,21 @@ class SharePartition:
                 or batch.crosses(self.start)
             )
             if not batch.is_split:
-                _check_owner(batch.parts[0], member, "batch")
+                check_owner(batch.parts[0], member, "batch")
                 if is_partial:
                     batch.split()
             first = max(asked.first, self.start, batch.first)
-            for low, high, kind in _runs(asked, first, min(asked.last, batch.last)):
+            for low, high, kind in runs(asked, first, min(asked.last, batch.last)):
                 for each in batch.overlapping(low, high):
-                    _check_owner(each, member, "offset" if batch.is_split else "batch")
+                    check_owner(each, member, "offset" if batch.is_split else "batch")
                     if kind == RENEW and not limits.renews:
-                        raise _invalid("Renewing acquisition locks is not enabled for the group.")
+                        raise invalid("Renewing acquisition locks is not enabled for the group.")
                     part = batch.cut(each, max(each.first, low), min(each.last, high))
                     if kind == RENEW:
                         part.lock_ms = self._clock.now_ms() + limits.lock_ms
                         continue
                     parts.append(part)
-                    changes.append(part.begin(_STATES[kind], limits.deliveries))
+                    changes.append(part.begin(STATES[kind], limits.deliveries))
 
     def _acknowledged(self, asked: Acknowledgement) -> list[InFlight]:
         """The batches that an acknowledgement is about. Raises ApiFailure."""
@@ -279,7 +274,7 @@ class SharePartition:
             place = bisect_right(self.batches, self.start, key=_FIRST) - 1
         if place < 0:
             text = "The request batch offsets are not found in the cache."
-            raise _invalid(f"Batch record not found. {text}")
+            raise invalid(f"Batch record not found. {text}")
         end = bisect_right(self.batches, asked.last, key=_FIRST)
         found = [each for each in self.batches[place:end] if not each.is_gap]
         for end, name in ((asked.first, "first"), (asked.last, "last")):
@@ -432,32 +427,3 @@ class SharePartition:
         if self._lock_timer is not None:
             self._lock_timer.cancel()
             self._lock_timer = None
-
-
-def _runs(asked: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-    """The (first offset, last offset, type) of neighbours of one type, of these offsets."""
-    if len(asked.types) == 1:
-        yield first, last, asked.types[0]
-        return
-    for kind, run in groupby(asked.types[first - asked.first : last - asked.first + 1]):
-        size = len(list(run))
-        yield first, first + size - 1, kind
-        first += size
-
-
-def _check_owner(part: Part, member: str, what: str) -> None:
-    """Raises ApiFailure unless a member has the records."""
-    if what == "batch" and not part.member:
-        raise _invalid("The batch cannot be acknowledged. The batch is not in the acquired state.")
-    if part.state != ACQUIRED:
-        raise _invalid("The offset cannot be acknowledged. The offset is not acquired.")
-    if part.before is not None:
-        raise _invalid(
-            "The record state is invalid. The acknowledgement of delivery could not be completed."
-        )
-    if part.member != member:
-        raise _invalid(f"Member is not the owner of {'batch record' if what == 'batch' else what}")
-
-
-def _invalid(text: str) -> ApiFailure:
-    return ApiFailure(codes.INVALID_RECORD_STATE, text)

@@ -12,10 +12,10 @@ from kafka_admin_proto.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequestGroup,
 )
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.acknowledged import Acknowledgement
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
 from kafka_admin_proto.server.share.in_flight import InFlight, loaded
 from kafka_admin_proto.server.share.partition import (
-    Acknowledgement,
     Kept,
     ShareLimits,
     SharePartition,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.acknowledged import Acknowledgement
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
 from kafka_admin_proto.server.share.partition import (
-    Acknowledgement,
     Kept,
     ShareLimits,
     SharePartition,

@@ -1,0 +1,55 @@
+"""Acknowledgements of records by their types, and who may give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.in_flight import Part
+from kafka_admin_proto.server.share.state import ACKNOWLEDGED, ACQUIRED, ARCHIVED, AVAILABLE
+
+#: The types of acknowledgements: a gap is an offset of no record.
+GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+#: The states of records that get them.
+STATES = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
+
+
+class Acknowledgement(NamedTuple):
+    """What a member says of records: one type for all, or one for each."""
+
+    first: int
+    last: int
+    types: Sequence[int]
+
+
+def runs(asked: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """The (first offset, last offset, type) of neighbours of one type, of these offsets."""
+    if len(asked.types) == 1:
+        yield first, last, asked.types[0]
+        return
+    for kind, run in groupby(asked.types[first - asked.first : last - asked.first + 1]):
+        size = len(list(run))
+        yield first, first + size - 1, kind
+        first += size
+
+
+def check_owner(part: Part, member: str, what: str) -> None:
+    """Raises ApiFailure unless a member has the records."""
+    if what == "batch" and not part.member:
+        raise invalid("The batch cannot be acknowledged. The batch is not in the acquired state.")
+    if part.state != ACQUIRED:
+        raise invalid("The offset cannot be acknowledged. The offset is not acquired.")
+    if part.before is not None:
+        raise invalid(
+            "The record state is invalid. The acknowledgement of delivery could not be completed."
+        )
+    if part.member != member:
+        raise invalid(f"Member is not the owner of {'batch record' if what == 'batch' else what}")
+
+
+def invalid(text: str) -> ApiFailure:
+    """The failure of an acknowledgement of records that the member has not."""
+    return ApiFailure(codes.INVALID_RECORD_STATE, text)
