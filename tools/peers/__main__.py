@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_admin_proto.admin import SyncAdminClient
 from tools.clusters import kraft
 from tools.kafka_releases import NEWEST
 from tools.peers import (
@@ -100,7 +101,10 @@ def _run(suite: Suite, cluster: str, jobs: int, *, behind_proxy: bool = False) -
         bootstrap = opened.enter_context(server)
         if behind_proxy:
             words = ["proxy", "--upstream", bootstrap]
-            bootstrap = opened.enter_context(_server(words, stored / "proxy.log"))
+            proxy = opened.enter_context(_server(words, stored / "proxy.log"))
+            with SyncAdminClient(proxy) as client:  # sarama's tests name each broker
+                nodes = client.describe_cluster().nodes
+            bootstrap = ",".join(f"{each.host}:{each.port}" for each in nodes)
 
         def run(test: str) -> Result:
             result, output = suite.run(folder, bootstrap, test)
