@@ -111,7 +111,7 @@ def decode(
         mask=not show_secrets,
         bodies=body and upgrade is None,
         silent=summary or upgrade is not None,
-        sink=None if summary or upgrade or raw or records or compiled is None
+        sink=None if summary or upgrade or raw or records
         else row_sink(output, mask=not show_secrets, body=body),
     )  # fmt: skip
     if upgrade is not None:

@@ -114,7 +114,7 @@ class Inputs(msgspec.Struct, kw_only=True):
         keys: Collection[int] | None = None if reads_all else ()
         if keys is None and wanted.api_keys is not None:
             keys = wanted.api_keys | NAMING_API_KEYS
-        if self.only is not None or self.with_requests:
+        if self.only is not None:
             sink = None
         progress = Progress(files, silent=silent)
         opener = _Opener(progress)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.routing import Coordinators
-from kafka_admin_proto.server.coordination.shard import Leads, Then
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.shard import ShareStateShard
 from kafka_admin_proto.server.share.state import ShareKey
@@ -21,12 +21,22 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
 
 
-#: What is asked again of a share coordinator, after so long and so often.
-RETRIED = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+_RETRIED = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+#: A share coordinator that is not there is asked after so long and so often.
 RETRY_MS, ATTEMPTS = 1000, 5
 
 #: Asks a shard for something of a key; the function gets 0, or an error code.
 Ask = Callable[[ShareStateShard, ShareKey, Then], None]
+
+
+def asked_again(
+    shard: CoordinatorShard, code: int, attempt: int, ask: Callable[[int], object]
+) -> bool:
+    """Whether ``ask`` gets the next attempt some time later, since no coordinator was there."""
+    is_retried = code in _RETRIED and attempt < ATTEMPTS
+    if is_retried:  # nothing else takes its place, somebody waits
+        shard.later(object(), RETRY_MS, partial(ask, attempt + 1))
+    return is_retried
 
 
 class ShareCoordinators(Coordinators[ShareStateShard]):

@@ -15,7 +15,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.group import ShareGroup
 from kafka_admin_proto.server.groups.share.records import state_record
-from kafka_admin_proto.server.share.coordinators import ATTEMPTS, RETRIED, RETRY_MS
+from kafka_admin_proto.server.share.coordinators import asked_again
 from kafka_admin_proto.server.share.state import ShareKey
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ def delete_states(
         )
 
     def asked(attempt: int, code: int) -> None:
-        if code in RETRIED and attempt < ATTEMPTS:
-            shard.later(object(), RETRY_MS, partial(ask, attempt + 1))
-        else:
+        if not asked_again(shard, code, attempt, ask):
             then(code)
 
     shard.append([state_record(group.name, left)], marked)

@@ -20,7 +20,7 @@ from kafka_admin_proto.server.groups.share.records import (
     StatePartitions,
     state_record,
 )
-from kafka_admin_proto.server.share.coordinators import ATTEMPTS, RETRIED, RETRY_MS
+from kafka_admin_proto.server.share.coordinators import asked_again
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def _initialized(
     if group is None:
         then(codes.GROUP_ID_NOT_FOUND)
         return
-    if code in RETRIED and attempt < ATTEMPTS:
-        again = partial(initialize, states, shard, name, epoch, starts, then, attempt + 1)
-        shard.later(object(), RETRY_MS, again)  # nothing else takes its place, somebody waits
+    if asked_again(
+        shard, code, attempt, partial(initialize, states, shard, name, epoch, starts, then)
+    ):
         return
     known = group.partitions
     done = topics_of(shard, starts)
