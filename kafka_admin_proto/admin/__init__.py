@@ -83,6 +83,10 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.configs.resources import (
         ConfigResource as ConfigResource,
     )
+    from kafka_admin_proto.admin.operations.groups.deletions import OffsetDeletion as OffsetDeletion
+    from kafka_admin_proto.admin.operations.groups.deletions import (
+        OffsetDeletions as OffsetDeletions,
+    )
     from kafka_admin_proto.admin.operations.groups.lag import GroupLag as GroupLag
     from kafka_admin_proto.admin.operations.groups.lag import PartitionLag as PartitionLag
     from kafka_admin_proto.admin.operations.groups.model import AlteredOffset as AlteredOffset
@@ -188,6 +192,8 @@ if TYPE_CHECKING:
         ProducedRecords as ProducedRecords,
     )
     from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic as AlteredTopic
+    from kafka_admin_proto.admin.operations.topics.applying import AppliedTopic as AppliedTopic
+    from kafka_admin_proto.admin.operations.topics.applying import ApplyPlan as ApplyPlan
     from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic as CreatedTopic
     from kafka_admin_proto.admin.operations.topics.creation import NewTopic as NewTopic
     from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic as DeletedTopic

@@ -6,6 +6,7 @@ from kafka_admin_proto.admin.operations.acls import AclOperations
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
 from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
+from kafka_admin_proto.admin.operations.groups.deletions import DeletionOperations
 from kafka_admin_proto.admin.operations.groups.resets import ResetOperations
 from kafka_admin_proto.admin.operations.metadata_log import MetadataLogOperations
 from kafka_admin_proto.admin.operations.partitions import PartitionOperations
@@ -14,7 +15,7 @@ from kafka_admin_proto.admin.operations.quorum import QuorumOperations
 from kafka_admin_proto.admin.operations.quotas import QuotaOperations
 from kafka_admin_proto.admin.operations.records.fetching import FetchOperations
 from kafka_admin_proto.admin.operations.records.producing import ProduceOperations
-from kafka_admin_proto.admin.operations.topics.alteration import AlterOperations
+from kafka_admin_proto.admin.operations.topics.applying import ApplyTopics
 from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
 from kafka_admin_proto.admin.operations.topics.reassignment_plans import PlanReassignments
 from kafka_admin_proto.admin.operations.transactions import TransactionOperations
@@ -26,7 +27,7 @@ from kafka_admin_proto.admin.session.base_client import BaseClient
 class AdminClient(
     TopicOperations,
     FetchOperations,
-    AlterOperations,
+    ApplyTopics,
     PartitionOperations,
     PlanReassignments,
     ReassignmentOperations,
@@ -39,6 +40,7 @@ class AdminClient(
     UserOperations,
     QuotaOperations,
     ResetOperations,
+    DeletionOperations,
     ProduceOperations,
     TransactionOperations,
     TokenOperations,

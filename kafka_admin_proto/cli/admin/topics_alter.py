@@ -127,7 +127,8 @@ def _run_plan(
     if dry_run and live.settings.dialect != "kafka":
         notes.append(f"{live.settings.dialect} validates nothing: the cluster checked none of it")
     if dry_run or not steps:
-        items = checked_items(live, plan)
+        checked = live.ask(lambda client: client.check_alter_plan(plan))
+        items = planned_items(checked.topics)
         errors = [*failures.entries("topic", items), *absent]
         near_topics(errors, live)
         return Answer(
@@ -151,21 +152,6 @@ def _run_plan(
         errors=errors,
         notes=[*notes, f"altered {fine} of {counted(len(done), 'topics')}"],
     )
-
-
-def checked_items(live: Live, plan: admin.AlterPlan) -> list[Row]:
-    """The topics of a plan, with the errors that the controller would answer its steps with.
-
-    It validates configs and new partitions; no request validates replicas that move.
-    """
-    items = planned_items(plan.topics)
-    if any(item["steps"] for item in items):
-        checked = live.ask(
-            lambda client: client.run_alter_plan(plan, timeout=live.timeout, validate_only=True)
-        )
-        for item, each in zip(items, checked, strict=True):
-            item["error"], item["message"] = each.error, each.message
-    return items
 
 
 def planned_items(topics: Any) -> list[Row]:

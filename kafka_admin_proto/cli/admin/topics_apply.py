@@ -12,11 +12,7 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.topics_alter import (
-    checked_items,
-    planned_items,
-    step_rows,
-)
+from kafka_admin_proto.cli.admin.topics_alter import planned_items, step_rows
 from kafka_admin_proto.counts import counted
 
 
@@ -34,11 +30,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topics: list[WantedTopic]
 
 
-_OPERATIONS = (
-    "topics.alteration:AlterOperations",
-    "topics.creation:CreateTopics",
-    "topics.descriptions:DescribeTopics",
-)
+_OPERATIONS = ("topics.applying:ApplyTopics",)
 
 
 @click.command("apply", cls=ClusterCommand, items="topics", operations=_OPERATIONS, waits=True)
@@ -75,44 +67,18 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
       kap topics apply -f topics.yaml --dry-run
       kap topics apply -f topics.yaml --yes
     """  # fmt: skip
-    from kafka_admin_proto.admin.operations.topics.alteration import alteration_to
-
-    wanted = _read(file)
-    found = live.ask(
-        lambda client: client.describe_topics([each.name for each in wanted], configs=True)
-    )
-    there = {each.name: each for each in found if each.error is None}
-    missing = [each for each in found if each.error == "UNKNOWN_TOPIC_OR_PARTITION"]
-    unknown = {each.name for each in missing}
-    refused = [each for each in found if each.error is not None and each.name not in unknown]
-    created = [each for each in wanted if each.name in unknown]
-
-    changes = [
-        alteration_to(_new_topic(each), there[each.name]) for each in wanted if each.name in there
-    ]
-    altered = live.ask(lambda client: client.plan_alter_topics([c for c in changes if c]))
-    steps = sum(len(each.steps) for each in altered.topics)
+    wanted = [_new_topic(each) for each in _read(file)]
+    plan = live.ask(lambda client: client.plan_apply_topics(wanted))
+    steps = sum(len(each.steps) for each in plan.alter.topics)
     if steps and not dry_run:
         if not yes:
-            click.echo(admin.render_plan(altered), err=True)
-        new = counted(len(created), "topics")
+            click.echo(admin.render_plan(plan.alter), err=True)
+        new = counted(len(plan.create), "topics")
         confirm(f"Do these {counted(steps, 'steps')}, and create {new}?", yes=yes)
-    items = _create(live, created, dry_run)
-    if dry_run or not steps:
-        items += [{**each, "action": "alter"} for each in checked_items(live, altered)]
-    else:
-        results = live.ask(lambda client: client.run_alter_plan(altered, timeout=live.timeout))
-        items += [{**each, "action": "alter"} for each in planned_items(results)]
-    items += [{"name": each.name, "action": "none", "error": each.error, "message": each.message}
-              for each in refused]  # fmt: skip
-    named = {item["name"] for item in items}
-    items += [{"name": name, "action": "none", "error": None, "message": None}
-              for name in there if name not in named]  # fmt: skip
-    order = {each.name: place for place, each in enumerate(wanted)}
-    items = [
-        {"name": item["name"], "action": item["action"], "steps": [], **item}
-        for item in sorted(items, key=lambda item: order[item["name"]])
-    ]
+    applied = live.ask(
+        lambda client: client.run_apply_plan(plan, timeout=live.timeout, validate_only=dry_run)
+    )
+    items = planned_items([_item(each) for each in applied])
     errors = [*failures.entries("topic", items), *failures.incomplete("topic", items)]
     return Answer(
         document={"topics": items, "dry_run": dry_run},
@@ -122,22 +88,11 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
     )
 
 
-def _create(live: Live, topics: list[WantedTopic], dry_run: bool) -> list[Row]:
-    if not topics:
-        return []
-
-    made = [
-        msgspec.structs.replace(
-            each, configs={name: value for name, value in each.configs.items() if value is not None}
-        )
-        for each in map(_new_topic, topics)
-    ]
-    results: list[Row] = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
-        )
-    )
-    return [{**each, "action": "create"} for each in results]
+def _item(topic: admin.AppliedTopic) -> Row:
+    """A topic with the particulars of its creation or alteration beside its name."""
+    row: Row = msgspec.to_builtins(topic)
+    result = row.pop("result") or {}
+    return {"name": topic.name, "action": topic.action, "steps": [], **row, **result}
 
 
 def _new_topic(topic: WantedTopic) -> admin.NewTopic:

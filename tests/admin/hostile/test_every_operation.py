@@ -23,6 +23,7 @@ from kafka_admin_proto.admin import (
     AddPartitionsStep,
     AdminClient,
     AlterPlan,
+    ApplyPlan,
     ConfigChange,
     ConfigResource,
     FeatureUpdate,
@@ -30,6 +31,8 @@ from kafka_admin_proto.admin import (
     NewPartitions,
     NewRecord,
     NewTopic,
+    OffsetDeletion,
+    OffsetDeletions,
     OffsetReset,
     OffsetResets,
     PartitionReplicas,
@@ -62,6 +65,8 @@ _TIMEOUT_S, _GRACE_S, _DEFAULT_S = 0.3, 20.0, 120.0
 _TOPIC, _PARTITION = "orders", ("orders", 0)
 _ROWS = [PartitionReplicas("orders", 0, [1])]
 _RESET = OffsetReset(topic=_TOPIC, partition=0, offset=2, new_offset=1)
+_DELETION = OffsetDeletion(topic=_TOPIC, partition=0, committed=True)
+_ALTERED = AlterPlan("first", [TopicPlan(_TOPIC, [AddPartitionsStep(1, 2, [[1]])])])
 _DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAQ"
 _ACL = AclBinding(ResourceType.TOPIC, "orders", "User:a", AclOperation.READ)
 _CHANGE = ConfigChange(resource=ConfigResource("topic", "orders"), set={"retention.ms": "1"})
@@ -82,6 +87,7 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "brokers": (),
     "cancel_reassignment": (_ROWS,),
     "change_configs": ([_CHANGE],),
+    "check_alter_plan": (_ALTERED,),
     "create_acls": ([_ACL],),
     "create_delegation_token": (),
     "create_partitions": ([NewPartitions(_TOPIC, 2)],),
@@ -111,7 +117,6 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "execute_reassignment": (_ROWS,),
     "expire_delegation_token": (b"hmac",),
     "fence_producers": (["t"],),
-    "find_committed": ("g",),
     "find_open_transaction": (_TOPIC, 0, 7),
     "find_partitions": ([_TOPIC],),
     "generate_reassignment": ([_TOPIC], [1]),
@@ -125,6 +130,8 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "list_topics": (),
     "list_transactions": (),
     "plan_alter_topics": ([TopicAlteration(_TOPIC, partitions=2)],),
+    "plan_apply_topics": ([NewTopic(_TOPIC, 2)],),
+    "plan_offset_deletions": ("g",),
     "plan_offset_resets": ("g", [_PARTITION]),
     "plan_reading": ([_TOPIC],),
     "plan_reassignment": (_ROWS,),
@@ -133,7 +140,9 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "remove_raft_voter": (2, _DIRECTORY),
     "renew_delegation_token": (b"hmac",),
     "replace_configs": ({ConfigResource("topic", _TOPIC): {}},),
-    "run_alter_plan": (AlterPlan("first", [TopicPlan(_TOPIC, [AddPartitionsStep(1, 2, [[1]])])]),),
+    "run_alter_plan": (_ALTERED,),
+    "run_apply_plan": (ApplyPlan(names=[_TOPIC], create=[], alter=_ALTERED),),
+    "run_offset_deletions": (OffsetDeletions(group_id="g", offsets=[_DELETION]),),
     "run_offset_resets": (OffsetResets(group_id="g", offsets=[_RESET]),),
     "send": (ListGroupsRequest(),),
     "unregister_broker": (2,),
@@ -143,6 +152,7 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
 }
 MORE: dict[str, dict[str, Any]] = {
     "abort_transaction": {"producer_id": 1, "producer_epoch": 0},
+    "plan_offset_deletions": {"topics": [_TOPIC]},
     "plan_offset_resets": {"to": "latest"},
 }
 #: Those that are done with what the broker answers honestly.

@@ -12,6 +12,7 @@ from kafka_admin_proto.admin import (
     ConfigChange,
     ConfigResource,
     InstructionError,
+    NewTopic,
     PartitionReplicas,
     QuotaAlteration,
     ScramMechanism,
@@ -163,3 +164,31 @@ def test_records_that_do_not_read_name_their_partition(orders: SyncCluster) -> N
         pytest.raises(RemoteProtocolError, match=r"^records of orders-1 at offset 0: .*CRC"),
     ):
         admin.fetch({("orders", 1): 0})
+
+
+def test_wanted_topics_are_created_and_altered(admin: SyncAdminClient) -> None:
+    wanted = [
+        NewTopic("later", 3, 1, configs={"retention.ms": "5", "flush.ms": None}),
+        NewTopic("grown", 2),
+        NewTopic("kept", 1, configs={"retention.ms": "7.0", "flush.ms": None}),
+        NewTopic("no name"),
+    ]
+    admin.create_topics([NewTopic("grown", 1, 1, configs={"retention.ms": "7"})])
+    admin.create_topics([NewTopic("kept", 1, 1, configs={"retention.ms": "7"})])
+    plan = admin.plan_apply_topics(wanted)
+    assert [each.configs for each in plan.create] == [{"retention.ms": "5"}]
+    assert [each.name for each in plan.alter.topics] == ["grown"]
+    for validate_only in (True, False):
+        applied = admin.run_apply_plan(plan, validate_only=validate_only)
+        assert [(each.name, each.action, each.error) for each in applied] == [
+            ("later", "create", None), ("grown", "alter", None), ("kept", "none", None),
+            ("no name", "none", "INVALID_TOPIC_EXCEPTION"),
+        ]  # fmt: skip
+    described = admin.describe_topics(["later", "grown"], configs=True)
+    assert [(len(each.partitions), each.configs) for each in described] == [
+        (3, {"retention.ms": "5"}), (2, {"retention.ms": "7"}),
+    ]  # fmt: skip
+    again = admin.plan_apply_topics(wanted)
+    assert (again.create, again.alter.topics) == ([], [])
+    with pytest.raises(InstructionError, match="'grown'"):
+        admin.plan_apply_topics([NewTopic("grown"), NewTopic("grown")])

@@ -85,7 +85,7 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     assert (one.offset, one.leader_epoch, one.lag, one.error) == (3, 0, 2, None)
     delete = ("offsets", "delete", "--group", "billing", "--yes")
     code, said, _ = run_kap(cluster, *delete, "--topic", "orders:0")
-    assert (code, "by whole topics: --topic orders" in said) == (2, True)
+    assert (code, "by whole topics: name the topic orders" in said) == (2, True)
     code, said, answer = run_kap(cluster, *delete, "--topic", "orders")
     assert (code, len(answer["offsets"])) == (0, 2), said
     assert _begins(cluster) == {("bills", 0): (5, 0)}

@@ -12,6 +12,8 @@ REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
 #: The part of the time left that the answer has for its way back: a tenth, at most a second.
 _ANSWER_SHARE, _ANSWER_S = 0.1, 1.0
 _INT32_MAX = (1 << 31) - 1
+#: Seconds for a request after the deadline is over: 0 would mean not to wait.
+LEAST_S = 0.001
 
 
 def wire_timeout_ms(left: float) -> int:
@@ -28,6 +30,11 @@ def waiting_time(caller: Caller, timeout: float | None) -> tuple[float, Deadline
     """
     seconds = caller.default_timeout if timeout is None else timeout
     return seconds, Deadline(caller.default_timeout if seconds <= 0 else seconds)
+
+
+def waiting_time_left(timeout: float, deadline: Deadline) -> float:
+    """Seconds that are left for the next part of a change: never 0 where it is waited for."""
+    return max(deadline.left, LEAST_S) if timeout > 0 else timeout
 
 
 async def triggers_only(caller: Caller, timeout: float) -> bool:

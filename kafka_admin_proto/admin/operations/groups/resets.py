@@ -9,11 +9,7 @@ import msgspec
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, group_failure
-from kafka_admin_proto.admin.operations.groups.model import (
-    GroupDescription,
-    GroupOffsets,
-    ShareOffsets,
-)
+from kafka_admin_proto.admin.operations.groups.model import GroupDescription
 from kafka_admin_proto.admin.operations.partitions.records import LogEnd, log_end, log_ranges
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
@@ -77,7 +73,7 @@ class ResetOperations(LagOperations):
             log_end(to)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
-        found = await self._committed(described, deadline)
+        found = await self._all_committed(described, deadline)
         committed = {(each.topic, each.partition): each.offset for each in found.offsets}
         places = list(committed if partitions is None else dict.fromkeys(partitions))
         error, message = found.error, found.message
@@ -135,33 +131,6 @@ class ResetOperations(LagOperations):
             for reset in resets.offsets
         ]
         return msgspec.structs.replace(resets, offsets=offsets)
-
-    async def find_committed(
-        self, group: str, topics: Iterable[str] | None = None, *, timeout: float | None = None
-    ) -> GroupOffsets | ShareOffsets:
-        """The committed offsets of a group, all or those of these topics.
-
-        A share group has ShareOffsets: where it begins. A group that does not exist has
-        GROUP_ID_NOT_FOUND, from brokers of any age: ``list_group_offsets`` has no error for it from
-        those before 4.0.
-        """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
-        (described,) = await self.describe_groups([group], timeout=deadline.left)
-        found = await self._committed(described, deadline)
-        error, message = found.error, found.message
-        if error is None and not found.offsets:
-            error, message = group_failure(described)
-        wanted = None if topics is None else set(topics)
-        offsets = [each for each in found.offsets if wanted is None or each.topic in wanted]
-        return msgspec.structs.replace(found, offsets=offsets, error=error, message=message)
-
-    async def _committed(
-        self, group: GroupDescription, deadline: Deadline
-    ) -> GroupOffsets | ShareOffsets:
-        """All committed offsets of a group, or where it begins."""
-        ask = self.list_share_group_offsets if group.type == SHARE else self.list_group_offsets
-        (found,) = await ask({group.group_id: None}, timeout=deadline.left)
-        return found
 
 
 def refused_by_members(resets: OffsetResets, group: GroupDescription) -> OffsetResets:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,14 +21,17 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
-from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
 from kafka_admin_proto.admin.operations.common.missing import (
     Missing,
     missing_in_partition,
     missing_partitions,
 )
-from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
+from kafka_admin_proto.admin.operations.common.timeouts import (
+    LEAST_S,
+    waiting_time,
+    waiting_time_left,
+)
 from kafka_admin_proto.admin.operations.common.waiting import (
     in_metadata,
     leaders_of,
@@ -53,13 +55,6 @@ from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-    from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
-
-#: Seconds for a request after the deadline is over: 0 would mean not to wait.
-_LEAST_S = 0.001
 
 
 class AlteredTopic(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +137,20 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
                 await run.wait()
         return list(run.results.values())
 
+    async def check_alter_plan(self, plan: AlterPlan, *, timeout: float | None = None) -> AlterPlan:
+        """The plan with the errors that the controller would answer its steps with.
+
+        It validates configs and new partitions; no request validates replicas that move.
+        """
+        if not plan.changes:
+            return plan
+        checked = await self.run_alter_plan(plan, timeout=timeout, validate_only=True)
+        topics = [
+            msgspec.structs.replace(topic, error=result.error, message=result.message)
+            for topic, result in zip(plan.topics, checked, strict=True)
+        ]
+        return AlterPlan(plan.reading, topics)
+
     async def alter_topics(
         self,
         alterations: Iterable[TopicAlteration],
@@ -157,7 +166,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         plan = await self.plan_alter_topics(
             alterations, reading=reading, duplicates=duplicates, seed=seed, timeout=deadline.left
         )
-        left = max(deadline.left, _LEAST_S) if timeout > 0 else timeout
+        left = waiting_time_left(timeout, deadline)
         return await self.run_alter_plan(plan, timeout=left, validate_only=dry_run)
 
 
@@ -267,7 +276,7 @@ class _PlanRun:
         found: dict[str, tuple[Failure, int]] = {}
         try:
             answers = await self._caller.alter_partition_reassignments(
-                moves, timeout=max(self._deadline.left, _LEAST_S)
+                moves, timeout=max(self._deadline.left, LEAST_S)
             )
         except KafkaAdminProtoError as failed:
             return {name: (failure_of(failed), 0) for name, _ in moves}
@@ -307,33 +316,6 @@ class _PlanRun:
             return {name: [*found.get(name, []), *lacks.get(name, [])] for name in asked}
 
         self.results |= await wait_for_results(self._caller, taken, find, self._deadline)
-
-
-def alteration_to(wanted: NewTopic, found: TopicDescription) -> TopicAlteration | None:
-    """What makes the topic that was found, with its configs, the wanted one; None: it is.
-
-    A config whose wanted value is None is unset; configs that are not named stay.
-    """
-    now = {each.partition: each.replicas for each in found.partitions}
-    own = found.configs or {}
-    count, factor = wanted.partitions, wanted.replication_factor
-    alteration = TopicAlteration(
-        name=wanted.name,
-        partitions=count if count not in (-1, len(now)) else None,
-        replication_factor=factor
-        if factor != -1 and any(len(each) != factor for each in now.values())
-        else None,
-        assignment=wanted.assignment if wanted.assignment != now else None,
-        configs={
-            name: value
-            for name, value in wanted.configs.items()
-            if value is not None and not same_value(own.get(name), value)
-        },
-        delete_configs=[
-            name for name, value in wanted.configs.items() if value is None and name in own
-        ],
-    )
-    return None if alteration == TopicAlteration(wanted.name) else alteration
 
 
 def _config_steps(topic: AlteredTopic) -> list[SetConfigStep | DeleteConfigStep]:

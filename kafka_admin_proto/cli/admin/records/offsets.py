@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.partitions.records import IsolationLevel, LogEnd
 
 _OPERATIONS = ("groups.resets:ResetOperations", "topics.partition_search:FindPartitions")
+_DELETE = ("groups.deletions:DeletionOperations",)
 
 #: What the commands use of the client.
 _RECORDS = ("partitions.records:RecordOperations",)
@@ -183,7 +184,7 @@ def reset(
     )
 
 
-@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
+@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_DELETE)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
 @topic_option("All partitions of a topic, or TOPIC:0,1; repeatable.")
 @partition_option("--partition")
@@ -205,48 +206,38 @@ def delete(
         raise click.UsageError("name --topic or --partition")
 
     whole, numbered = split_partitions(topic)
-    single = [*partition, *numbered]
-    found = live.ask(lambda client: client.find_committed(group))
-    is_share = isinstance(found, admin.ShareOffsets)
-    if is_share and single:
-        raise click.UsageError(
-            f"{group} is a share group, whose offsets are deleted by whole topics: --topic "
-            f"{single[0][0]}"
+    deletions = live.ask(
+        lambda client: client.plan_offset_deletions(
+            group, topics=whole, partitions=[*partition, *numbered]
         )
-    unknown = failures.entries("group", [msgspec.to_builtins(found)], "group_id")
-    committed = [(each.topic, each.partition) for each in found.offsets]
-    places = [each for each in committed if each[0] in whole]
-    wanted = [] if unknown else list(dict.fromkeys([*places, *single]))
-    idle = [name for name in whole if not any(each[0] == name for each in places)]
-    idle += [f"{name}:{number}" for name, number in single if (name, number) not in committed]
-    items: list[Row] = []
-    if wanted:
-        confirm(
-            f"Delete {counted(len(wanted), 'committed offsets')} of group {group}?",
-            yes=yes,
-            names=[f"{name}:{number}" for name, number in wanted],
-        )
-        if is_share:
-            topics = list(dict.fromkeys(name for name, _ in wanted))
-            deleted = live.ask(lambda client: client.delete_share_group_offsets(group, topics))
-            failed = {each.topic: (each.error, each.message) for each in deleted}
-            results = [admin.AlteredOffset(*each, *failed[each[0]]) for each in wanted]
-        else:
-            results = live.ask(lambda client: client.delete_group_offsets(group, wanted))
-        items = [{"group_id": group, **each} for each in msgspec.to_builtins(results)]
-    fine = sum(
-        not item["error"] and (item["topic"], item["partition"]) in committed for item in items
     )
+    if deletions.offsets:
+        confirm(
+            f"Delete {counted(len(deletions.offsets), 'committed offsets')} of group {group}?",
+            yes=yes,
+            names=[f"{each.topic}:{each.partition}" for each in deletions.offsets],
+        )
+        plan = deletions
+        deletions = live.ask(lambda client: client.run_offset_deletions(plan))
+    items: list[Row] = [
+        {
+            "group_id": group, "topic": each.topic, "partition": each.partition,
+            "error": each.error, "message": each.message,
+        }
+        for each in deletions.offsets
+    ]  # fmt: skip
+    deleted = sum(each.committed and each.error is None for each in deletions.offsets)
+    idle = [*deletions.uncommitted_topics]
+    idle += [f"{each.topic}:{each.partition}" for each in deletions.offsets if not each.committed]
+    notes = [f"deleted {deleted} of {len(items)}"]
+    if idle:
+        notes.append(f"group {group} had committed no offset of {', '.join(idle)}")
+    failed = failures.entries("group", [msgspec.to_builtins(deletions)], "group_id")
     return Answer(
         document={"offsets": items},
         tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=[*unknown, *failures.partition_entries(items)],
-        notes=[
-            f"deleted {fine} of {len(items)}",
-            *([f"group {group} had committed no offset of {', '.join(idle)}"] if idle else []),
-        ]
-        if not unknown
-        else [],
+        errors=[*failed, *failures.partition_entries(items)],
+        notes=[] if failed else notes,
     )
 
 

@@ -97,8 +97,6 @@ def test_a_share_group_begins_elsewhere() -> None:
         assert found.type == "share"
         assert [(each.offset, each.new_offset) for each in found.offsets] == [(20, 10), (None, 10)]
         assert {each.error for each in found.offsets} == {"NON_EMPTY_GROUP" if own else None}
-        committed = asyncio.run(client.find_committed("g"))
-        assert [each.offset for each in committed.offsets] == list(COMMITTED.values())
 
 
 @pytest.mark.parametrize("spec", ["earliest", "latest", 7])
@@ -116,13 +114,6 @@ def test_an_offset_that_could_not_be_looked_up(spec: Any) -> None:
 def test_a_group_that_is_not_there(group: GroupDescription) -> None:
     found = planned(Client(group), to="latest")
     assert (found.error, found.offsets) == ("GROUP_ID_NOT_FOUND", ())
-    committed = asyncio.run(Client(group).find_committed("g"))
-    assert (committed.error, committed.offsets) == ("GROUP_ID_NOT_FOUND", [])
-
-
-def test_committed_offsets_are_those_of_topics() -> None:
-    for topics, count in ((None, 2), (["t"], 2), (["u"], 0)):
-        assert len(asyncio.run(Client().find_committed("g", topics)).offsets) == count
 
 
 def test_a_plan_that_is_validated_has_the_errors_of_the_commit() -> None:
