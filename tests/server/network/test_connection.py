@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 
 import pytest
 
 from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
-from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.server.handlers.test_create_topics import topic
@@ -96,38 +94,3 @@ def test_a_client_that_does_not_read_is_waited_for(cluster: SyncCluster) -> None
         found = answers(client, count)
         assert ids(found) == list(range(count))
         assert sum(map(len, found)) > 10 << 20
-
-
-def test_a_heap_of_one_client_leaves_others_their_turns() -> None:
-    """Requests that come in one piece are answered in slices: another client is not behind them."""
-    count, order = 1000, list[int]()
-    entered, gate = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        entered.set()
-        gate.wait(_SECONDS)
-
-    def seen(node: int, event: RequestReceived, response: Message) -> None:
-        assert event.request.header is not None
-        order.append(event.request.header.correlation_id)
-
-    with (
-        SyncCluster(trace=seen) as cluster,
-        connect(cluster) as client,
-        connect(cluster) as other,
-    ):
-        question = asked(CreateTopicsRequest([topic("validated")], 1000, True), 7, 1)
-        for each in (client, other):
-            each.sendall(question)
-            answers(each, 1)
-        order.clear()
-        assert cluster._thread is not None
-        assert cluster._thread._loop is not None
-        cluster._thread._loop.call_soon_threadsafe(wait)
-        entered.wait(_SECONDS)
-        client.sendall(question * count)
-        other.sendall(asked(ApiVersionsRequest("e", "1"), 4, 2))
-        gate.set()
-        answers(other, 1)
-        answers(client, count)
-    assert order.index(2) < count // 2
