@@ -83,10 +83,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.configs.resources import (
         ConfigResource as ConfigResource,
     )
-    from kafka_admin_proto.admin.operations.groups.deletions import OffsetDeletion as OffsetDeletion
-    from kafka_admin_proto.admin.operations.groups.deletions import (
-        OffsetDeletions as OffsetDeletions,
-    )
     from kafka_admin_proto.admin.operations.groups.lag import GroupLag as GroupLag
     from kafka_admin_proto.admin.operations.groups.lag import PartitionLag as PartitionLag
     from kafka_admin_proto.admin.operations.groups.model import AlteredOffset as AlteredOffset

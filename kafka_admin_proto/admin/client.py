@@ -6,7 +6,6 @@ from kafka_admin_proto.admin.operations.acls import AclOperations
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
 from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
-from kafka_admin_proto.admin.operations.groups.deletions import DeletionOperations
 from kafka_admin_proto.admin.operations.groups.resets import ResetOperations
 from kafka_admin_proto.admin.operations.metadata_log import MetadataLogOperations
 from kafka_admin_proto.admin.operations.partitions import PartitionOperations
@@ -40,7 +39,6 @@ class AdminClient(
     UserOperations,
     QuotaOperations,
     ResetOperations,
-    DeletionOperations,
     ProduceOperations,
     TransactionOperations,
     TokenOperations,

@@ -120,11 +120,6 @@ def record_and_topic_ids(
     return record, topic_ids
 
 
-def raw_hex(frame: DecodedFrame, *, mask: bool = True) -> str:
-    """All bytes of a frame in hex, with ``**`` for each byte of a secret."""
-    return _hex(frame.shown(mask=mask), mask)
-
-
 def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow]:
     """The fields of a frame with their bytes, in order: size, header, body, bytes left over."""
     frame = frame.shown(mask=mask)

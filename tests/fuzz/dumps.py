@@ -16,7 +16,7 @@ from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
 from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.record import frame_field_rows, frame_record, raw_hex
+from kafka_admin_proto.capture.record import frame_field_rows, frame_record
 from kafka_admin_proto.errors import DumpError
 from tests.capture.dumps import formatters
 from tests.capture.packets import conversation, ethernet
@@ -70,13 +70,14 @@ def show(frame: DecodedFrame) -> None:
     """All that the command line does with a frame."""
     repr(frame)
     for mask in (True, False):
-        json.dumps(frame_record(frame, mask=mask, raw=True))
+        record = frame_record(frame, mask=mask, raw=True)
+        json.dumps(record)
         end = 0
         for row in frame_field_rows(frame, mask=mask):
             assert row.start == end, f"bytes {end} to {row.start} are in no row"
             end = row.end
         assert end == len(frame.data)
-    assert raw_hex(frame, mask=False) == frame.data.hex()
+    assert record["raw"] == frame.data.hex()
 
 
 def seeds() -> Iterator[bytes]:

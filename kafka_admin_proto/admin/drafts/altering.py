@@ -96,22 +96,6 @@ class AlterDraftTopics(DraftCaller):
             results = await self.on_every_broker(results, missing, deadline)
         return list(results.values())
 
-    async def alter_topics(
-        self,
-        alterations: Iterable[TopicAlteration],
-        *,
-        reading: DraftReading | None = None,
-        duplicates: Duplicates = "refuse",
-        seed: int | None = None,
-        timeout: float | None = None,
-        dry_run: bool = False,
-    ) -> list[AlteredTopic]:
-        """Plan, and send the plan; ``dry_run`` changes nothing."""
-        plan = await self.plan_alter_topics(
-            alterations, reading=reading, duplicates=duplicates, seed=seed
-        )
-        return await self.run_alter_plan(plan, timeout=timeout, validate_only=dry_run)
-
     def _request(
         self, steps: Mapping[str, AlterTopicStep]
     ) -> kip_4a.AlterTopicRequest | kip_4b.AlterTopicRequest:

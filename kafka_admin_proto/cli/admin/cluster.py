@@ -47,14 +47,13 @@ def describe_cluster(live: Live, include_fenced: bool, authorized_operations: bo
       kap cluster describe --output json
     """
     controllers = bool(live.settings.bootstrap_controller)
-    found = live.ask(
+    row = live.row(
         lambda client: client.describe_cluster(
             include_fenced=include_fenced,
             endpoint_type="controllers" if controllers else "brokers",
             authorized_operations=authorized_operations,
         )
     )
-    row: Row = msgspec.to_builtins(found)
     nodes = row["nodes"]
     controller = "not known" if row["controller"] is None else row["controller"]
     title = f"cluster {row['cluster_id']}, controller {controller}"
@@ -80,7 +79,7 @@ def describe_features(live: Live) -> Answer:
     Example:
       kap cluster features
     """
-    found: Row = msgspec.to_builtins(live.ask(lambda client: client.describe_features()))
+    found = live.row(lambda client: client.describe_features())
     levels = {each["name"]: each["level"] for each in found["finalized"]}
     supported = {each["name"]: each for each in found["supported"]}
     items = [
@@ -108,8 +107,7 @@ def versions(live: Live, broker_list: list[int] | None) -> Answer:
     Example:
       kap cluster versions --broker-list 1
     """
-    found = live.ask(lambda client: client.broker_versions(broker_list))
-    items: list[Row] = msgspec.to_builtins(found)
+    items = live.rows(lambda client: client.broker_versions(broker_list))
     rows = [{"broker": item["broker"], **each} for item in items for each in item["apis"]]
     return Answer(
         document={"brokers": items},
@@ -129,7 +127,7 @@ def describe_quorum(live: Live) -> Answer:
       kap quorum describe
       kap quorum describe --bootstrap-controller localhost:9093
     """
-    document: Row = msgspec.to_builtins(live.ask(lambda client: client.describe_quorum()))
+    document = live.row(lambda client: client.describe_quorum())
     title = f"leader {document['leader']}, epoch {document['epoch']}"
     if document["high_watermark"] is not None:
         title += f", high watermark {document['high_watermark']}"
@@ -165,10 +163,9 @@ def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -
         there = live.ask(lambda client: client.find_partitions(topic))
         unknown = failures.entries("topic", msgspec.to_builtins(there.failed))
         wanted = by_topic(there.partitions)
-    found = []
+    items: list[Row] = []
     if wanted or not topic:
-        found = live.ask(lambda client: client.describe_log_dirs(broker_list, topics=wanted))
-    items: list[Row] = msgspec.to_builtins(found)
+        items = live.rows(lambda client: client.describe_log_dirs(broker_list, topics=wanted))
     rows = [
         {"broker": item["broker"], "path": path["path"], **each}
         for item in items
@@ -211,7 +208,7 @@ def ping(live: Live) -> Answer:
 
     from kafka_admin_proto.admin.operations.cluster.pinging import ping_brokers
 
-    items: list[Row] = msgspec.to_builtins(live.ask(ping_brokers))
+    items = live.rows(ping_brokers)
     unlisted = "only live brokers were asked: clusters before 4.0 do not name the others"
     only_live = not live.settings.bootstrap_controller and items and items[0]["fenced"] is None
     return Answer(

@@ -14,7 +14,12 @@ from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.options import DELETE_CONFIG, config_option, topic_option
+from kafka_admin_proto.cli.admin.common.options import (
+    DELETE_CONFIG,
+    config_option,
+    dry_run_option,
+    topic_option,
+)
 from kafka_admin_proto.cli.admin.common.parameters import (
     ENTITY_TYPES,
     AddedConfigs,
@@ -98,12 +103,11 @@ def get(
         kinds.append(ENTITY_TYPES[named.pop("entity_type")])
     resources = [each for kind in kinds for each in _all_of(live, kind)]
     resources += _named({"entity_type": None, **named}, needed=not kinds)
-    found = live.ask(
+    items = live.rows(
         lambda client: client.describe_configs(
-            _structs(resources), keys=key or None, synonyms=synonyms, documentation=documentation
+            resources, keys=key or None, synonyms=synonyms, documentation=documentation
         )
     )
-    items: list[Row] = msgspec.to_builtins(found)
     for item in items:
         if not (everything or key):
             item["configs"] = [each for each in item["configs"] if not each["is_default"]]
@@ -158,13 +162,7 @@ def get(
 )
 @config_option("Add to a config that is a list; repeatable.", "--append")
 @config_option("Take from a config that is a list; repeatable.", "--subtract")
-@click.option(
-    "--dry-run",
-    "--validate-only",
-    "dry_run",
-    is_flag=True,
-    help="Let the cluster check it, and change nothing.",
-)
+@dry_run_option("Let the cluster check it, and change nothing.")
 def set_configs(
     live: Live,
     pairs: tuple[tuple[str, str], ...],
@@ -194,7 +192,7 @@ def set_configs(
         raise click.UsageError("name what to set: NAME=VALUE, --config-file, --append, --subtract")
     changes = [
         admin.ConfigChange(resource=each, set=wanted, append=more, subtract=less)
-        for each in _structs(_named(named))
+        for each in _named(named)
     ]
     return _alter(live, changes, dry_run, "set")
 
@@ -204,13 +202,7 @@ def set_configs(
 @click.argument("keys", nargs=-1, metavar="[NAME]...", shell_complete=completion.configs)
 @DELETE_CONFIG
 @click.option("--all", "everything", is_flag=True, help="All that are set for the resource itself.")
-@click.option(
-    "--dry-run",
-    "--validate-only",
-    "dry_run",
-    is_flag=True,
-    help="Let the cluster check it, and change nothing.",
-)
+@dry_run_option("Let the cluster check it, and change nothing.")
 def unset(
     live: Live,
     keys: tuple[str, ...],
@@ -231,7 +223,7 @@ def unset(
         raise click.UsageError(
             "name what to unset: kap configs unset --topic TOPIC NAME, or --all without names"
         )
-    resources = _structs(_named(named))
+    resources = _named(named)
     if not everything:
         changes = [admin.ConfigChange(resource=each, delete=wanted) for each in resources]
         return _alter(live, changes, dry_run, "unset")
@@ -248,19 +240,20 @@ def unset(
     return _alter(live, changes, dry_run, "unset", failed)
 
 
-def _all_of(live: Live, kind: ResourceType) -> list[tuple[ResourceType, str]]:
+def _all_of(live: Live, kind: ResourceType) -> list[admin.ConfigResource]:
     """All resources of a type, as kafka-configs.sh has them; of groups those with configs."""
     if kind == "topic":
-        return [(kind, each.name) for each in live.ask(lambda client: client.list_topics())]
-    if kind in ("broker", "broker_logger"):
-        ids = [str(each) for each in live.ask(lambda client: client.brokers())]
-        return [(kind, each) for each in (*ids, *[""] * (kind == "broker"))]
-    found = live.ask(lambda client: client.list_config_resources([kind]))
-    return [(each.type, each.name) for each in found]
+        names = [each.name for each in live.ask(lambda client: client.list_topics())]
+    elif kind in ("broker", "broker_logger"):
+        names = [str(each) for each in live.ask(lambda client: client.brokers())]
+        names += [""] * (kind == "broker")
+    else:
+        return list(live.ask(lambda client: client.list_config_resources([kind])))
+    return [admin.ConfigResource(type=kind, name=name) for name in names]
 
 
-def _named(options: dict[str, Any], *, needed: bool = True) -> list[tuple[ResourceType, str]]:
-    """Type and name of each resource. Raises click.UsageError where none is, and one is needed."""
+def _named(options: dict[str, Any], *, needed: bool = True) -> list[admin.ConfigResource]:
+    """The resources that options name. Raises click.UsageError for none where one is needed."""
     found = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
     kind = options["entity_type"]
     if options["entity_default"] and kind != "brokers":
@@ -275,11 +268,7 @@ def _named(options: dict[str, Any], *, needed: bool = True) -> list[tuple[Resour
         raise click.UsageError(
             "whose configs? Name --topic, --broker, --broker-defaults, --group, …"
         )
-    return list(dict.fromkeys(found))
-
-
-def _structs(resources: Sequence[tuple[ResourceType, str]]) -> list[admin.ConfigResource]:
-    return [admin.ConfigResource(type=kind, name=name) for kind, name in resources]
+    return [admin.ConfigResource(type=kind, name=name) for kind, name in dict.fromkeys(found)]
 
 
 def _alter(
@@ -290,12 +279,8 @@ def _alter(
     failed: Sequence[admin.ResourceConfigs] = (),
 ) -> Answer:
     """Change configs; ``failed`` are resources whose configs to change could not be described."""
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.change_configs(
-                changes, validate_only=dry_run, timeout=live.timeout
-            )
-        )
+    items = live.rows(
+        lambda client: client.change_configs(changes, validate_only=dry_run, timeout=live.timeout)
     )
     for item, change in zip(items, changes, strict=True):
         item["change"] = _shown(change)

@@ -10,7 +10,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, listed, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -40,8 +40,7 @@ def list_groups(live: Live, state: tuple[str, ...], type: tuple[str, ...]) -> An
       kap groups list
       kap groups list --state Empty --output tsv
     """
-    found = live.ask(lambda client: client.list_groups(states=state, types=type))
-    document: Row = msgspec.to_builtins(found)
+    document = live.row(lambda client: client.list_groups(states=state, types=type))
     rows, failed = document["groups"], document["failed"]
     return Answer(
         document={"groups": rows},
@@ -140,13 +139,13 @@ def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) 
         yes=yes,
         names=given,
     )
-    items: list[Row] = msgspec.to_builtins(live.ask(lambda client: client.delete_groups(given)))
+    items = live.rows(lambda client: client.delete_groups(given))
     fine = [item["group_id"] for item in items if not item["error"]]
-    return Answer(
-        document={"groups": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=failures.entries("group", items, "group_id"),
-        notes=[f"deleted: {', '.join(fine)}"] if fine else [],
+    return listed(
+        "groups",
+        items,
+        failures.entries("group", items, "group_id"),
+        [f"deleted: {', '.join(fine)}"] if fine else [],
     )
 
 
@@ -183,8 +182,8 @@ def remove_members(
         *(admin.MemberToRemove(member_id=each) for each in member),
         *(admin.MemberToRemove(instance_id=each) for each in instance),
     ]
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(lambda client: client.remove_group_members(group, members or None, reason=reason))
+    items = live.rows(
+        lambda client: client.remove_group_members(group, members or None, reason=reason)
     )
     return Answer(
         document={"group_id": group, "members": items},
@@ -214,16 +213,9 @@ def _notes(group: admin.GroupDescription, committed: bool, shown: str) -> Iterat
 
 
 def _offset_rows(items: Sequence[Row]) -> list[Row]:
+    names = ("topic", "partition", "offset", "end_offset", "lag")
     return [
-        {
-            "group": item["group_id"],
-            "topic": each["topic"],
-            "partition": each["partition"],
-            "offset": each["offset"],
-            "end_offset": each["end_offset"],
-            "lag": each["lag"],
-            "member": each["member_id"],
-        }
+        {"group": item["group_id"], **picked(each, *names), "member": each["member_id"]}
         for item in items
         for each in item["offsets"]
     ]
@@ -246,15 +238,8 @@ def _member_rows(items: Sequence[Row]) -> list[Row]:
 
 
 def _state_rows(items: Sequence[Row]) -> list[Row]:
+    names = ("type", "state", "protocol", "coordinator", "epoch")
     return [
-        {
-            "group": item["group_id"],
-            "type": item["type"],
-            "state": item["state"],
-            "protocol": item["protocol"],
-            "coordinator": item["coordinator"],
-            "epoch": item["epoch"],
-            "members": len(item["members"]),
-        }
+        {"group": item["group_id"], **picked(item, *names), "members": len(item["members"])}
         for item in items
     ]

@@ -97,11 +97,9 @@ def elect(
         wanted += found.partitions
     rows: list[Row] = []
     if wanted or all_topics:
-        rows = msgspec.to_builtins(
-            live.ask(
-                lambda client: client.elect_leaders(
-                    wanted, election=election_type, timeout=live.timeout
-                )
+        rows = live.rows(
+            lambda client: client.elect_leaders(
+                wanted, election=election_type, timeout=live.timeout
             )
         )
     errors = [

@@ -10,7 +10,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, cell
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, cell, listed, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm, on_terminal
 from kafka_admin_proto.cli.admin.common.files import read_text
@@ -173,18 +173,10 @@ def reassign(
 
 
 def _would_move(live: Live, wanted: Sequence[admin.PartitionReplicas], additional: bool) -> Answer:
-    rows: list[Row] = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.plan_reassignment(
-                wanted, additional=additional, timeout=live.timeout
-            )
-        )
+    rows = live.rows(
+        lambda client: client.plan_reassignment(wanted, additional=additional, timeout=live.timeout)
     )
-    return Answer(
-        document={"partitions": rows, "dry_run": True},
-        tables=[Table(rows=rows, hidden=("error", "message"))],
-        errors=failures.partition_entries(rows),
-    )
+    return listed("partitions", rows, failures.partition_entries(rows), dry_run=True)
 
 
 @partitions.command("verify", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
@@ -200,10 +192,9 @@ def verify(live: Live, file: str, preserve_throttles: bool) -> Answer:
       kap partitions verify --reassignment-json-file move.json
     """
     wanted = admin.read_reassignment(read_text(file))
-    found = live.ask(
+    document = live.row(
         lambda client: client.verify_reassignment(wanted, preserve_throttles=preserve_throttles)
     )
-    document: Row = msgspec.to_builtins(found)
     rows = document["partitions"]
     return Answer(
         document=document,
@@ -226,9 +217,7 @@ def list_reassignments(live: Live, topic: tuple[str, ...]) -> Answer:
     Example:
       kap partitions list
     """
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(lambda client: client.list_partition_reassignments())
-    )
+    items = live.rows(lambda client: client.list_partition_reassignments())
     items = [item for item in items if not topic or item["topic"] in topic]
     return Answer(
         document={"partitions": items},
@@ -250,10 +239,9 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
       kap partitions cancel --reassignment-json-file move.json
     """
     wanted = admin.read_reassignment(read_text(file))
-    found = live.ask(
+    document = live.row(
         lambda client: client.cancel_reassignment(wanted, preserve_throttles=preserve_throttles)
     )
-    document: Row = msgspec.to_builtins(found)
     rows = document["partitions"]
     return Answer(
         document=document,
@@ -273,8 +261,8 @@ def _unknown(rows: Sequence[Row]) -> list[Row]:
     found = []
     for row in rows:
         if row["state"] == "unknown":
-            where = {"topic": row["topic"], "partition": row["partition"]}
             error = unknown_partition(row["topic"], row["partition"])
+            where = picked(row, "topic", "partition")
             found.append(failures.entry(error.error, error.message, where))
     return found
 
@@ -288,12 +276,12 @@ def _elsewhere(rows: Sequence[Row], log_dirs: Sequence[Row]) -> list[Row]:
                 f"nothing moves, and its replicas are {cell(row['replicas'])}, not "
                 f"{cell(row['wanted'])}"
             )
-            where = {"topic": row["topic"], "partition": row["partition"]}
+            where = picked(row, "topic", "partition")
             found.append(failures.entry(failures.NOT_COMPLETE, message, where))
     for row in log_dirs:
         if row["state"] == "not_moving":
             message = f"nothing moves, and it is in {row['path']}, not in {row['wanted']}"
-            where = {key: row[key] for key in ("topic", "partition", "broker")}
+            where = picked(row, "topic", "partition", "broker")
             found.append(failures.entry(failures.NOT_COMPLETE, message, where))
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, picked
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import (
     is_pattern,
@@ -17,6 +17,10 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol import codes
+
+_PARTITION_COLUMNS = (
+    "partition", "leader", "replicas", "isr", "offline", "elr", "last_known_elr", "leader_epoch",
+)  # fmt: skip
 
 
 def changed_answer(
@@ -123,14 +127,7 @@ def partition_rows(item: Row) -> list[Row]:
         {
             "topic": item["name"],
             "topic_id": item["topic_id"],
-            "partition": each["partition"],
-            "leader": each["leader"],
-            "replicas": each["replicas"],
-            "isr": each["isr"],
-            "offline": each["offline"],
-            "elr": each["elr"],
-            "last_known_elr": each["last_known_elr"],
-            "leader_epoch": each["leader_epoch"],
+            **picked(each, *_PARTITION_COLUMNS),
             "lag": _lag(each["lag"]),
             "error": each["error"],
         }

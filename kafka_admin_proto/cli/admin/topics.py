@@ -9,7 +9,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -17,6 +17,7 @@ from kafka_admin_proto.cli.admin.common.options import (
     TOPICS,
     YES,
     config_option,
+    dry_run_option,
     replica_assignment_option,
     topic_option,
 )
@@ -58,9 +59,7 @@ topics = lazy_group(
     {"alter": "topics_alter", "apply": "topics_apply"},
 )
 
-_DRY_RUN = click.option(
-    "--dry-run", "--validate-only", "dry_run", is_flag=True, help="Say what would be done."
-)
+_DRY_RUN = dry_run_option("Say what would be done.")
 _TOPIC_ID = click.option(
     "--topic-id", "--topic_id", "topic_id", multiple=True, help="A topic by its id; repeatable."
 )
@@ -116,10 +115,8 @@ def create(
         )
         for name in wanted
     ]
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
-        )
+    items = live.rows(
+        lambda client: client.create_topics(made, timeout=live.timeout, validate_only=dry_run)
     )
     for item in items:
         existed = item["error"] in _EXISTS and if_not_exists
@@ -180,12 +177,11 @@ def delete(
         yes=yes,
         names=wanted if len(wanted) > 1 else (),
     )
-    results = live.ask(
+    items = live.rows(
         lambda client: client.delete_topics(
             plain, topic_ids=topic_id, if_exists=if_exists, timeout=live.timeout
         )
     )
-    items = msgspec.to_builtins(results)
     return changed_answer(items, "deleted", {"dry_run": False}, live, unmet, notes)
 
 
@@ -222,27 +218,15 @@ def list_topics(
       kap topics list --topic 'orders-.*' --output json
     """
     given = [*names, *topic]
-    found = live.ask(
+    items = live.rows(
         lambda client: client.list_topics(
             pattern=pattern_of(given) if given else None, include_internal=not exclude_internal
         )
     )
-    items = msgspec.to_builtins(found)
+    columns = ("partitions", "topic_id", "internal")
     return Answer(
         document={"topics": items},
-        tables=[
-            Table(
-                rows=[
-                    {
-                        "topic": item["name"],
-                        "partitions": item["partitions"],
-                        "topic_id": item["topic_id"],
-                        "internal": item["internal"],
-                    }
-                    for item in items
-                ]
-            )
-        ],
+        tables=[Table(rows=[{"topic": item["name"], **picked(item, *columns)} for item in items])],
         notes=[*unmatched(given, [item["name"] for item in items]).values()]
         or ([] if items else ["there are no topics"]),
     )

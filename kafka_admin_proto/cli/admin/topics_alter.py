@@ -19,6 +19,7 @@ from kafka_admin_proto.cli.admin.common.options import (
     TOPICS,
     YES,
     config_option,
+    dry_run_option,
     replica_assignment_option,
     topic_option,
 )
@@ -57,13 +58,7 @@ _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:Describ
     help="Which draft's rules: first (the default) takes changes together, second takes one change "
     "at once, and increases only. A --dialect has its own.",
 )
-@click.option(
-    "--dry-run",
-    "--validate-only",
-    "dry_run",
-    is_flag=True,
-    help="Show the plan, let the cluster check it, and change nothing.",
-)
+@dry_run_option("Show the plan, let the cluster check it, and change nothing.")
 @YES
 def alter(
     live: Live,

@@ -12,6 +12,7 @@ from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.files import read_text
 from kafka_admin_proto.cli.admin.common.live import Live
+from kafka_admin_proto.cli.admin.common.options import dry_run_option
 from kafka_admin_proto.cli.admin.topics_alter import planned_items, step_rows
 from kafka_admin_proto.counts import counted
 
@@ -41,13 +42,7 @@ _OPERATIONS = ("topics.applying:ApplyTopics",)
     type=click.Path(dir_okay=False, allow_dash=True),
     help="YAML (or JSON) with a list of topics; - is standard input.",
 )
-@click.option(
-    "--dry-run",
-    "--validate-only",
-    "dry_run",
-    is_flag=True,
-    help="Say what would change, let the cluster check it, and change nothing.",
-)
+@dry_run_option("Say what would change, let the cluster check it, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before topics are altered.")
 def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
     """Create the topics of a file that are missing, and alter those that differ from it.
@@ -90,9 +85,10 @@ def apply(live: Live, file: str, dry_run: bool, yes: bool) -> Answer:
 
 def _item(topic: admin.AppliedTopic) -> Row:
     """A topic with the particulars of its creation or alteration beside its name."""
-    row: Row = msgspec.to_builtins(topic)
-    result = row.pop("result") or {}
-    return {"name": topic.name, "action": topic.action, "steps": [], **row, **result}
+    row: Row = {"error": topic.error, "message": topic.message}
+    if topic.action != "none":
+        row = msgspec.to_builtins(topic.result)
+    return {"name": topic.name, "action": topic.action, "steps": [], **row}
 
 
 def _new_topic(topic: WantedTopic) -> admin.NewTopic:

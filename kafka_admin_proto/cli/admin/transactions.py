@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import click
-import msgspec
 
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Table, listed
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -53,14 +52,12 @@ def list_transactions(
       kap transactions list
       kap transactions list --state Ongoing --duration-filter 3600000
     """
-    found: Row = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.list_transactions(
-                states=state,
-                producer_ids=producer_id,
-                min_duration_ms=duration_filter,
-                pattern=transactional_id_pattern,
-            )
+    found = live.row(
+        lambda client: client.list_transactions(
+            states=state,
+            producer_ids=producer_id,
+            min_duration_ms=duration_filter,
+            pattern=transactional_id_pattern,
         )
     )
     rows, unknown, failed = found["transactions"], found["unknown_states"], found["failed"]
@@ -92,9 +89,7 @@ def describe_transactions(
     wanted = list(dict.fromkeys([*ids, *transactional_id]))
     if not wanted:
         raise click.UsageError("name the transactional ids to describe")
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(lambda client: client.describe_transactions(wanted))
-    )
+    items = live.rows(lambda client: client.describe_transactions(wanted))
     rows = [
         {**item, "partitions": {each["topic"]: each["partitions"] for each in item["partitions"]}}
         for item in items
@@ -164,7 +159,7 @@ def abort(
         yes=yes,
     )
 
-    done = live.ask(
+    row = live.row(
         lambda client: client.abort_transaction(
             topic,
             partition,
@@ -173,12 +168,8 @@ def abort(
             coordinator_epoch=coordinator_epoch,
         )
     )
-    row: Row = msgspec.to_builtins(done)
-    return Answer(
-        document={"transactions": [row]},
-        tables=[Table(rows=[row], hidden=("error", "message"))],
-        errors=[failures.entry(row["error"], row["message"], where)] if row["error"] else [],
-    )
+    errors = [failures.entry(row["error"], row["message"], where)] if row["error"] else []
+    return listed("transactions", [row], errors)
 
 
 @producers.command("describe", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)
@@ -195,9 +186,7 @@ def describe_producers(live: Live, topic: str, partition: int, broker: int | Non
     Example:
       kap producers describe --topic orders --partition 0
     """
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(lambda client: client.describe_producers([(topic, partition)], broker=broker))
-    )
+    items = live.rows(lambda client: client.describe_producers([(topic, partition)], broker=broker))
     rows = [each for item in items for each in item["producers"]]
     errors = failures.partition_entries(items)
     return Answer(

@@ -13,7 +13,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, listed
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.files import read_text
@@ -52,8 +52,7 @@ def list_users(live: Live, names: tuple[str, ...]) -> Answer:
       kap users list
       kap users list alice
     """
-    found = live.ask(lambda client: client.describe_users(names or None))
-    items: list[Row] = msgspec.to_builtins(found)
+    items = live.rows(lambda client: client.describe_users(names or None))
     rows = [{"user": item["user"], **each} for item in items for each in item["credentials"]]
     return Answer(
         document={"users": items},
@@ -176,9 +175,7 @@ def quotas(
         )
         for kind, name in entity.items()
     ]
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(lambda client: client.describe_client_quotas(wanted))
-    )
+    items = live.rows(lambda client: client.describe_client_quotas(wanted))
     rows = [
         {**_entity_row(item["entity"]), "quota": key, "value": value}
         for item in items
@@ -210,10 +207,8 @@ def _set_quotas(
             raise click.UsageError(f"{key}: {text!r} is no limit; --unset {key} removes a quota")
 
     wanted = [admin.QuotaAlteration(entity, changes)]
-    items: list[Row] = msgspec.to_builtins(
-        live.ask(
-            lambda client: client.alter_client_quotas(wanted, validate_only=dry_run, look_up=True)
-        )
+    items = live.rows(
+        lambda client: client.alter_client_quotas(wanted, validate_only=dry_run, look_up=True)
     )
     (found,) = items
     found["quotas"] = changes
@@ -268,12 +263,7 @@ def _altered(results: Any, done: str) -> Answer:
     errors = failures.entries("user", items, "user")
     failed = {item["user"] for item in items if item["error"]}
     fine = [user for user in dict.fromkeys(item["user"] for item in items) if user not in failed]
-    return Answer(
-        document={"users": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=errors,
-        notes=[f"{done}: {', '.join(fine)}"] if fine else [],
-    )  # fmt: skip
+    return listed("users", items, errors, [f"{done}: {', '.join(fine)}"] if fine else [])
 
 
 def _new_password(user: str, file: str | None) -> str:

@@ -31,8 +31,6 @@ from kafka_admin_proto.admin import (
     NewPartitions,
     NewRecord,
     NewTopic,
-    OffsetDeletion,
-    OffsetDeletions,
     OffsetReset,
     OffsetResets,
     PartitionReplicas,
@@ -42,6 +40,7 @@ from kafka_admin_proto.admin import (
     ResourceType,
     ScramUpsertion,
     TopicAlteration,
+    TopicDescription,
     TopicPlan,
 )
 from kafka_admin_proto.codec import codec
@@ -65,7 +64,6 @@ _TIMEOUT_S, _GRACE_S, _DEFAULT_S = 0.3, 20.0, 120.0
 _TOPIC, _PARTITION = "orders", ("orders", 0)
 _ROWS = [PartitionReplicas("orders", 0, [1])]
 _RESET = OffsetReset(topic=_TOPIC, partition=0, offset=2, new_offset=1)
-_DELETION = OffsetDeletion(topic=_TOPIC, partition=0, committed=True)
 _ALTERED = AlterPlan("first", [TopicPlan(_TOPIC, [AddPartitionsStep(1, 2, [[1]])])])
 _DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAQ"
 _ACL = AclBinding(ResourceType.TOPIC, "orders", "User:a", AclOperation.READ)
@@ -141,8 +139,8 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "renew_delegation_token": (b"hmac",),
     "replace_configs": ({ConfigResource("topic", _TOPIC): {}},),
     "run_alter_plan": (_ALTERED,),
-    "run_apply_plan": (ApplyPlan(names=[_TOPIC], create=[], alter=_ALTERED),),
-    "run_offset_deletions": (OffsetDeletions(group_id="g", offsets=[_DELETION]),),
+    "run_apply_plan": (ApplyPlan([TopicDescription(name=_TOPIC)], [], _ALTERED),),
+    "run_offset_deletions": (OffsetResets(group_id="g", offsets=[_RESET]),),
     "run_offset_resets": (OffsetResets(group_id="g", offsets=[_RESET]),),
     "send": (ListGroupsRequest(),),
     "unregister_broker": (2,),

@@ -84,14 +84,6 @@ class LagOperations(GroupOperations, RecordOperations):
         ends = {(each.topic, each.partition): each for each in listed}
         return [_group_lag(group, own, ends) for group, own in pairs]
 
-    async def _all_committed(
-        self, group: GroupDescription, deadline: Deadline
-    ) -> GroupOffsets | ShareOffsets:
-        """All committed offsets of a group, or where a share group begins."""
-        ask = self.list_share_group_offsets if group.type == SHARE else self.list_group_offsets
-        (committed,) = await ask({group.group_id: None}, timeout=deadline.left)
-        return committed
-
 
 def group_failure(group: GroupDescription) -> Failure:
     """Why a group is not described. Brokers before 4.0 describe one that is not there as dead."""

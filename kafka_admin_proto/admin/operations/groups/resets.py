@@ -1,15 +1,21 @@
-"""Planning where the committed offsets of a group go, as kafka-consumer-groups.sh resets them."""
+"""Planning how offsets of a group are reset or deleted, as kafka-consumer-groups.sh does it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, group_failure
-from kafka_admin_proto.admin.operations.groups.model import GroupDescription
+from kafka_admin_proto.admin.operations.groups.model import (
+    AlteredOffset,
+    DeletedShareOffsets,
+    GroupDescription,
+    GroupOffsets,
+    ShareOffsets,
+)
 from kafka_admin_proto.admin.operations.partitions.records import LogEnd, log_end, log_ranges
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
@@ -18,7 +24,8 @@ from kafka_admin_proto.counts import counted
 class OffsetReset(msgspec.Struct, frozen=True, kw_only=True):
     """A partition, its committed offset (None where there is none) and the one to commit.
 
-    ``new_offset`` is within the log's range, and None where an ``error`` says why it is not known.
+    ``new_offset`` is within the log's range, and None where an ``error`` says why it is not known,
+    or where the offset is to be deleted.
     """
 
     topic: str
@@ -30,7 +37,7 @@ class OffsetReset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OffsetResets(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be committed for a group; ``error`` where the group cannot be looked at.
+    """What is to be committed or deleted for a group; ``error`` where that cannot be known.
 
     ``type`` is that of the group, as in its description; None where there is no group yet.
     """
@@ -73,7 +80,7 @@ class ResetOperations(LagOperations):
             log_end(to)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
-        found = await self._all_committed(described, deadline)
+        found = await self._committed(described, deadline)
         committed = {(each.topic, each.partition): each.offset for each in found.offsets}
         places = list(committed if partitions is None else dict.fromkeys(partitions))
         error, message = found.error, found.message
@@ -119,18 +126,84 @@ class ResetOperations(LagOperations):
             return resets
         group, is_share = resets.group_id, resets.type == SHARE
         alter = self.alter_share_group_offsets if is_share else self.alter_group_offsets
-        failed = {
-            (each.topic, each.partition): each
-            for each in await alter(group, new, timeout=timeout)
-            if each.error is not None
-        }
-        offsets = [
-            reset
-            if (failure := failed.get((reset.topic, reset.partition))) is None
-            else msgspec.structs.replace(reset, error=failure.error, message=failure.message)
-            for reset in resets.offsets
-        ]
-        return msgspec.structs.replace(resets, offsets=offsets)
+        answers = await alter(group, new, timeout=timeout)
+        return _with_errors(resets, {(each.topic, each.partition): each for each in answers})
+
+    async def plan_offset_deletions(
+        self,
+        group: str,
+        *,
+        topics: Iterable[str] = (),
+        partitions: Iterable[Partition] = (),
+        timeout: float | None = None,
+    ) -> OffsetResets:
+        """Which offsets would be deleted; changes nothing, ``run_offset_deletions`` deletes them.
+
+        ``topics`` stand for all their partitions that the group has committed, ``partitions`` are
+        (topic, partition) pairs. Raises InstructionError for partitions of a share group, of which
+        whole topics are deleted. A group that does not exist has the error GROUP_ID_NOT_FOUND.
+        """
+        whole, single = set(topics), list(partitions)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        (described,) = await self.describe_groups([group], timeout=deadline.left)
+        found = await self._committed(described, deadline)
+        if described.type == SHARE and single:
+            raise InstructionError(
+                f"{group} is a share group, whose offsets are deleted by whole topics: name the "
+                f"topic {single[0][0]} without partitions"
+            )
+        error, message = found.error, found.message
+        if error is None and not found.offsets:
+            error, message = group_failure(described)
+        committed = {(each.topic, each.partition): each.offset for each in found.offsets}
+        places = dict.fromkeys([*(place for place in committed if place[0] in whole), *single])
+        offsets = [OffsetReset(topic=place[0], partition=place[1], offset=committed.get(place))
+                   for place in (() if error else places)]  # fmt: skip
+        return OffsetResets(
+            group_id=group, type=described.type, offsets=offsets, error=error, message=message
+        )
+
+    async def run_offset_deletions(
+        self, deletions: OffsetResets, *, timeout: float | None = None
+    ) -> OffsetResets:
+        """Delete the offsets of a plan; of a share group those of its topics.
+
+        The result is the plan with the errors of those that stay. Raises as
+        ``delete_group_offsets``.
+        """
+        group = deletions.group_id
+        places = [(each.topic, each.partition) for each in deletions.offsets]
+        results: dict[Partition, AlteredOffset | DeletedShareOffsets] = {}
+        if places and deletions.type == SHARE:
+            topics = dict.fromkeys(topic for topic, _ in places)
+            answers = await self.delete_share_group_offsets(group, topics, timeout=timeout)
+            of_topic = {each.topic: each for each in answers}
+            results |= {place: of_topic[place[0]] for place in places}
+        elif places:
+            deleted = await self.delete_group_offsets(group, places, timeout=timeout)
+            results |= {(each.topic, each.partition): each for each in deleted}
+        return _with_errors(deletions, results)
+
+    async def _committed(
+        self, group: GroupDescription, deadline: Deadline
+    ) -> GroupOffsets | ShareOffsets:
+        """All committed offsets of a group, or where it begins."""
+        ask = self.list_share_group_offsets if group.type == SHARE else self.list_group_offsets
+        (found,) = await ask({group.group_id: None}, timeout=deadline.left)
+        return found
+
+
+def _with_errors(
+    resets: OffsetResets, results: Mapping[Partition, AlteredOffset | DeletedShareOffsets]
+) -> OffsetResets:
+    """The plan with the errors of what was tried of it."""
+    offsets = [
+        msgspec.structs.replace(each, error=result.error, message=result.message)
+        if (result := results.get((each.topic, each.partition))) is not None
+        else each
+        for each in resets.offsets
+    ]
+    return msgspec.structs.replace(resets, offsets=offsets)
 
 
 def refused_by_members(resets: OffsetResets, group: GroupDescription) -> OffsetResets:

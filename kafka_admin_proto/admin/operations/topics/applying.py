@@ -22,31 +22,32 @@ from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.protocol import codes
 
 
-class AppliedTopic(msgspec.Struct, frozen=True, kw_only=True):
+class AppliedTopic(msgspec.Struct, frozen=True):
     """What became of one topic.
 
-    ``action`` is "none" where the topic is as wanted, or could not be described. ``result`` has the
-    particulars of the others: of a topic that was altered an AlteredTopic, or a TopicPlan where
-    its steps were only validated.
+    ``action`` is "none" where the topic is as wanted, or could not be described; ``result`` is its
+    description then. Of a topic to alter it is a TopicPlan where its steps were only validated.
     """
 
     name: str
-    action: Literal["create", "alter", "none"] = "none"
-    result: CreatedTopic | AlteredTopic | TopicPlan | None = None
-    error: str | None = None
-    message: str | None = None
+    action: Literal["create", "alter", "none"]
+    result: CreatedTopic | AlteredTopic | TopicPlan | TopicDescription
+
+    @property
+    def error(self) -> str | None:
+        return self.result.error
+
+    @property
+    def message(self) -> str | None:
+        return self.result.message
 
 
-class ApplyPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes topics the wanted ones; of the ``names`` that are in no other field, nothing.
+class ApplyPlan(msgspec.Struct, frozen=True):
+    """The topics as they are, and what makes them the wanted ones."""
 
-    ``failed`` are topics that could not be described.
-    """
-
-    names: Sequence[str]
+    described: Sequence[TopicDescription]
     create: Sequence[NewTopic]
     alter: AlterPlan
-    failed: Sequence[AppliedTopic] = ()
 
 
 class ApplyTopics(CreateTopics, DescribeTopics, AlterOperations):
@@ -64,34 +65,21 @@ class ApplyTopics(CreateTopics, DescribeTopics, AlterOperations):
         wanted = {each.name: each for each in once_each(topics, lambda each: each.name)}
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         described = await self.describe_topics(wanted, configs=True, timeout=deadline.left)
-        unknown = error_name(codes.UNKNOWN_TOPIC_OR_PARTITION)
         changes = [
-            _alteration_to(wanted[each.name], each)
-            for each in described
-            if each.error is None and each.name is not None
+            _alteration_to(wanted[str(each.name)], each) for each in described if each.error is None
         ]
-        alter = await self.plan_alter_topics(
-            [change for change in changes if change is not None], timeout=deadline.left
-        )
+        alterations = [each for each in changes if each is not None]
+        unknown = error_name(codes.UNKNOWN_TOPIC_OR_PARTITION)
         return ApplyPlan(
-            names=list(wanted),
-            create=[
-                _without_unset(wanted[each.name])
-                for each in described
-                if each.error == unknown and each.name is not None
-            ],
-            alter=alter,
-            failed=[
-                AppliedTopic(name=each.name, error=each.error, message=each.message)
-                for each in described
-                if each.error not in (None, unknown) and each.name is not None
-            ],
+            described,
+            [_without_unset(wanted[str(each.name)]) for each in described if each.error == unknown],
+            await self.plan_alter_topics(alterations, timeout=deadline.left),
         )
 
     async def run_apply_plan(
         self, plan: ApplyPlan, *, timeout: float | None = None, validate_only: bool = False
     ) -> list[AppliedTopic]:
-        """Create and alter the topics of a plan, each on its own; in the order of its ``names``.
+        """Create and alter the topics of a plan, each on its own; in the order of the call.
 
         ``timeout`` is as in ``create_topics`` and ``run_alter_plan``. With ``validate_only`` the
         controller validates what it can, and nothing is changed.
@@ -106,22 +94,12 @@ class ApplyTopics(CreateTopics, DescribeTopics, AlterOperations):
             altered = (await self.check_alter_plan(plan.alter, timeout=left)).topics
         else:
             altered = await self.run_alter_plan(plan.alter, timeout=left)
-        results = {each.name: each for each in plan.failed}
-        results |= {each.name: _applied("create", each) for each in created}
-        results |= {each.name: _applied("alter", each) for each in altered}
-        return [results.get(name) or AppliedTopic(name=name) for name in plan.names]
-
-
-def _applied(
-    action: Literal["create", "alter"], result: CreatedTopic | AlteredTopic | TopicPlan
-) -> AppliedTopic:
-    return AppliedTopic(
-        name=result.name,
-        action=action,
-        result=result,
-        error=result.error,
-        message=result.message,
-    )
+        results = {each.name: AppliedTopic(each.name, "create", each) for each in created}
+        results |= {each.name: AppliedTopic(each.name, "alter", each) for each in altered}
+        names = {str(each.name): each for each in plan.described}
+        return [
+            results.get(name) or AppliedTopic(name, "none", each) for name, each in names.items()
+        ]
 
 
 def _without_unset(topic: NewTopic) -> NewTopic:

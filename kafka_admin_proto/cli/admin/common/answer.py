@@ -61,6 +61,26 @@ class Answer(msgspec.Struct, kw_only=True):
         return 1 if self.errors else 0
 
 
+def picked(row: Mapping[str, Any], *names: str) -> Row:
+    """These parts of a row."""
+    return {name: row[name] for name in names}
+
+
+def listed(
+    name: str, items: list[Row], errors: Sequence[Row] = (), notes: Sequence[str] = (), **more: Any
+) -> Answer:
+    """The answer of one list: the table is of the items that succeeded.
+
+    ``name`` is that of the list in the document, ``more`` what stands there beside it.
+    """
+    return Answer(
+        document={name: items, **more},
+        tables=[Table(rows=items, hidden=("error", "message"))],
+        errors=errors,
+        notes=notes,
+    )
+
+
 def write(answer: Answer, output: str, items: str | None) -> None:
     """Write the answer to standard output, and what is for people alone to standard error.
 

@@ -17,27 +17,6 @@ if TYPE_CHECKING:
 _Ask = Callable[["AdminClient"], Awaitable[Iterable[str]]]
 
 
-def topics(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Names of topics."""
-    return _complete(context, "topics", incomplete, _topic_names)
-
-
-def groups(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Ids of groups."""
-    return _complete(context, "groups", incomplete, _group_ids)
-
-
-def brokers(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Ids of brokers."""
-    return _complete(context, "brokers", incomplete, _broker_ids)
-
-
 def configs(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
@@ -134,3 +113,14 @@ def _names(context: click.Context, kind: str, ask: _Ask) -> Iterable[str]:
         finally:
             connection.close()
     return []
+
+
+def _completer(
+    kind: str, ask: _Ask
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    return lambda context, _, incomplete: _complete(context, kind, incomplete, ask)
+
+
+topics = _completer("topics", _topic_names)
+groups = _completer("groups", _group_ids)
+brokers = _completer("brokers", _broker_ids)

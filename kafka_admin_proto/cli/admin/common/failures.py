@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_admin_proto.cli.admin.common.answer import NOT_COMPLETE as NOT_COMPLETE
-from kafka_admin_proto.cli.admin.common.answer import Row
+from kafka_admin_proto.cli.admin.common.answer import Row, picked
 from kafka_admin_proto.near_names import near_names
 
 #: Errors of a command that did not run: wrong usage, a question not answered with yes, Ctrl-C.
@@ -45,11 +45,7 @@ def entries(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -
 def partition_entries(items: Iterable[Mapping[str, Any]], **about: Any) -> list[Row]:
     """An entry for each partition with an error; ``about`` is what the partitions belong to."""
     return [
-        entry(
-            item["error"],
-            item["message"],
-            {**about, "topic": item["topic"], "partition": item["partition"]},
-        )
+        entry(item["error"], item["message"], {**about, **picked(item, "topic", "partition")})
         for item in items
         if item["error"]
     ]
@@ -75,11 +71,7 @@ def incomplete(about: str, items: Iterable[Mapping[str, Any]], key: str = "name"
 def incomplete_partitions(items: Iterable[Mapping[str, Any]]) -> list[Row]:
     """An entry for each partition that was not seen as asked when the time was over."""
     return [
-        entry(
-            NOT_COMPLETE,
-            item["message"],
-            {"topic": item["topic"], "partition": item["partition"]},
-        )
+        entry(NOT_COMPLETE, item["message"], picked(item, "topic", "partition"))
         for item in items
         if item["complete"] is False and not item["error"]
     ]

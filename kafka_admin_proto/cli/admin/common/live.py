@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
+import msgspec
 
 from kafka_admin_proto.cli.admin.common.settings import DEFAULT_TIMEOUT_S, Settings
 from kafka_admin_proto.render.text import printable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from kafka_admin_proto.admin import AdminClient
+    from kafka_admin_proto.cli.admin.common.answer import Row
 
 T = TypeVar("T")
 
@@ -180,6 +182,16 @@ class Live:
                 self._asked_at = None
 
         return self.ask_one_of_many(timed)
+
+    def rows(self, operation: Callable[[AdminClient], Awaitable[Sequence[Any]]]) -> list[Row]:
+        """The results of ``operation`` as builtins, which an answer shows and writes as JSON."""
+        rows: list[Row] = msgspec.to_builtins(self.ask(operation))
+        return rows
+
+    def row(self, operation: Callable[[AdminClient], Awaitable[Any]]) -> Row:
+        """The one result of ``operation``, as builtins."""
+        row: Row = msgspec.to_builtins(self.ask(operation))
+        return row
 
     def ask_one_of_many(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """The same for one question of a stream, whose end nobody knows: each has all the time."""

@@ -20,6 +20,11 @@ from kafka_admin_proto.cli.admin.common.parameters import (
 YES: Option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 
 
+def dry_run_option(help: str) -> Option:
+    """``--dry-run``, also by its name in the drafts' scripts."""
+    return click.option("--dry-run", "--validate-only", "dry_run", is_flag=True, help=help)
+
+
 #: Topics behind a command.
 TOPICS: Option = click.argument(
     "names", nargs=-1, metavar="[TOPIC]...", shell_complete=completion.topics, callback=topic_names

@@ -10,7 +10,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, listed, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.partitions.records import IsolationLevel, LogEnd
 
 _OPERATIONS = ("groups.resets:ResetOperations", "topics.partition_search:FindPartitions")
-_DELETE = ("groups.deletions:DeletionOperations",)
 
 #: What the commands use of the client.
 _RECORDS = ("partitions.records:RecordOperations",)
@@ -90,13 +89,13 @@ def get(
     asked = [(name, number) for name in named for number in partitions or ()]
     wanted = dict.fromkeys([*found_in, *asked], at)
     isolation: IsolationLevel = "read_committed" if read_committed else "read_uncommitted"
-    found = live.ask(lambda client: client.list_offsets(wanted, isolation=isolation))
-    items: list[Row] = msgspec.to_builtins(found)
-    return Answer(
-        document={"offsets": items, "time": when},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=[*unknown, *failures.partition_entries(items)],
-        notes=_without_rows(partitions or [], items, unknown),
+    items = live.rows(lambda client: client.list_offsets(wanted, isolation=isolation))
+    return listed(
+        "offsets",
+        items,
+        [*unknown, *failures.partition_entries(items)],
+        _without_rows(partitions or [], items, unknown),
+        time=when,
     )
 
 
@@ -176,15 +175,16 @@ def reset(
         found = live.ask(lambda client: client.run_offset_resets(resets))
     plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in found.offsets]
     fine = sum(row["error"] is None for row in plan)
-    return Answer(
-        document={"offsets": plan, "dry_run": dry_run},
-        tables=[Table(rows=plan, hidden=("error", "message"))],
-        errors=[*unknown, *failures.partition_entries(plan)],
-        notes=[f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
+    return listed(
+        "offsets",
+        plan,
+        [*unknown, *failures.partition_entries(plan)],
+        [f"{'would commit' if dry_run else 'committed'} {fine} of {len(plan)}"],
+        dry_run=dry_run,
     )
 
 
-@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_DELETE)
+@offsets.command("delete", cls=ClusterCommand, items="offsets", operations=_OPERATIONS)
 @click.option("--group", "-g", required=True, shell_complete=completion.groups, help="Whose.")
 @topic_option("All partitions of a topic, or TOPIC:0,1; repeatable.")
 @partition_option("--partition")
@@ -219,25 +219,19 @@ def delete(
         )
         plan = deletions
         deletions = live.ask(lambda client: client.run_offset_deletions(plan))
-    items: list[Row] = [
-        {
-            "group_id": group, "topic": each.topic, "partition": each.partition,
-            "error": each.error, "message": each.message,
-        }
-        for each in deletions.offsets
-    ]  # fmt: skip
-    deleted = sum(each.committed and each.error is None for each in deletions.offsets)
-    idle = [*deletions.uncommitted_topics]
-    idle += [f"{each.topic}:{each.partition}" for each in deletions.offsets if not each.committed]
+    columns = ("topic", "partition", "error", "message")
+    rows: list[Row] = msgspec.to_builtins(deletions.offsets)
+    items = [{"group_id": group, **picked(row, *columns)} for row in rows]
+    deleted = sum(each.offset is not None and each.error is None for each in deletions.offsets)
+    topics = {each.topic for each in deletions.offsets if each.offset is not None}
+    idle = [name for name in whole if name not in topics]
+    idle += [f"{each.topic}:{each.partition}" for each in deletions.offsets if each.offset is None]
     notes = [f"deleted {deleted} of {len(items)}"]
     if idle:
         notes.append(f"group {group} had committed no offset of {', '.join(idle)}")
     failed = failures.entries("group", [msgspec.to_builtins(deletions)], "group_id")
-    return Answer(
-        document={"offsets": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=[*failed, *failures.partition_entries(items)],
-        notes=[] if failed else notes,
+    return listed(
+        "offsets", items, [*failed, *failures.partition_entries(items)], [] if failed else notes
     )
 
 
@@ -274,13 +268,8 @@ def delete_records(
         names=[f"{topic}:{number} before offset {'the end' if offset == -1 else offset}"
                for (topic, number), offset in wanted.items()],
     )  # fmt: skip
-    results = live.ask(lambda client: client.delete_records(wanted))
-    items: list[Row] = msgspec.to_builtins(results)
-    return Answer(
-        document={"partitions": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=failures.partition_entries(items),
-    )
+    items = live.rows(lambda client: client.delete_records(wanted))
+    return listed("partitions", items, failures.partition_entries(items))
 
 
 def _partitions(

@@ -13,7 +13,7 @@ import click
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
+from kafka_admin_proto.cli.admin.common.answer import Answer, Row, listed
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
@@ -103,11 +103,8 @@ def produce(
         if any(each.error for each in found):
             break
     items = [rows[number] for number in sorted(rows)]
-    return Answer(
-        document={"partitions": items},
-        tables=[Table(rows=items, hidden=("error", "message"))],
-        errors=failures.partition_entries(items),
-        notes=[] if items else ["no lines"],
+    return listed(
+        "partitions", items, failures.partition_entries(items), [] if items else ["no lines"]
     )
 
 

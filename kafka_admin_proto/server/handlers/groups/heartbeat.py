@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages.heartbeat_request import HeartbeatRequest
 from kafka_admin_proto.messages.heartbeat_response import HeartbeatResponse
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.classic import heartbeat_consumers
 from kafka_admin_proto.server.groups.membership import heartbeat
-from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.access import check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
 
@@ -21,9 +19,7 @@ from kafka_admin_proto.server.security.authorizer.rules import READ
 def handle(state: View, request: HeartbeatRequest, caller: Caller) -> Answer:
     """Let the member's session begin anew."""
     name = request.group_id
-    check_group(state, caller, READ, name)
-    if not name:
-        raise ApiFailure(codes.INVALID_GROUP_ID)
+    check_named_group(state, caller, READ, name)
     shard = state.controller_state.coordinators.shard(state, caller, name)
     instance_id = request.group_instance_id
     group = shard.consumer_groups.get(name)

@@ -9,14 +9,12 @@ from functools import partial
 
 from kafka_admin_proto.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.classic import leave_consumers
 from kafka_admin_proto.server.groups.membership import leave
-from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.access import check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
 _SEVERAL = 3
@@ -26,9 +24,7 @@ _SEVERAL = 3
 def handle(state: View, request: LeaveGroupRequest, caller: Caller) -> Answer:
     """Remove the members; the others of the group join again."""
     name = request.group_id
-    check_group(state, caller, READ, name)
-    if not name:
-        raise ApiFailure(codes.INVALID_GROUP_ID)
+    check_named_group(state, caller, READ, name)
     shard = state.controller_state.coordinators.shard(state, caller, name)
     several = caller.version >= _SEVERAL
     leaving = request.members if several else [MemberIdentity(request.member_id, None)]

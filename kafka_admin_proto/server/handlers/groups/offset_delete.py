@@ -14,9 +14,8 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.offsets import delete_offsets
-from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
 
 
@@ -24,9 +23,7 @@ from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
 def handle(state: View, request: OffsetDeleteRequest, caller: Caller) -> Answer:
     """Delete the offsets of topics that no member subscribes."""
     name = request.group_id
-    check_group(state, caller, DELETE, name)
-    if not name:
-        raise ApiFailure(codes.INVALID_GROUP_ID)
+    check_named_group(state, caller, DELETE, name)
     response = OffsetDeleteResponse()
     rows: dict[tuple[str, int], OffsetDeleteResponsePartition] = {}
     allowed = allowed_topics(state, caller, READ, [each.name for each in request.topics])

@@ -14,7 +14,7 @@ from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.classic import sync_consumers
 from kafka_admin_proto.server.groups.membership import failed_sync, sync
-from kafka_admin_proto.server.security.authorizer.access import check_group
+from kafka_admin_proto.server.security.authorizer.access import check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
 #: The first version that names the protocol.
@@ -26,9 +26,7 @@ def handle(state: View, request: SyncGroupRequest, caller: Caller) -> Answer:
     """Answer when the leader's assignments are stored."""
     if caller.version >= _PROTOCOLS and None in (request.protocol_type, request.protocol_name):
         raise ApiFailure(codes.INCONSISTENT_GROUP_PROTOCOL)
-    check_group(state, caller, READ, request.group_id)
-    if not request.group_id:
-        raise ApiFailure(codes.INVALID_GROUP_ID)
+    check_named_group(state, caller, READ, request.group_id)
     shard = state.controller_state.coordinators.shard(state, caller, request.group_id)
     reply = shard.reply(failed_sync)
     group = shard.consumer_groups.get(request.group_id)

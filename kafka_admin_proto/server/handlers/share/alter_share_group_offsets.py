@@ -21,7 +21,7 @@ from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFai
 from kafka_admin_proto.server.groups.share.deletion import check_empty
 from kafka_admin_proto.server.groups.share.initializing import initialize, initializing_record
 from kafka_admin_proto.server.groups.share.records import Initialized
-from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import ShareKey
@@ -46,9 +46,7 @@ def handle(state: View, request: AlterShareGroupOffsetsRequest, caller: Caller) 
     response = AlterShareGroupOffsetsResponse()
     try:
         check_share_version(state)
-        check_group(state, caller, READ, name)
-        if not name:
-            raise ApiFailure(codes.INVALID_GROUP_ID)
+        check_named_group(state, caller, READ, name)
         offsets = _offsets(state, request, caller, response)
         shard = controller_state.coordinators.shard(state, caller, name)
         group = shard.share_group_or_new(name)

@@ -19,7 +19,7 @@ from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.groups.share.deletion import check_empty, delete_states
 from kafka_admin_proto.server.groups.share.records import state_record
-from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
+from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
@@ -37,9 +37,7 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
     response = DeleteShareGroupOffsetsResponse()
     try:
         check_share_version(state)
-        check_group(state, caller, DELETE, name)
-        if not name:
-            raise ApiFailure(codes.INVALID_GROUP_ID)
+        check_named_group(state, caller, DELETE, name)
         shard = state.controller_state.coordinators.shard(state, caller, name)
         group = shard.share_group(name)
         check_empty(group)

@@ -74,6 +74,13 @@ def check_group(state: View, caller: Caller, operation: int, name: str) -> None:
         raise ApiFailure(codes.GROUP_AUTHORIZATION_FAILED)
 
 
+def check_named_group(state: View, caller: Caller, operation: int, name: str) -> None:
+    """``check_group``, and then that the group has a name: only the offsets of "" are kept."""
+    check_group(state, caller, operation, name)
+    if not name:
+        raise ApiFailure(codes.INVALID_GROUP_ID)
+
+
 def check_transactional_id(state: View, caller: Caller, operation: int, name: str) -> None:
     """Raises ApiFailure if the caller may not do an operation on a transactional id."""
     if not allows(state, caller, operation, TRANSACTIONAL_ID, name):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
 from kafka_admin_proto.admin import InstructionError
-from kafka_admin_proto.admin.operations.groups.deletions import DeletionOperations
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
     DeletedShareOffsets,
@@ -21,7 +20,10 @@ SHARE = GroupDescription("g", type="share")
 REFUSED = ("REFUSED", "why")
 
 
-class Deleting(DeletionOperations, Client):
+class Deleting(Client):
+    deleted: Sequence[tuple[str, int]] = ()
+    deleted_topics: Sequence[str] = ()
+
     async def delete_group_offsets(
         self, group: str, partitions: Iterable[tuple[str, int]], **more: Any
     ) -> list[AlteredOffset]:
@@ -31,19 +33,18 @@ class Deleting(DeletionOperations, Client):
     async def delete_share_group_offsets(
         self, group: str, topics: Iterable[str], **more: Any
     ) -> list[DeletedShareOffsets]:
-        self.deleted = list(topics)
-        return [DeletedShareOffsets(each, *REFUSED) for each in self.deleted]
+        self.deleted_topics = list(topics)
+        return [DeletedShareOffsets(each, *REFUSED) for each in self.deleted_topics]
 
 
 def test_topics_stand_for_what_the_group_has_committed() -> None:
     places = [("t", 1), ("t", 7), ("u", 0)]
     client = Deleting()
     plan = asyncio.run(client.plan_offset_deletions("g", topics=["t", "none"], partitions=places))
-    committed = [("t", number, True) for number in COMMITTED]
-    assert [(each.topic, each.partition, each.committed) for each in plan.offsets] == [
-        *committed, ("t", 7, False), ("u", 0, False),
+    assert [(each.topic, each.partition, each.offset) for each in plan.offsets] == [
+        *(("t", *each) for each in COMMITTED.items()), ("t", 7, None), ("u", 0, None),
     ]  # fmt: skip
-    assert (plan.type, plan.uncommitted_topics, plan.error) == ("classic", ["none"], None)
+    assert (plan.type, plan.error) == ("classic", None)
     done = asyncio.run(client.run_offset_deletions(plan))
     assert client.deleted == [("t", 0), ("t", 1), ("t", 7), ("u", 0)]
     assert [(each.error, each.message) for each in done.offsets] == [
@@ -57,7 +58,7 @@ def test_a_share_group_loses_whole_topics() -> None:
         asyncio.run(client.plan_offset_deletions("g", topics=["t"], partitions=[("t", 0)]))
     plan = asyncio.run(client.plan_offset_deletions("g", topics=["t"]))
     done = asyncio.run(client.run_offset_deletions(plan))
-    assert client.deleted == ["t"]
+    assert client.deleted_topics == ["t"]
     assert [(each.partition, each.error, each.message) for each in done.offsets] == [
         (number, *REFUSED) for number in COMMITTED
     ]
@@ -70,5 +71,6 @@ def test_a_share_group_loses_whole_topics() -> None:
 def test_a_group_that_is_not_there(group: GroupDescription) -> None:
     client = Deleting(group)
     plan = asyncio.run(client.plan_offset_deletions("g", topics=["t"], partitions=[("t", 0)]))
-    assert (plan.error, plan.offsets, plan.type) == ("GROUP_ID_NOT_FOUND", (), None)
-    assert asyncio.run(client.run_offset_deletions(plan)) is plan
+    assert (plan.error, plan.offsets) == ("GROUP_ID_NOT_FOUND", [])
+    assert asyncio.run(client.run_offset_deletions(plan)) == plan
+    assert client.deleted == ()
