@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def near_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
-    """At most so many of the names, most alike first."""
+    """The ``most`` names that resemble ``name`` most, the nearest first."""
     import difflib  # only for the complaint
 
     return difflib.get_close_matches(name, list(names), n=most)

@@ -166,11 +166,11 @@ def topic_ids(message: Message) -> set[UUID]:
 
 def _ids(value: Any, fields: tuple[FieldSpec, ...]) -> Iterator[UUID]:
     for field in fields:
-        found = getattr(value, python_name(field.name))
-        if field.name == "TopicId" and found != ZERO_TOPIC_ID:
-            yield found
+        value_of_field = getattr(value, python_name(field.name))
+        if field.name == "TopicId" and value_of_field != ZERO_TOPIC_ID:
+            yield value_of_field
         elif field.type.is_array and field.fields is not None:
-            for each in found or ():
+            for each in value_of_field or ():
                 yield from _ids(each, field.fields)
 
 
@@ -266,11 +266,11 @@ def _topic(
 ) -> str | None:
     """The topic of a row; None for a row of another kind."""
     for field in fields:
-        found = getattr(row, python_name(field.name))
-        if field.entity_type == "topicName" and not field.type.is_array and found is not None:
-            return str(found)
-        if field.name == "TopicId" and found != ZERO_TOPIC_ID and name_of(found) is not None:
-            return name_of(found)
+        named = getattr(row, python_name(field.name))
+        if field.entity_type == "topicName" and not field.type.is_array and named is not None:
+            return str(named)
+        if field.name == "TopicId" and named != ZERO_TOPIC_ID and name_of(named) is not None:
+            return name_of(named)
     if getattr(row, "resource_type", None) == _TOPIC_RESOURCE:
         return str(row.resource_name)
     return None

@@ -77,20 +77,20 @@ def parse(text: str) -> tuple[dict[str, Any], dict[str, Any], int | None]:
         words = shlex.split(text)
     except ValueError as error:
         raise FaultError(f"the fault {text!r} does not read: {error}") from None
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             raise FaultError(f"{word!r} in the fault {text!r} is no NAME=VALUE")
         if name not in (*_CONDITIONS, *_EFFECTS, "count"):
             raise _unknown("a fault has no", name, (*_CONDITIONS, *_EFFECTS, "count"))
-        if name in found:
+        if name in values:
             raise FaultError(f"{name} is there twice in the fault {text!r}")
-        found[name] = _number(name, value) if name in _NUMBERS else value
+        values[name] = _number(name, value) if name in _NUMBERS else value
     return (
-        {name: found.get(name) for name in _CONDITIONS},
-        {name: found.get(name) for name in _EFFECTS},
-        found.get("count"),
+        {name: values.get(name) for name in _CONDITIONS},
+        {name: values.get(name) for name in _EFFECTS},
+        values.get("count"),
     )
 
 
@@ -125,25 +125,25 @@ def condition_of(values: Mapping[str, Any], apis: Sequence[Api], spelt: Spelling
 
     Raises FaultError for one that no request can meet.
     """
-    found = _condition(values, apis)
+    limits = _condition(values, apis)
     for name in ("partition", "node"):
         if values[name] is not None and values[name] < 0:
             raise FaultError(f"{name} is {values[name]}; it is 0 or more")
     if values["topic"] == "":
         raise FaultError("topic is empty; leave it out for any topic")
     asked = [
-        each if found.versions is None else replace(each, versions=each.versions & found.versions)
+        each if limits.versions is None else replace(each, versions=each.versions & limits.versions)
         for each in apis
-        if found.api_key in (None, each.api_key)
+        if limits.api_key in (None, each.api_key)
     ]
     if all(each.versions.empty for each in asked):
-        if found.api_key is None:
-            raise FaultError(f"no api is served in versions {found.versions}")
-        (served,) = (each for each in apis if each.api_key == found.api_key)
+        if limits.api_key is None:
+            raise FaultError(f"no api is served in versions {limits.versions}")
+        (served,) = (each for each in apis if each.api_key == limits.api_key)
         raise FaultError(
-            f"{served.name} is not served in versions {found.versions}, but in {served.versions}"
+            f"{served.name} is not served in versions {limits.versions}, but in {served.versions}"
         )
-    if values["garbage"] == "records" and found.api_key != api_keys.FETCH:
+    if values["garbage"] == "records" and limits.api_key != api_keys.FETCH:
         raise FaultError("garbage=records is for answers to Fetch; give api=Fetch, too")
     asked = [each for each in asked if not each.versions.empty]
     for name, is_possible, sentence in _POSSIBLE:
@@ -151,9 +151,9 @@ def condition_of(values: Mapping[str, Any], apis: Sequence[Api], spelt: Spelling
             continue
         left = [each for each in asked if is_possible(each.api_key, each.versions)]
         if not left:
-            raise _not_together(values, found, asked[0], f"{sentence}; leave {name} out", spelt)
+            raise _not_together(values, limits, asked[0], f"{sentence}; leave {name} out", spelt)
         asked = left
-    return found
+    return limits
 
 
 def _not_together(

@@ -31,7 +31,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def parse_addresses(text: str | Sequence[str]) -> tuple[Address, ...]:
-    """The addresses in one text, or in several; SettingsError for what is none."""
+    """The addresses in one text, or in several; SettingsError for a text that is no address."""
     texts = [text] if isinstance(text, str) else list(text)
     parts = [part.strip() for each in texts for part in each.split(",")]
     found = tuple(_address(part) for part in parts if part)

@@ -1,4 +1,4 @@
-"""Which header version stands in front of which body, and the codec of that header.
+"""The header version of each body, and the codec of that header.
 
 Source: ``ApiMessageType.requestHeaderVersion`` and ``responseHeaderVersion`` in kafka-clients.
 """

@@ -8,7 +8,7 @@ _MASK = 0xFFFFFFFF
 
 
 def partition_of_key(key: bytes, partitions: int) -> int:
-    """The partition that all records with this key have, in a topic of so many partitions."""
+    """The partition of all records with this key, in a topic that has ``partitions``."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
 
 

@@ -96,24 +96,24 @@ def has_embedded(name: str) -> bool:
     return name in _PLACES
 
 
-def message_json(found: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]:
+def message_json(reader: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any]:
     """The JSON of a message, with the messages in its bytes as ``{"message", "version", "data"}``.
 
     A fault in one is a ``problem`` beside these. ``base64`` has its bytes if the data does not give
     all of them back. Bytes that should be a message and cannot be read are ``{"base64": …,
     "problem": …}``.
     """
-    shown = found.to_json(value, mask=mask)
-    for path, name in _PLACES.get(found.name, {}).items():
+    shown = reader.to_json(value, mask=mask)
+    for path, name in _PLACES.get(reader.name, {}).items():
         for owner, field, group in _fields(shown, path.split("."), _Group()):
             owner[field] = _in_place(owner[field], name, group)
     return shown
 
 
-def embedded_messages(found: Codec[Any], value: Any) -> Iterator[tuple[Codec[Any], Message]]:
+def embedded_messages(reader: Codec[Any], value: Any) -> Iterator[tuple[Codec[Any], Message]]:
     """The subscriptions and assignments of consumers in a message that can be read."""
-    places = _PLACES.get(found.name, {})
-    shown = found.to_json(value, mask=True) if places else {}
+    places = _PLACES.get(reader.name, {})
+    shown = reader.to_json(value, mask=True) if places else {}
     for path, name in places.items():
         for owner, field, group in _fields(shown, path.split("."), _Group()):
             if group.may_be_consumers and owner[field]:
@@ -181,23 +181,23 @@ def _fields(
 
 
 def _in_place(text: Any, name: str, group: _Group) -> Any:
-    """What stands in the place of the base64 of a field."""
+    """The JSON for the base64 of a field: the message in its bytes, or the text itself."""
     if not isinstance(text, str) or not text or not group.may_be_consumers:
         return text
     try:
-        found = _read(base64.b64decode(text, validate=True), name, group)
+        embedded = _read(base64.b64decode(text, validate=True), name, group)
     except binascii.Error:  # a loaded definition of the message has text there
         return text
     except DecodeError as error:
         return {"base64": text, "problem": str(error)} if group.kind else text
-    data = found.codec.to_json(found.value)
+    data = embedded.codec.to_json(embedded.value)
     if name == SUBSCRIPTION and group.assignor == _STREAMS:
         data["userData"] = _in_place(data["userData"], _STREAMS_INFO, group)
-    shown = {"message": name, "version": found.version, "data": data}
-    problem = found.problem
-    if not problem and has_invalid_utf8(found.codec, found.value):
+    shown = {"message": name, "version": embedded.version, "data": data}
+    problem = embedded.problem
+    if not problem and has_invalid_utf8(embedded.codec, embedded.value):
         problem = _INVALID_UTF8
-    if problem or found.version != found.codec.version:
+    if problem or embedded.version != embedded.codec.version:
         shown["base64"] = text
     return shown | {"problem": problem} if problem else shown
 
@@ -218,20 +218,20 @@ def _codec_of(data: bytes, name: str) -> Codec[Any]:
 
 def _read(data: bytes, name: str, group: _Group) -> _Embedded:
     """Raises DecodeError; where the protocol type is not known, also for bytes left over."""
-    found = _codec_of(data, name)
+    reader = _codec_of(data, name)
     start = _fields_at(name)
-    version = int.from_bytes(data[:start], "big") if start else found.version
+    version = int.from_bytes(data[:start], "big") if start else reader.version
     try:
-        return _Embedded(found, version, found.decode_at(data, start))
+        return _Embedded(reader, version, reader.decode_at(data, start))
     except TrailingBytesError as error:
         if not group.kind:
             raise
         problem = ""
-        if version == found.version:
+        if version == reader.version:
             problem = f"{counted(len(error.rest), 'bytes')} left over, which Kafka passes over"
-        return _Embedded(found, version, error.value, problem)
+        return _Embedded(reader, version, error.value, problem)
     except DecodeError:
-        older = None if name == _STREAMS_INFO else _read_as_older(data, name, found)
+        older = None if name == _STREAMS_INFO else _read_as_older(data, name, reader)
         if older is None:
             raise
         return msgspec.structs.replace(older, version=version)
@@ -245,12 +245,12 @@ def _fields_at(name: str) -> int:
 def _read_as_older(data: bytes, name: str, newer: Codec[Any]) -> _Embedded | None:
     """Bytes that end where an older version than theirs does."""
     for version in range(newer.version - 1, -1, -1):
-        found = codec(name, version)
+        reader = codec(name, version)
         try:
-            value = found.decode_at(data, VERSION_BYTES)
+            value = reader.decode_at(data, VERSION_BYTES)
         except DecodeError:
             continue
-        known = _attributes(found)
+        known = _attributes(reader)
         missing = [each for each in _attributes(newer) if each not in known]
         if not missing:
             return None
@@ -259,13 +259,13 @@ def _read_as_older(data: bytes, name: str, newer: Codec[Any]) -> _Embedded | Non
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing, without "
             "which Kafka's Java classes do not read it"
         )
-        return _Embedded(found, version, value, problem)
+        return _Embedded(reader, version, value, problem)
     return None
 
 
-def _attributes(found: Codec[Any]) -> list[str]:
+def _attributes(reader: Codec[Any]) -> list[str]:
     """The fields that this version has on the wire."""
-    return [each.attribute for each in found.grammar.members if each.wire_type is not None]
+    return [each.attribute for each in reader.grammar.members if each.wire_type is not None]
 
 
 def _rows(
@@ -278,24 +278,24 @@ def _rows(
         yield row
         return
     at, where, problem = 0, _LEFT_OVER, ""
-    found: Codec[Any] | None = None
+    reader: Codec[Any] | None = None
     try:
         embedded = _read(inside, name, group)
-        found, problem = embedded.codec, embedded.problem
+        reader, problem = embedded.codec, embedded.problem
     except DecodeError as error:
         if not group.kind:
             yield row
             return
         where, problem = error.path or where, error.fault
         with contextlib.suppress(DecodeError):
-            found = _codec_of(inside, name)
+            reader = _codec_of(inside, name)
     yield msgspec.structs.replace(row, end=start, value=inside.hex())
-    if found is not None:
+    if reader is not None:
         at = _fields_at(name)
         if at:
             version = int.from_bytes(inside[:at], "big")
             yield ExplainedRow(start, start + at, f"{row.path}.version", "INT16", version, name)
-        for each in field_rows(found, inside, at, mask=False)[0]:
+        for each in field_rows(reader, inside, at, mask=False)[0]:
             if each.type:  # the others are the bytes behind a fault
                 at = each.end
                 path = f"{row.path}.{each.path}"

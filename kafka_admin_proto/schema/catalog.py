@@ -38,7 +38,7 @@ def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
 #: The ending of a definition file → the reader of its text.
 READERS = {".json": read_message, ".kip": _read_kip}
 
-#: What stands in front of each body, and is read before it.
+#: The headers, which are in front of each body and are read before it.
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 

@@ -1,4 +1,4 @@
-"""Which header stands in front of which version of a request or response.
+"""The header version that each version of a request or response has.
 
 Definitions from September 2026 on say it (``headerVersions``, KIP-1313); before, it followed from
 flexible versions. Source: ``HeaderVersions`` and ``ApiMessageTypeGenerator`` in Kafka's generator.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.apis import Caller
 
-#: So many requests are kept, and so many bytes of them as they were sent: the newest.
+#: The newest requests are kept: how many at most, and how many bytes of them as they were sent.
 MOST_REQUESTS, MOST_BYTES = 10_000, 4 << 20
 
 

@@ -74,7 +74,7 @@ class Clock:
         return int(time.time_ns() / 1_000_000 + self._moved_s * 1000)
 
     def later(self, delay_s: float, call: Callable[..., object], *arguments: object) -> Timer:
-        """Make a call after so many seconds; calls of one time keep their order."""
+        """Make a call after ``delay_s`` seconds; calls that are due together keep their order."""
         timer = Timer(partial(call, *arguments), self._forget_cancelled)
         due_s = self.time_s() + max(0.0, delay_s)
         heapq.heappush(self._timers, (due_s, next(self._numbers), timer))
@@ -83,7 +83,7 @@ class Clock:
         return timer
 
     async def advance(self, seconds: float) -> None:
-        """Let so many seconds pass at once: the cluster does what is due in them, in its order.
+        """Let ``seconds`` pass at once: the cluster does what is due in them, in its order.
 
         What a timer begins, such as opening a port, goes on before the next timer, whose time the
         clock then shows. Timers that are set meanwhile count. A second call waits for the first.

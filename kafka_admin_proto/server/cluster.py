@@ -158,7 +158,7 @@ class Cluster:
         return parts.faults
 
     def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
-        """Let a broker, or all, see changes so many seconds after they were made.
+        """Let a broker, or all, see changes ``delay_s`` seconds after they were made.
 
         With 0 the broker has seen everything when this returns; ``math.inf`` holds it back until
         another delay is set.
@@ -169,7 +169,7 @@ class Cluster:
             self.views.delay(each, delay_s)
 
     def delay_replication(self, delay_s: float, broker: int) -> None:
-        """Let a broker's follower replicas get records so many seconds after their leaders.
+        """Let a broker's follower replicas get records ``delay_s`` seconds after their leaders.
 
         One that lacks records for ``replica.lag.time.max.ms`` leaves the ISR, which is checked
         twice in that time, and joins it again once it has what consumers can read. With 0 the

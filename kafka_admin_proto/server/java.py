@@ -148,7 +148,7 @@ def number_order(numbers: Iterable[int], table: int | None = None) -> list[int]:
 
 
 def copied_table(count: int) -> int:
-    """The size of the table of a HashSet that is made as a copy of so many items."""
+    """The size of the table of a HashSet that is made as a copy of ``count`` items."""
     wanted = max(int(count / 0.75) + 1, _SMALL_TABLE)
     return 1 << (wanted - 1).bit_length()
 

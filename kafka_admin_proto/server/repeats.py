@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 
-#: So many rows of an answer may be repeated, each of about so many bytes.
+#: The most rows of an answer that may be repeated, and about how many bytes each of them has.
 MOST_REPEATED, ROW_BYTES = 10_000, 100
 
 
@@ -26,7 +26,7 @@ class Repeats:
         self.count(self._rows.get(name, 0))
 
     def described(self, name: str, rows: int) -> None:
-        """The name has so many rows."""
+        """Note how many rows the name has."""
         self._rows[name] = rows
 
     def count(self, rows: int) -> None:

@@ -50,7 +50,7 @@ __all__ = [
 
 #: Called with a batch's records (none for a control record) and its first offset.
 Appended = Callable[[Sequence[Message], int], None]
-#: Calls a function after so many seconds.
+#: Calls a function after a delay, in seconds.
 Later = Callable[[float, Callable[[], None]], object]
 
 
@@ -99,7 +99,7 @@ class State(View):
         }
         #: Partitions whose preferred leader is being elected by a draft's request.
         self.elections: list[tuple[UUID, int]] = []
-        #: Calls a function after so many seconds.
+        #: Calls a function after a delay, in seconds.
         self.later: Later = _at_once
         #: Called with each batch after it is stored and applied here.
         self.followers: list[Appended] = []

@@ -112,7 +112,7 @@ class _ChangedError(Exception):
 
 
 class _Observer:
-    """Where the following of the log stands."""
+    """What has been read of the log, and from which controller it is read next."""
 
     def __init__(self, caller: Caller, timeout: float | None) -> None:
         self._caller = caller

@@ -145,17 +145,17 @@ def metadata(
     check_readable([folder])
     try:
         if between is None:
-            found = [replay(folder, at)]
+            states = [replay(folder, at)]
         else:
-            found = [replay(folder, offset) for offset in between]
+            states = [replay(folder, offset) for offset in between]
     except MetadataLogError as error:
         raise click.UsageError(printable(str(error))) from None
-    problems = list(dict.fromkeys(problem for each in found for problem in each.problems))
+    problems = list(dict.fromkeys(problem for each in states for problem in each.problems))
     if between is None:
         show = _show_json if output == "json" else _show_tables
-        show(found[0], problems, not show_secrets)
+        show(states[0], problems, not show_secrets)
     else:
-        changes = diff(found[0].state, found[1].state, mask=not show_secrets)
+        changes = diff(states[0].state, states[1].state, mask=not show_secrets)
         show_changes = _show_changes_json if output == "json" else _show_changes
         show_changes(between, changes, problems)
     for problem in problems:
@@ -185,16 +185,16 @@ def _follow(
     sys.exit(follow(cluster, begin, until, as_records=output == "jsonl", mask=mask))
 
 
-def _show_json(found: Replayed, problems: list[LogProblem], mask: bool) -> None:
+def _show_json(replayed: Replayed, problems: list[LogProblem], mask: bool) -> None:
     _echo_json(
         {
-            "offset": found.state.offset,
-            "epoch": found.state.epoch,
-            "metadataVersion": found.state.metadata_version,
-            "snapshot": found.snapshot or None,
-            "activeController": msgspec.to_builtins(found.leader),
-            "unfinishedTransactionSince": found.unfinished_since,
-            "state": found.state.items(mask=mask),
+            "offset": replayed.state.offset,
+            "epoch": replayed.state.epoch,
+            "metadataVersion": replayed.state.metadata_version,
+            "snapshot": replayed.snapshot or None,
+            "activeController": msgspec.to_builtins(replayed.leader),
+            "unfinishedTransactionSince": replayed.unfinished_since,
+            "state": replayed.state.items(mask=mask),
             "problems": msgspec.to_builtins(problems),
         }
     )
@@ -217,17 +217,17 @@ def _echo_json(value: dict[str, Any]) -> None:
     click.echo(printable_json(json.dumps(value, ensure_ascii=False, indent=2)))
 
 
-def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> None:
-    state = found.state
-    start = f"snapshot {found.snapshot}" if found.snapshot else "the log's start"
+def _show_tables(replayed: Replayed, problems: list[LogProblem], mask: bool) -> None:
+    state = replayed.state
+    start = f"snapshot {replayed.snapshot}" if replayed.snapshot else "the log's start"
     version = state.metadata_version or "not set"
     click.echo(
         f"offset {state.offset}, epoch {state.epoch}, metadata.version {version}, from {start}"
     )
-    click.echo(_active_controller(found))
-    if found.unfinished_since is not None:
+    click.echo(_active_controller(replayed))
+    if replayed.unfinished_since is not None:
         click.echo(
-            f"the transaction begun at offset {found.unfinished_since} has not ended by then: "
+            f"the transaction begun at offset {replayed.unfinished_since} has not ended by then: "
             "its records do not count"
         )
     items = state.items(mask=mask)
@@ -246,11 +246,11 @@ def _show_tables(found: Replayed, problems: list[LogProblem], mask: bool) -> Non
         print_table(columns, [[printable(cell) for cell in row] for row in rows])
 
 
-def _active_controller(found: Replayed) -> str:
-    leader = found.leader
+def _active_controller(replayed: Replayed) -> str:
+    leader = replayed.leader
     if leader is None:
         return (
-            f"active controller not known: no LEADER_CHANGE of epoch {found.state.epoch} in the "
+            f"active controller not known: no LEADER_CHANGE of epoch {replayed.state.epoch} in the "
             f"log, nor a file {QUORUM_STATE} that names one"
         )
     source = f"{leader.source}{'' if leader.offset is None else f' at offset {leader.offset}'}"

@@ -63,7 +63,7 @@ class BaseConnection(ABC, Generic[E]):
 
     @property
     def state(self) -> State:
-        """Where the connection stands."""
+        """The state of the connection."""
         return self._state
 
     @property

@@ -30,7 +30,7 @@ PAUSED: Final = Signal.PAUSED
 
 
 class State(Enum):
-    """Where a connection stands."""
+    """The state of a connection."""
 
     #: Nothing was sent yet: ``start`` comes next. Only a client's.
     NEW = "new"

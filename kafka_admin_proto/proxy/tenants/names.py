@@ -73,35 +73,35 @@ class PrefixedNames:
     def _add(self, owner: Any, fields: _Fields, asked: Any) -> None:
         asked = owner if getattr(owner, "protocol_type", None) else asked
         for field in fields:
-            found = getattr(owner, field.attribute)
-            if found is None:
+            value = getattr(owner, field.attribute)
+            if value is None:
                 continue
             if field.inner:
-                for each in found if field.is_array else (found,):
+                for each in value if field.is_array else (value,):
                     self._add(each, field.inner, asked)
             elif field.is_array:
-                changed = [self._long(field, each, owner, asked) for each in found]
+                changed = [self._long(field, each, owner, asked) for each in value]
                 setattr(owner, field.attribute, changed)
             else:
-                setattr(owner, field.attribute, self._long(field, found, owner, asked))
+                setattr(owner, field.attribute, self._long(field, value, owner, asked))
 
     def _remove(self, owner: Any, fields: _Fields, asked: Any) -> bool:
         asked = owner if getattr(owner, "protocol_type", None) else asked
         is_own = True
         for field in fields:
-            found = getattr(owner, field.attribute)
-            if found is None:
+            value = getattr(owner, field.attribute)
+            if value is None:
                 continue
             left: Any
             if field.inner and field.is_array:
-                left = [each for each in found if self._remove(each, field.inner, asked)]
+                left = [each for each in value if self._remove(each, field.inner, asked)]
             elif field.inner:
-                left = found if self._remove(found, field.inner, asked) else _FOREIGN
+                left = value if self._remove(value, field.inner, asked) else _FOREIGN
             elif field.is_array:
-                left = [self._short(field, each, owner, asked) for each in found]
+                left = [self._short(field, each, owner, asked) for each in value]
                 left = [each for each in left if each is not _FOREIGN]
             else:
-                left = self._short(field, found, owner, asked)
+                left = self._short(field, value, owner, asked)
             if left is _FOREIGN:
                 is_own = is_own and field.is_nullable_struct
                 left = None
@@ -133,10 +133,10 @@ class PrefixedNames:
         return self.short(value) if self.is_own(value) else _FOREIGN
 
     def _long_pattern(self, pattern: str) -> str:
-        found = self._patterns.add(pattern) if pattern else pattern  # none unsubscribes
-        if found is None:
+        long_pattern = self._patterns.add(pattern) if pattern else pattern  # none unsubscribes
+        if long_pattern is None:
             raise BadPatternError(pattern)
-        return found
+        return long_pattern
 
     def _long_resource(self, name: str, owner: Any) -> str:
         named, patterns = _resource(owner)
@@ -192,11 +192,11 @@ def _embedded(
     if protocol_type not in (CONSUMER, "", None):
         return data
     try:
-        found = codec_of(data, _EMBEDDED[kind])
-        value, end = found.decode_from(data, VERSION_BYTES)
+        embedded_codec = codec_of(data, _EMBEDDED[kind])
+        value, end = embedded_codec.decode_from(data, VERSION_BYTES)
     except DecodeError:
         return data
     if end < len(data) and protocol_type != CONSUMER:
         return data
-    change(value, named_fields(found.name, found.version), asked)
-    return data[:VERSION_BYTES] + found.encode(value) + data[end:]
+    change(value, named_fields(embedded_codec.name, embedded_codec.version), asked)
+    return data[:VERSION_BYTES] + embedded_codec.encode(value) + data[end:]

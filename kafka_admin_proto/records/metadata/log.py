@@ -157,17 +157,17 @@ def _from_snapshot(files: _Files, at: int | None) -> Replayed:
         goes_on = end == snapshots[-1][0] or files.go_on_from(end)
         if best_is_complete and not goes_on:
             break
-        found = _read_snapshot(path, end, epoch)
-        if goes_on and not found.problems:
-            found.problems = given_up
-            return found
+        replayed = _read_snapshot(path, end, epoch)
+        if goes_on and not replayed.problems:
+            replayed.problems = given_up
+            return replayed
         # Other problems have no offset: bytes are gone, and nothing tells with how much.
-        is_complete = all(problem.offset is not None for problem in found.problems)
+        is_complete = all(problem.offset is not None for problem in replayed.problems)
         if best is None or (is_complete and not best_is_complete):
-            best = msgspec.structs.replace(found, problems=[*given_up, *found.problems])
+            best = msgspec.structs.replace(replayed, problems=[*given_up, *replayed.problems])
             best_is_complete = is_complete
-        if found.problems:
-            fault = found.problems[0]
+        if replayed.problems:
+            fault = replayed.problems[0]
             given_up.append(
                 LogProblem(f"the snapshot is not used: {fault.text}", fault.file, fault.position)
             )
@@ -179,8 +179,8 @@ def _from_snapshot(files: _Files, at: int | None) -> Replayed:
 def _read_snapshot(path: Path, end: int, epoch: int) -> Replayed:
     replayer = BatchReplayer(replace_invalid_utf8(path.name))
     names: list[str] = []
-    for found in read_segment(path):
-        names += replayer.take(found)
+    for batch in read_segment(path):
+        names += replayer.take(batch)
     if not names or names[0] != SnapshotHeaderRecord.message_name:
         replayer.report("its first record is no SnapshotHeaderRecord", 0)
     elif names[-1] != SnapshotFooterRecord.message_name:
@@ -216,37 +216,37 @@ class _Tail:
         known = self._next
         twice: range | None = None
         twice_at = 0
-        for found in read_segment(path):
-            if isinstance(found, Gap):
-                replayer.take(found)
+        for batch in read_segment(path):
+            if isinstance(batch, Gap):
+                replayer.take(batch)
                 continue
-            if self._at is not None and found.base_offset > self._at:
+            if self._at is not None and batch.base_offset > self._at:
                 break
-            self._replayed.leader = leader_in(found, self._at) or self._replayed.leader
-            if found.base_offset <= before:
-                text = f"base offset {found.base_offset} comes after offset {before}"
-                replayer.report(f"{text}; the batch is not applied", found.offset_in_data)
+            self._replayed.leader = leader_in(batch, self._at) or self._replayed.leader
+            if batch.base_offset <= before:
+                text = f"base offset {batch.base_offset} comes after offset {before}"
+                replayer.report(f"{text}; the batch is not applied", batch.offset_in_data)
                 continue
-            last = _last_offset(found)
+            last = _last_offset(batch)
             if last is None:
-                replayer.take(found)
+                replayer.take(batch)
                 continue
             before = last
-            self._check_epoch(found, replayer)
-            again = range(max(found.base_offset, self._start), min(last + 1, known))
+            self._check_epoch(batch, replayer)
+            again = range(max(batch.base_offset, self._start), min(last + 1, known))
             if again:
-                twice_at = found.offset_in_data if twice is None else twice_at
+                twice_at = batch.offset_in_data if twice is None else twice_at
                 twice = range(again.start if twice is None else twice.start, again.stop)
             if last < self._next:
                 continue
-            if found.base_offset > self._next:
-                self._miss(found, start, replayer)
-            replayer.take(found, self._next)
+            if batch.base_offset > self._next:
+                self._miss(batch, start, replayer)
+            replayer.take(batch, self._next)
             self._next = last + 1
             # The last offsets of a batch, or all, may have no records any more.
             reached = last if self._at is None else min(last, self._at)
             if reached > self._replay.state.offset:
-                self._replay.skip(reached, found.partition_leader_epoch)
+                self._replay.skip(reached, batch.partition_leader_epoch)
         if twice is not None:
             text = (
                 f"{_span(twice)} in the segment before, too; what this one has there is not applied"

@@ -57,23 +57,23 @@ def read_known_record(topic: str, key: bytes | None, value: bytes | None) -> Kno
     """Decode a record of one of KNOWN_TOPICS; damaged bytes become a ``problem``, not an error."""
     if topic in _METADATA_TOPICS:
         return _read_metadata(topic, value)
-    found = KnownRecord()
+    record = KnownRecord()
     problems: list[str] = []
     types = _types(topic)
     if key is None or len(key) < 2:
-        found.problem = f"key is {'null' if key is None else 'cut short'}; expected its type"
-        return found
-    found.type = int.from_bytes(key[:2], "big", signed=True)
-    name = types.get(found.type)
+        record.problem = f"key is {'null' if key is None else 'cut short'}; expected its type"
+        return record
+    record.type = int.from_bytes(key[:2], "big", signed=True)
+    name = types.get(record.type)
     if name is None:
-        found.problem = f"no record of {topic} has type {found.type}"
-        return found
-    found.key = _decode(name, 0, key, "key", problems)
+        record.problem = f"no record of {topic} has type {record.type}"
+        return record
+    record.key = _decode(name, 0, key, "key", problems)
     if value is not None:
         name = f"{name.removesuffix('Key')}Value"
-        found.value, found.value_version = _read_value(name, value, problems)
-    found.problem = "; ".join(problems) or None
-    return found
+        record.value, record.value_version = _read_value(name, value, problems)
+    record.problem = "; ".join(problems) or None
+    return record
 
 
 def write_known_record(
@@ -107,17 +107,17 @@ def _type_of_key(key: type[Message]) -> bytes:
 
 
 def _read_metadata(topic: str, value: bytes | None) -> KnownRecord:
-    found = KnownRecord()
+    record = KnownRecord()
     if value is None:
-        found.problem = "value is null; expected a metadata record"
-        return found
+        record.problem = "value is null; expected a metadata record"
+        return record
     try:
-        found.value, found.value_version = read_metadata_value(value, topic=topic)
+        record.value, record.value_version = read_metadata_value(value, topic=topic)
     except DecodeError as error:
-        found.problem = f"value: {error}"
-    if found.value is not None:
-        found.type = found.value.api_key
-    return found
+        record.problem = f"value: {error}"
+    if record.value is not None:
+        record.type = record.value.api_key
+    return record
 
 
 def _read_value(name: str, value: bytes, problems: list[str]) -> tuple[Message | None, int]:

@@ -63,29 +63,29 @@ def segment_rows(
         topic = next((name for name in (topic_of(source),) if name in KNOWN_TOPICS), None)
     if not given and any(map(_is_of_a_quorum, first)):
         topic = METADATA_TOPIC
-    for found in chain(first, segment):
-        if isinstance(found, Gap):
-            column = "problem" if found.is_problem else "note"
-            yield row_of(position=found.position, size=found.size, **{column: found.text})
+    for batch in chain(first, segment):
+        if isinstance(batch, Gap):
+            column = "problem" if batch.is_problem else "note"
+            yield row_of(position=batch.position, size=batch.size, **{column: batch.text})
             continue
-        if not given and _is_of_a_quorum(found):
+        if not given and _is_of_a_quorum(batch):
             topic = METADATA_TOPIC
-        facts = {name: getattr(found, name) for name in _FACTS}
-        about = {"position": found.offset_in_data, "size": found.size, "batch": facts}
-        about["epoch"] = found.partition_leader_epoch
-        for record in found.records:
-            yield row_of(**about, **record_row(record, found, topic, mask=mask))
-        if found.error is not None:
-            yield row_of(**about, problem=str(found.error))
-        elif not found.records:
-            yield row_of(**about, offset=found.base_offset, note="a batch without records")
+        facts = {name: getattr(batch, name) for name in _FACTS}
+        about = {"position": batch.offset_in_data, "size": batch.size, "batch": facts}
+        about["epoch"] = batch.partition_leader_epoch
+        for record in batch.records:
+            yield row_of(**about, **record_row(record, batch, topic, mask=mask))
+        if batch.error is not None:
+            yield row_of(**about, problem=str(batch.error))
+        elif not batch.records:
+            yield row_of(**about, offset=batch.base_offset, note="a batch without records")
 
 
-def _is_of_a_quorum(found: Batch | Gap) -> bool:
+def _is_of_a_quorum(batch: Batch | Gap) -> bool:
     """Whether a batch has control records that only the log of a quorum has."""
-    if isinstance(found, Gap) or not found.is_control:
+    if isinstance(batch, Gap) or not batch.is_control:
         return False
-    for record in found.records:
+    for record in batch.records:
         try:
             if read_control_key(record.key).name not in ("", "ABORT", "COMMIT"):
                 return True

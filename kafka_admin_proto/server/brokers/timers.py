@@ -15,7 +15,7 @@ class Timers:
         self._waiting: set[Timer] = set()
 
     def later(self, delay_s: float, call: Callable[[], object]) -> Timer:
-        """Make a call after so many seconds."""
+        """Make a call after ``delay_s`` seconds."""
 
         def due() -> None:
             self._waiting.discard(timer)

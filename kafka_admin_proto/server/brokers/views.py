@@ -92,7 +92,7 @@ class Views:
         return {self.state, *(each.view for each in self._followers.values())}
 
     def delay(self, node_id: int, delay_s: float) -> None:
-        """Let a broker see changes so many seconds late; 0: at once; ``math.inf``: no more.
+        """Let a broker see changes ``delay_s`` seconds late; with ``math.inf`` it sees no more.
 
         At 0 the broker has caught up when this returns.
         """

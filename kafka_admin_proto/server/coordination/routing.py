@@ -32,7 +32,7 @@ ShardT = TypeVar("ShardT", bound=CoordinatorShard)
 
 @lru_cache(_KEYS)
 def partition_of(key: str, partitions: int) -> int:
-    """The partition, of so many, whose leader coordinates a key.
+    """The one of ``partitions`` whose leader coordinates a key.
 
     It follows from the hash without its sign (``Utils.abs`` in Kafka), not from its lower 31 bits
     as a record's partition does; the least number of an int, whose opposite is none, counts as 0.

@@ -38,7 +38,7 @@ from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import LoginRules, Service, decoded, throttled
 
-#: Answers are collected up to about so many bytes before they are written.
+#: Answers are collected up to about this number of bytes before they are written.
 _WRITE_BYTES = 64 << 10
 #: Larger requests wait for a turn of the event loop in which no other large one is answered.
 _SMALL_BYTES = 512

@@ -35,7 +35,7 @@ _CONNECTIONS, _PER_IP = "max.connections", "max.connections.per.ip"
 _OVERRIDES = "max.connections.per.ip.overrides"
 #: Attribute of NetworkLimits → Kafka's config, which is read at the start.
 _CONFIGS = {"idle_ms": "connections.max.idle.ms", "unfinished_bytes": "queued.max.request.bytes"}
-#: A connection is closed after so many idle checks in a row without a byte.
+#: The checks in a row without a byte in between after which a connection is closed.
 _IDLE_CHECKS = 4
 #: Connections of a node over ``max.connections`` that wait, as in a listener's backlog.
 _MAX_WAITING = 1024
@@ -251,7 +251,7 @@ class ConnectionLimiter:
                 following.resume()
 
     def set_unfinished(self, connection: Client, unfinished_bytes: int) -> None:
-        """The connection now keeps so many bytes of an incomplete request."""
+        """Note how many bytes of an incomplete request the connection keeps."""
         self.unfinished_bytes += unfinished_bytes - connection.unfinished_bytes
         connection.unfinished_bytes = unfinished_bytes
         if self.unfinished_bytes > self.limits.unfinished_bytes:
@@ -261,7 +261,7 @@ class ConnectionLimiter:
             )
 
     def stopped_reading(self, connection: Client) -> None:
-        """The client has left so many answers unread that no more are written to it."""
+        """Note that the client reads no answers: its transport takes no more of them."""
         self._unread.add(connection)
         unread = sum(each.unread_bytes for each in self._unread)
         if unread > self.limits.unread_bytes:
@@ -293,7 +293,7 @@ class ConnectionLimiter:
         self._timer = self._clock.later(after_s, self._check_idle)
 
     def _check_idle(self) -> None:
-        """Close the connections that were idle at so many checks."""
+        """Close the connections without a byte between several checks in a row."""
         for connection in self._all():
             connection.idle_checks = 0 if connection.active else connection.idle_checks + 1
             connection.active = False

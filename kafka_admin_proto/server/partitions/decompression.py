@@ -12,7 +12,7 @@ from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
 from kafka_admin_proto.records.compression import codecs
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 
-#: Bytes that a request's batches may decompress to: these, and so many for each byte of its own.
+#: The bytes that a request's batches may decompress to, and how many more for each of its own.
 LEAST_BYTES, _BYTES_OF_BYTE = 16 << 20, 64
 #: What a damaged byte may have cost by the time its damage is seen.
 _BYTES_OF_DAMAGED = 1024

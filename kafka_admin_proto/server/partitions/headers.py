@@ -21,7 +21,7 @@ from kafka_admin_proto.records.batches.layout import (
 )
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 
-#: What stands in front of the magic: base offset, length and leader epoch.
+#: The bytes in front of the magic: base offset, length and leader epoch.
 _FRONT = struct.Struct(">qii")
 _MAX_TIMESTAMP_AT = 35
 _KNOWN_ATTRIBUTES = COMPRESSION | LOG_APPEND | TRANSACTIONAL | CONTROL | DELETE_HORIZON

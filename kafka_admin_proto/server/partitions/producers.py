@@ -12,7 +12,7 @@ from kafka_admin_proto.records.batches.header import MAX_INT, BatchHeader, add_s
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.releases import ReleaseNumber
 
-#: Of each producer, so many of the last batches are known again when they are sent twice.
+#: The last batches of each producer that are recognized when they are sent twice.
 _BATCHES_KEPT = 5
 _NO_EPOCH = -1
 _MAX_EPOCH = (1 << 15) - 1

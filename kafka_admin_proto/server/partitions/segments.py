@@ -62,7 +62,7 @@ class StoredBatch(msgspec.Struct, gc=False):
 
     @property
     def header(self) -> BatchHeader:
-        """What stands before the records. Raises ApiFailure if its file cannot be read."""
+        """The header of the batch. Raises ApiFailure if its file cannot be read."""
         source = self.source
         return BatchHeader.of(source if type(source) is bytes else self._read(BATCH_HEADER.size))
 

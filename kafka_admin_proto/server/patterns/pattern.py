@@ -36,7 +36,7 @@ class _Place(msgspec.Struct):
 
 
 class Pattern:
-    """A compiled pattern. Raises PatternError for what is none, or has too many repeats."""
+    """A compiled pattern. Raises PatternError for no pattern, and for too many repeats."""
 
     def __init__(self, text: str) -> None:
         self._places: list[_Place] = []
@@ -60,10 +60,10 @@ class Pattern:
     def _next(self, state: frozenset[int], before: str, char: str) -> frozenset[int]:
         """The places behind a character."""
         key = (state, before if self._has_assertions else "", char)
-        found = self._states.get(key)
-        if found is None:
+        following = self._states.get(key)
+        if following is None:
             code = ord(char)
-            found = frozenset(
+            following = frozenset(
                 then
                 for number in self._closed(state, before, char)
                 if (needs := self._places[number].needs) is not None and code in needs
@@ -71,25 +71,25 @@ class Pattern:
             )
             if len(self._states) >= _MOST_STATES:
                 self._states.clear()
-            self._states[key] = found
-        return found
+            self._states[key] = following
+        return following
 
     def _closed(self, state: frozenset[int], before: str, after: str) -> set[int]:
         """The places that are reached without a character between two others."""
-        found = set(state)
+        closed = set(state)
         waiting = list(state)
         while waiting:
             each = self._places[waiting.pop()]
             if each.needs is not None or (each.where and not _holds(each.where, before, after)):
                 continue
             for then in each.then:
-                if then not in found:
-                    found.add(then)
+                if then not in closed:
+                    closed.add(then)
                     waiting.append(then)
-        self._steps += len(found)
+        self._steps += len(closed)
         if self._steps > _MOST_STEPS:
             raise PatternError("it takes too long")
-        return found
+        return closed
 
     # Making.
 
@@ -102,20 +102,20 @@ class Pattern:
     def _made(self, node: Node, then: int) -> int:
         """The first place of a node, behind which ``then`` comes."""
         if isinstance(node, OneOf):
-            found = self._place(then)
-            self._places[found].needs = node.characters
+            place = self._place(then)
+            self._places[place].needs = node.characters
         elif isinstance(node, Assertion):
-            found = self._place(then)
-            self._places[found].where = node.where
+            place = self._place(then)
+            self._places[place].where = node.where
         elif isinstance(node, Sequence):
-            found = then
+            place = then
             for each in reversed(node.nodes):
-                found = self._made(each, found)
+                place = self._made(each, place)
         elif isinstance(node, Choice):
-            found = self._place(*(self._made(each, then) for each in node.nodes))
+            place = self._place(*(self._made(each, then) for each in node.nodes))
         else:
-            found = self._repeated(node, then)
-        return found
+            place = self._repeated(node, then)
+        return place
 
     def _repeated(self, node: Repeat, then: int) -> int:
         if node.most is None:

@@ -118,21 +118,21 @@ class _Parser:
         return self._text.startswith(text, self._at)
 
     def _take(self, text: str) -> bool:
-        found = self._peek(text)
-        self._at += len(text) if found else 0
-        return found
+        is_next = self._peek(text)
+        self._at += len(text) if is_next else 0
+        return is_next
 
     def _next(self) -> str:
         self._at += 1
         return self._text[self._at - 1]
 
     def _take_until(self, end: str) -> str | None:
-        """What stands before an end, and both are taken; None where it does not come."""
-        found = self._text.find(end, self._at)
-        if found < 0:
+        """Take the text up to ``end``, and ``end`` with it; None where ``end`` does not follow."""
+        end_at = self._text.find(end, self._at)
+        if end_at < 0:
             return None
-        text = self._text[self._at : found]
-        self._at = found + len(end)
+        text = self._text[self._at : end_at]
+        self._at = end_at + len(end)
         return text
 
     def choice(self, depth: int) -> Node:
@@ -140,11 +140,11 @@ class _Parser:
         if depth > _DEEPEST:
             raise PatternError("expression nests too deeply")
         flags = self._flags
-        found = [self._sequence(depth)]
+        branches = [self._sequence(depth)]
         while self._take("|"):
-            found.append(self._sequence(depth))
+            branches.append(self._sequence(depth))
         self._flags = flags
-        return found[0] if len(found) == 1 else Choice(tuple(found))
+        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
 
     def _sequence(self, depth: int) -> Node:
         nodes: list[Node] = []
@@ -160,37 +160,37 @@ class _Parser:
                 nodes[-1] = Repeat(nodes[-1], *repeat)
                 is_repeated = True
                 continue
-            found = self._atom(depth)
+            atom = self._atom(depth)
             is_repeated = False
-            repeatable = bool(found) or repeatable
-            nodes += found
+            repeatable = bool(atom) or repeatable
+            nodes += atom
         return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
 
     def _repeat(self) -> tuple[int, int | None] | None:
         """(least, most) of a repeat; None for anything else."""
-        found: tuple[int, int | None] | None
+        bounds: tuple[int, int | None] | None
         if self._take("*"):
-            found = 0, None
+            bounds = 0, None
         elif self._take("+"):
-            found = 1, None
+            bounds = 1, None
         elif self._take("?"):
-            found = 0, 1
+            bounds = 0, 1
         else:
-            found = self._counted()
-        if found is not None:
+            bounds = self._counted()
+        if bounds is not None:
             self._take("?")
-        return found
+        return bounds
 
     def _counted(self) -> tuple[int, int | None] | None:
         """``{2}``, ``{2,}`` or ``{2,3}``; other braces stand for themselves."""
-        found = _COUNTED.match(self._text, self._at)
-        if found is None:
+        match = _COUNTED.match(self._text, self._at)
+        if match is None:
             return None
-        least = int(found[1][:5])
-        most = (int(found[3][:5]) if found[3] else None) if found[2] else least
+        least = int(match[1][:5])
+        most = (int(match[3][:5]) if match[3] else None) if match[2] else least
         if max(least, most or 0) > _MOST_REPEATS or (most is not None and least > most):
             raise PatternError("invalid repeat count")
-        self._at = found.end()
+        self._at = match.end()
         return least, most
 
     def _atom(self, depth: int) -> list[Node]:
@@ -254,10 +254,10 @@ class _Parser:
 
     def _known(self, name: str, *, others: bool) -> Characters:
         """Characters with a name, or all others, of any case if the flags say so."""
-        found = known_class(name, any_case=self._flags.i, others=others)
-        if found is None:
+        characters = known_class(name, any_case=self._flags.i, others=others)
+        if characters is None:
             raise PatternError("invalid character class range")
-        return found
+        return characters
 
     def _character(self) -> int:
         """The character that an escape stands for."""
@@ -330,7 +330,7 @@ class _Parser:
     def _set(self) -> Characters:
         """The characters of brackets."""
         others = self._take("^")
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         is_first = True
         while is_first or not self._peek("]"):
             if self.at_end:
@@ -352,9 +352,9 @@ class _Parser:
                     self._count(len(characters.cased()))
                     characters = characters.in_any_case()
             self._count(len(characters.firsts))
-            found += characters.ranges()
+            ranges += characters.ranges()
         self._at += 1
-        made = Characters.of(found)
+        made = Characters.of(ranges)
         return made.others() if others else made
 
     def _count(self, ranges: int) -> None:
@@ -374,9 +374,9 @@ class _Parser:
             self._at = start - 2
         if self._peek("\\") and self._at + 1 < len(self._text):
             self._at += 1
-            found = self._class()
-            self._at -= found is None
-            return found
+            characters = self._class()
+            self._at -= characters is None
+            return characters
         return None
 
     def _set_character(self) -> int:

@@ -44,7 +44,7 @@ class ByteRate:
         self._current = 0
 
     def record(self, size: float, now_ms: int) -> None:
-        """Count so many bytes, which may be below 0."""
+        """Count ``size`` bytes; a number below 0 takes back what was counted."""
         if not self._samples:
             self._samples.append(_Sample(now_ms, now_ms))
         sample = self._samples[self._current]
@@ -146,7 +146,7 @@ def counted_rate(view: View, caller: Caller, quota: str) -> Counted | None:
 
 
 def rate_of(rates: dict[K, ByteRate], key: K, count: int, seconds: int) -> ByteRate:
-    """The rate of a client over ``count`` windows of so many seconds, which is its last one now."""
+    """The rate of a client over ``count`` windows of ``seconds``; the newest in ``rates`` now."""
     rate = rates.pop(key, None) or ByteRate(count, seconds * _SECOND_MS)
     rates[key] = rate
     if len(rates) > _MOST_CLIENTS:

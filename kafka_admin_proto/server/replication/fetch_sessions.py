@@ -156,7 +156,7 @@ class _Session(msgspec.Struct):
 
 
 class _Shard:
-    """A part of the sessions, at most so many as it has ``slots``."""
+    """A part of the sessions: at most ``slots`` of them."""
 
     def __init__(self, number: int, slots: int) -> None:
         self._number = number
@@ -177,7 +177,7 @@ class _Shard:
         return found
 
     def _is_full(self, size: int) -> bool:
-        """Whether one more session, with so many partitions, would be too much."""
+        """Whether one more session, of ``size`` partitions, would be too much."""
         kept = sum(len(each.partitions) for each in self.sessions.values())
         return len(self.sessions) >= self._slots or kept + size > MOST_OF_SHARD
 

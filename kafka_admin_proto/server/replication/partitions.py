@@ -51,8 +51,8 @@ class Partitions:
 
     def log(self, topic: Topic, number: int) -> ReplicatedLog:
         """The log of a partition that there is."""
-        found = self._logs.get(topic.id, {}).get(number)
-        if found is None:
+        replicas = self._logs.get(topic.id, {}).get(number)
+        if replicas is None:
             now_ms = self._state.clock.now_ms()
             settings = self._settings(topic.name)
             if self._dir is None:
@@ -60,9 +60,9 @@ class Partitions:
             else:
                 log = self._dir.open(topic.name, number, topic.id, settings, now_ms)
             changed = partial(self._has_changed, (topic.id, number))
-            found = ReplicatedLog(log, topic.partitions[number], self._lags, changed)
-            self._logs.setdefault(topic.id, {})[number] = found
-        return found
+            replicas = ReplicatedLog(log, topic.partitions[number], self._lags, changed)
+            self._logs.setdefault(topic.id, {})[number] = replicas
+        return replicas
 
     def load(self, folder: Path) -> list[str]:
         """Keep the logs in a folder, and open those that there are; sentences about repairs.
@@ -72,45 +72,47 @@ class Partitions:
         from kafka_admin_proto.server.partitions.disk.log_dir import LogDir
 
         state = self._state
-        found = self._dir = LogDir(folder, lambda delay_s, call: state.later(delay_s, call))
+        log_dir = self._dir = LogDir(folder, lambda delay_s, call: state.later(delay_s, call))
         try:
-            for name, number, topic_id in list(found.partitions()):
+            for name, number, topic_id in list(log_dir.partitions()):
                 topic = state.topic(name)
                 if topic is None or topic_id != topic.id or number not in topic.partitions:
-                    path = found.set_aside(name, number)
-                    found.notes.append(f"{name}-{number} is of no topic that is there: now {path}")
+                    path = log_dir.set_aside(name, number)
+                    log_dir.notes.append(
+                        f"{name}-{number} is of no topic that is there: now {path}"
+                    )
                 else:
                     self.log(topic, number)
-            found.begin()
+            log_dir.begin()
         except BaseException:
             self._dir = None
-            found.release()
+            log_dir.release()
             raise
-        return found.notes
+        return log_dir.notes
 
     def close(self, broker_epoch: int) -> None:
         """The cluster has ended: let all logs be on disk. Raises OSError."""
         if self._dir is not None:
-            found, self._dir = self._dir, None
-            found.close(broker_epoch, self._state.clock.now_ms())
+            log_dir, self._dir = self._dir, None
+            log_dir.close(broker_epoch, self._state.clock.now_ms())
 
     def size_bytes(self, topic_id: UUID, number: int) -> int:
         """The bytes of a partition's log."""
-        found = self._logs.get(topic_id, {}).get(number)
-        return 0 if found is None else found.log.size_bytes
+        replicas = self._logs.get(topic_id, {}).get(number)
+        return 0 if replicas is None else replicas.log.size_bytes
 
     def lag(self, topic_id: UUID, number: int, node: int) -> int:
         """The records that the leader has and a node's replica has not."""
-        found = self._logs.get(topic_id, {}).get(number)
-        return 0 if found is None else max(0, found.log.end_offset - found.end_on(node))
+        replicas = self._logs.get(topic_id, {}).get(number)
+        return 0 if replicas is None else max(0, replicas.log.end_offset - replicas.end_on(node))
 
     def sessions(self, node: int) -> FetchSessions:
         """The fetch sessions of a node."""
-        found = self._sessions.get(node)
-        if found is None:
+        kept = self._sessions.get(node)
+        if kept is None:
             slots = self._state.broker_value("max.incremental.fetch.session.cache.slots", node)
-            found = self._sessions[node] = FetchSessions(slots)
-        return found
+            kept = self._sessions[node] = FetchSessions(slots)
+        return kept
 
     def left(self, node: int) -> None:
         """A node has ended: its replicas get no more records, and its sessions are gone."""
@@ -125,28 +127,28 @@ class Partitions:
             self._change_lag(node)
 
     def delay(self, node: int, delay_s: float) -> None:
-        """Let the replicas on a node get records so many seconds late; ``math.inf``: no more."""
+        """Let a node's replicas get records ``delay_s`` seconds late; with ``math.inf`` no more."""
         self._lags.set(node, delay_s)
         self._change_lag(node)
 
     def may_join(self, topic_id: UUID, number: int, node: int) -> bool:
         """Whether a replica on a node that runs has what it needs to be in sync."""
-        found = self._logs.get(topic_id, {}).get(number)
-        return found is None or not found.is_behind(node)
+        replicas = self._logs.get(topic_id, {}).get(number)
+        return replicas is None or not replicas.is_behind(node)
 
     def late(self) -> Iterator[tuple[Topic, int, list[int]]]:
         """The partitions with replicas in sync that are late (replica.lag.time.max.ms)."""
         most_ms = self._state.broker_value("replica.lag.time.max.ms")
         now_ms = self._state.clock.now_ms()
-        for topic_id, number, found in self._all():
+        for topic_id, number, replicas in self._all():
             topic = self._state.topic_by_id(topic_id)
-            nodes = found.late(now_ms, most_ms)
+            nodes = replicas.late(now_ms, most_ms)
             if topic is not None and nodes:
                 yield topic, number, nodes
 
     def _change_lag(self, node: int) -> None:
-        for _, _, found in self._all():
-            found.change_lag(node)
+        for _, _, replicas in self._all():
+            replicas.change_lag(node)
 
     def runs(self, node: int) -> bool:
         """Whether a node runs."""
@@ -169,9 +171,9 @@ class Partitions:
     ) -> None:
         def due() -> None:
             now_ms = self._state.clock.now_ms()
-            for _, _, found in self._all():
-                with _logged(found.log.name):
-                    work(found.log, now_ms)
+            for _, _, replicas in self._all():
+                with _logged(replicas.log.name):
+                    work(replicas.log, now_ms)
             timers.later(interval_s, due)
 
         interval_s = self._state.broker_value(config) / 1000
@@ -200,9 +202,11 @@ class Partitions:
         """The settings of a topic's logs, by its configs and the brokers'."""
         state = self._state
         defaults = {each: text for each, (text, _) in state.topic_defaults.texts.items()}
-        found = LogSettings.of({**defaults, **state.configs(TOPIC_RESOURCE, name)}, state.release)
+        of_topic = LogSettings.of(
+            {**defaults, **state.configs(TOPIC_RESOURCE, name)}, state.release
+        )
         expiration_ms = state.broker_value("producer.id.expiration.ms")
-        return msgspec.structs.replace(found, producer_id_expiration_ms=expiration_ms)
+        return msgspec.structs.replace(of_topic, producer_id_expiration_ms=expiration_ms)
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
         """Follow the metadata log."""
@@ -212,10 +216,10 @@ class Partitions:
             if isinstance(each, PartitionChangeRecord):
                 self._change(each.topic_id, each.partition_id)
             elif isinstance(each, RemoveTopicRecord):
-                for number, found in self._logs.pop(each.topic_id, {}).items():
+                for number, replicas in self._logs.pop(each.topic_id, {}).items():
                     if self._dir is not None:
-                        with _logged(found.log.name):
-                            self._dir.delete(found.log)
+                        with _logged(replicas.log.name):
+                            self._dir.delete(replicas.log)
                     self._has_changed((each.topic_id, number))
             elif isinstance(each, ConfigRecord):
                 if each.resource_type == TOPIC_RESOURCE:
@@ -227,10 +231,10 @@ class Partitions:
                             self._configure(topic.name)
 
     def _change(self, topic_id: UUID, number: int) -> None:
-        found = self._logs.get(topic_id, {}).get(number)
+        replicas = self._logs.get(topic_id, {}).get(number)
         topic = self._state.topic_by_id(topic_id)  # None if a later record removes it
-        if found is not None and topic is not None:
-            found.change(topic.partitions[number], self._state.clock.now_ms())
+        if replicas is not None and topic is not None:
+            replicas.change(topic.partitions[number], self._state.clock.now_ms())
 
     def _configure(self, name: str) -> None:
         topic = self._state.topic(name)

@@ -127,8 +127,8 @@ class ReplicatedLog:
 
     def end_on(self, node: int) -> int:
         """The end offset of a node's replica."""
-        found = self._behind.get(node)
-        return self.log.end_offset if found is None else found.end
+        behind = self._behind.get(node)
+        return self.log.end_offset if behind is None else behind.end
 
     def low_watermark(self, alive: Collection[int]) -> int:
         """The least start offset of the replicas on these brokers."""
@@ -140,19 +140,19 @@ class ReplicatedLog:
 
         Kafka's leaders see that when a replica fetches, so one that gets nothing never joins.
         """
-        found, lag_s = self._behind.get(node), self._lags.of(node)
-        if not lag_s or found is None:
+        behind, lag_s = self._behind.get(node), self._lags.of(node)
+        if not lag_s or behind is None:
             return False
-        return math.isinf(lag_s) or found.end < self.log.high_watermark
+        return math.isinf(lag_s) or behind.end < self.log.high_watermark
 
     def late(self, now_ms: int, most_ms: int) -> list[int]:
         """The replicas in sync that had all of the log so long ago that they are no longer so."""
         return [
             node
             for node in self._isr
-            if (found := self._behind.get(node)) is not None
-            and found.end < self.log.end_offset
-            and now_ms - found.since_ms > most_ms
+            if (behind := self._behind.get(node)) is not None
+            and behind.end < self.log.end_offset
+            and now_ms - behind.since_ms > most_ms
         ]
 
     def change_lag(self, node: int) -> None:
@@ -160,16 +160,16 @@ class ReplicatedLog:
         if node not in self._replicas or node == self._leader:
             return
         log, lag_s, now_ms = self.log, self._lags.of(node), self._lags.now_ms()
-        found = self._behind.pop(node, None)
-        if found is None:
+        behind = self._behind.pop(node, None)
+        if behind is None:
             if math.isinf(lag_s):
                 self._behind[node] = _Behind(log.start_offset, log.end_offset, now_ms)
             return
         # What came by the lag before is for an object that is not there any more.
-        found = self._behind[node] = _Behind(found.start, found.end, found.since_ms)
-        self._send(node, found)
+        behind = self._behind[node] = _Behind(behind.start, behind.end, behind.since_ms)
+        self._send(node, behind)
         if not lag_s:
-            self._arrive(node, found)
+            self._arrive(node, behind)
 
     def change(self, partition: Partition, now_ms: int) -> None:
         """Follow a change of leader or ISR; a leader that lacks records cuts them off."""
@@ -204,10 +204,10 @@ class ReplicatedLog:
             return
         for node in self._replicas:
             if node != self._leader and self._lags.of(node):
-                found = self._behind.get(node)
-                if found is None:
-                    found = self._behind[node] = _Behind(start, end, self._lags.now_ms())
-                self._send(node, found)
+                behind = self._behind.get(node)
+                if behind is None:
+                    behind = self._behind[node] = _Behind(start, end, self._lags.now_ms())
+                self._send(node, behind)
 
     def _send(self, node: int, behind: _Behind) -> None:
         if not math.isinf(self._lags.of(node)):

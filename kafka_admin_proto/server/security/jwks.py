@@ -137,7 +137,7 @@ def _refuse(constant: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Why there are no keys; what stands in a file or an answer is not shown."""
+    """Why there are no keys; the content of a file or an answer is not shown."""
     if isinstance(error, HTTPError):
         return f"it answered {error.code}"
     if isinstance(error, HTTPException):  # its text is the endpoint's

@@ -44,7 +44,7 @@ def unsecured_owner_of(token: str, now_ms: float) -> TokenOwner | None:
 
 
 def _json_object(text: str) -> dict[str, Any]:
-    """An object, empty for what is none."""
+    """The JSON object in a part of a token; an empty one for text that holds no object."""
     try:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
         found = json.loads(data, parse_constant=_refuse)

@@ -148,7 +148,7 @@ def last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
 
 
 def by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
-    """Offsets in ranges of so many records at least, which begin where batches of the log do.
+    """Offsets in ranges of at least ``size`` records, which begin where batches of the log do.
 
     Sizes below 1 count as 1. Kafka begins with a range of no records for them.
     """

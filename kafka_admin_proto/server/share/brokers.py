@@ -68,8 +68,8 @@ class ShareBroker:
 
     def find(self, key: ShareKey) -> SharePartition | None:
         """A partition that a member has asked for since the broker leads it."""
-        found = self._found(key)
-        return None if found is None else found.partition
+        led = self._found(key)
+        return None if led is None else led.partition
 
     def _found(self, key: ShareKey) -> _Led | None:
         return self._led.get(key.place, {}).get(key.group)
@@ -78,12 +78,12 @@ class ShareBroker:
         """A group's partition, as its coordinator has it if it is new. Raises ApiFailure."""
         key = ShareKey(group, hosted.topic.id, hosted.number)
         epoch = hosted.partition.leader_epoch
-        found = self._found(key)
-        if found is None or found.leader_epoch != epoch:
+        led = self._found(key)
+        if led is None or led.leader_epoch != epoch:
             self.drop(key)
-            found = self._load(key, hosted.replicas.log, epoch)
-            self._led.setdefault(key.place, {})[group] = found
-        return found.partition, found.key
+            led = self._load(key, hosted.replicas.log, epoch)
+            self._led.setdefault(key.place, {})[group] = led
+        return led.partition, led.key
 
     def _load(self, key: ShareKey, log: PartitionLog, epoch: int) -> _Led:
         state = self._state
@@ -97,7 +97,7 @@ class ShareBroker:
             start = self._first_offset(key.group, log)
         # Of the group's partition, not of this load: requests wait for it meanwhile.
         wait_key: WaitKey = (uuid5(key.topic_id, key.group), key.partition)
-        found = SharePartition(
+        partition = SharePartition(
             kept,
             start,
             state.clock,
@@ -105,7 +105,7 @@ class ShareBroker:
             partial(self._keep, key, (kept.state_epoch, epoch)),
             partial(self._wake, wait_key),
         )
-        return _Led(epoch, found, wait_key)
+        return _Led(epoch, partition, wait_key)
 
     def _first_offset(self, group: str, log: PartitionLog) -> int:
         """Where a group begins that nobody has read for. Raises ApiFailure."""
@@ -118,10 +118,10 @@ class ShareBroker:
         from kafka_admin_proto.server.configs.values import duration_ms  # slow to import
 
         since_ms = state.clock.now_ms() - (duration_ms(policy) or 0)
-        found = log.offset_for_time(since_ms, up_to=log.high_watermark)
-        if found is None:
+        record = log.offset_for_time(since_ms, up_to=log.high_watermark)
+        if record is None:
             raise ApiFailure(codes.OFFSET_NOT_AVAILABLE)
-        return found.offset
+        return record.offset
 
     def _limits(self, group: str) -> ShareLimits:
         value = partial(self._state.group_value, group, node_id=self._node)
@@ -171,9 +171,9 @@ class ShareBroker:
         """End a member's session, and give back what it has."""
         group, member = owner
         for topic_id, number in self.sessions.end(owner):
-            found = self.find(ShareKey(group, topic_id, number))
-            if found is not None:
-                found.release(member, lambda *_: None)
+            partition = self.find(ShareKey(group, topic_id, number))
+            if partition is not None:
+                partition.release(member, lambda *_: None)
 
     def lost(self, connection: object) -> None:
         """A connection is closed: the session that it began last ends; as in Kafka others stay.
@@ -197,22 +197,22 @@ class ShareBroker:
             return
         topic = self._state.topic_by_id(place[0])
         current = None if topic is None else topic.partitions.get(place[1])
-        for group, found in list(self._led[place].items()):
+        for group, led in list(self._led[place].items()):
             if current is None or (current.leader, current.leader_epoch) != (
-                self._node, found.leader_epoch,
+                self._node, led.leader_epoch,
             ):  # fmt: skip
                 self.drop(ShareKey(group, *place))
 
     def drop(self, key: ShareKey) -> None:
         """Forget a group's partition, as one that is led by another broker."""
-        found = self._found(key)
-        if found is not None:
+        led = self._found(key)
+        if led is not None:
             groups = self._led[key.place]
             del groups[key.group]
             if not groups:
                 del self._led[key.place]
-            found.partition.close()
-            self._wake(found.key)
+            led.partition.close()
+            self._wake(led.key)
 
     def end(self) -> None:
         """The broker has ended."""
@@ -248,9 +248,9 @@ class ShareBrokers:
 
     def left(self, node: int) -> None:
         """A broker has ended."""
-        found = self._brokers.pop(node, None)
-        if found is not None:
-            found.end()
+        broker = self._brokers.pop(node, None)
+        if broker is not None:
+            broker.end()
 
     def end(self) -> None:
         """The cluster has ended."""

@@ -117,29 +117,29 @@ class SharePartition:
     def acquire(
         self,
         member: str,
-        asked: Acquiring,
+        wanted: Acquiring,
         fetch_offset: int,
-        found: Sequence[LogBatch],
+        stored: Sequence[LogBatch],
         aborted: Sequence[LogBatch] = (),
     ) -> list[Acquired]:
         """Give a member records of batches that were read from ``next_offset`` on.
 
         Those of ``aborted`` batches are archived instead.
         """
-        if asked.most <= 0 or not found or found[-1].last_offset < self.start:
+        if wanted.most <= 0 or not stored or stored[-1].last_offset < self.start:
             return []
         limits = self._limits()
-        last = found[-1].last_offset
-        most = min(asked.most, limits.records - self._in_flight)
+        last = stored[-1].last_offset
+        most = min(wanted.most, limits.records - self._in_flight)
         if most <= 0:  # full: only records between those in flight can be acquired
             last = min(last, self.end)
-            most = min(asked.most, self.end - fetch_offset + 1)
+            most = min(wanted.most, self.end - fetch_offset + 1)
         if most <= 0:
             return []
-        asked = asked._replace(
+        wanted = wanted._replace(
             most=most, member=member, lock_ms=self._clock.now_ms() + limits.lock_ms
         )
-        base = found[0].base_offset
+        base = stored[0].base_offset
         if fetch_offset < base:
             self._archive(fetch_offset, base - 1, AVAILABLE)
         place = bisect_right(self.batches, base, key=_FIRST) - 1
@@ -148,18 +148,18 @@ class SharePartition:
         elif self.batches[place].last >= base:
             base = self.batches[place].first
         overlap = [
-            each for each in self.batches if min(found[0].base_offset, base) <= each.first <= last
+            each for each in self.batches if min(stored[0].base_offset, base) <= each.first <= last
         ]
         if overlap:
             rows, count, is_over = acquire_free(
-                overlap, asked, limits.deliveries, found[0].base_offset, last,
-                partial(self._fill, asked, found, last),
+                overlap, wanted, limits.deliveries, stored[0].base_offset, last,
+                partial(self._fill, wanted, stored, last),
             )  # fmt: skip
             if not is_over and count < most and overlap[-1].last < last:
-                asked = asked._replace(most=most - count)
-                rows += self._acquire_new(asked, found, overlap[-1].last + 1, last)
+                wanted = wanted._replace(most=most - count)
+                rows += self._acquire_new(wanted, stored, overlap[-1].last + 1, last)
         else:
-            rows = self._acquire_new(asked, found, base, last)
+            rows = self._acquire_new(wanted, stored, base, last)
         self._arm()
         for each in aborted:
             if each.base_offset <= self.end:
@@ -167,13 +167,13 @@ class SharePartition:
         return without(rows, aborted) if aborted else rows
 
     def _fill(
-        self, asked: Acquiring, found: Sequence[LogBatch], last: int, gap: InFlight, most: int
+        self, wanted: Acquiring, stored: Sequence[LogBatch], last: int, gap: InFlight, most: int
     ) -> list[Acquired]:
         """Acquire records of a gap, as new ones: what is behind them stays a gap."""
         self._shorten(gap, gap.last)
         end = min(gap.last, last)
-        within = [LogBatch(base, min(low, end)) for base, low in found if base <= end]
-        rows = self._acquire_new(asked._replace(most=most), within, gap.first, end)
+        within = [LogBatch(base, min(low, end)) for base, low in stored if base <= end]
+        rows = self._acquire_new(wanted._replace(most=most), within, gap.first, end)
         place = bisect_right(self.batches, end, key=_FIRST)
         filled = self.batches[place - 1].last
         if filled < gap.last:
@@ -181,27 +181,27 @@ class SharePartition:
         return rows
 
     def _acquire_new(
-        self, asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
+        self, wanted: Acquiring, stored: Sequence[LogBatch], first: int, last: int
     ) -> list[Acquired]:
         """Acquire records that are not in flight yet."""
         if not self.batches and self.end > first:
             first = self.end
-        if asked.most < last - first + 1:
-            last = last_of_batch(found, first + asked.most - 1)
+        if wanted.most < last - first + 1:
+            last = last_of_batch(stored, first + wanted.most - 1)
         ranges = [(first, last)]
-        if not asked.is_strict and last - first + 1 > asked.batch_size:
-            ranges = by_size(found, first, last, asked.batch_size)
+        if not wanted.is_strict and last - first + 1 > wanted.batch_size:
+            ranges = by_size(stored, first, last, wanted.batch_size)
         new = [
-            InFlight.whole(Part(low, high, ACQUIRED, 1, asked.member, asked.lock_ms))
+            InFlight.whole(Part(low, high, ACQUIRED, 1, wanted.member, wanted.lock_ms))
             for low, high in ranges
         ]
         rows = [Acquired(low, high, 1) for low, high in ranges]
-        if asked.is_strict and last - first + 1 > asked.most:
+        if wanted.is_strict and last - first + 1 > wanted.most:
             new[0].split()
-            new[0].cut(new[0].parts[0], first, first + asked.most - 1)
+            new[0].cut(new[0].parts[0], first, first + wanted.most - 1)
             for part in new[0].parts[1:]:
                 part.state, part.count, part.member = AVAILABLE, 0, ""
-            rows = [Acquired(first, first + asked.most - 1, 1)]
+            rows = [Acquired(first, first + wanted.most - 1, 1)]
         place = bisect_right(self.batches, first, key=_FIRST)
         self.batches[place:place] = new
         if self.batches[0].first == first:
@@ -234,26 +234,26 @@ class SharePartition:
     def _acknowledge(
         self,
         member: str,
-        asked: Acknowledgement,
+        ack: Acknowledgement,
         parts: list[Part],
         changes: list[StateBatch],
     ) -> None:
         """Begin the changes of one acknowledgement. Raises ApiFailure."""
         limits = self._limits()
-        for batch in self._acknowledged(asked):
+        for batch in self._acknowledged(ack):
             if batch.last < self.start:
                 continue
             is_partial = (
-                not batch.is_within(asked.first, asked.last)
-                or len(asked.types) > 1
+                not batch.is_within(ack.first, ack.last)
+                or len(ack.types) > 1
                 or batch.crosses(self.start)
             )
             if not batch.is_split:
                 check_owner(batch.parts[0], member, "batch")
                 if is_partial:
                     batch.split()
-            first = max(asked.first, self.start, batch.first)
-            for low, high, kind in runs(asked, first, min(asked.last, batch.last)):
+            first = max(ack.first, self.start, batch.first)
+            for low, high, kind in runs(ack, first, min(ack.last, batch.last)):
                 for each in batch.overlapping(low, high):
                     check_owner(each, member, "offset" if batch.is_split else "batch")
                     if kind == RENEW and not limits.renews:
@@ -265,26 +265,26 @@ class SharePartition:
                     parts.append(part)
                     changes.append(part.begin(STATES[kind], limits.deliveries))
 
-    def _acknowledged(self, asked: Acknowledgement) -> list[InFlight]:
+    def _acknowledged(self, ack: Acknowledgement) -> list[InFlight]:
         """The batches that an acknowledgement is about. Raises ApiFailure."""
-        place = bisect_right(self.batches, asked.first, key=_FIRST) - 1
+        place = bisect_right(self.batches, ack.first, key=_FIRST) - 1
         if place >= 0 and self.batches[place].is_gap:
             place -= 1  # the records before it
-        if place < 0 and asked.first < self.start <= asked.last:
+        if place < 0 and ack.first < self.start <= ack.last:
             place = bisect_right(self.batches, self.start, key=_FIRST) - 1
         if place < 0:
             text = "The request batch offsets are not found in the cache."
             raise invalid(f"Batch record not found. {text}")
-        end = bisect_right(self.batches, asked.last, key=_FIRST)
-        found = [each for each in self.batches[place:end] if not each.is_gap]
-        for end, name in ((asked.first, "first"), (asked.last, "last")):
-            if found[-1].last < end:
+        end = bisect_right(self.batches, ack.last, key=_FIRST)
+        batches = [each for each in self.batches[place:end] if not each.is_gap]
+        for end, name in ((ack.first, "first"), (ack.last, "last")):
+            if batches[-1].last < end:
                 raise ApiFailure(
                     codes.INVALID_REQUEST,
                     f"Batch record not found. The {name} offset in request is past acquired "
                     "records.",
                 )
-        return found
+        return batches
 
     def release(self, member: str, then: Kept) -> None:
         """Give back all that a member has: its session has ended."""

@@ -171,7 +171,7 @@ class ShareStateShard(CoordinatorShard):
         batches: Iterable[StateBatch],
         then: Then,
     ) -> None:
-        """Append an update, or a snapshot after so many of them."""
+        """Append an update, or a snapshot once there are as many updates as the config says."""
         limit: int = self._config("share.coordinator.snapshot.update.records.per.snapshot")
         if before.updates >= limit:
             state = msgspec.structs.replace(

@@ -70,7 +70,7 @@ class PlacementBrokers(NamedTuple):
 
 
 def placement_brokers(state: State, factor: int) -> PlacementBrokers:
-    """The brokers for so many replicas of a partition.
+    """The brokers for ``factor`` replicas of a partition.
 
     Raises ApiFailure, with the text of Kafka's placer, where there are too few. A fenced broker
     counts, one that is about to end does not.

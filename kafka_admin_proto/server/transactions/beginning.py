@@ -36,35 +36,35 @@ def init_producer(
     """
     if not 0 < timeout_ms <= shard.config("transaction.max.timeout.ms"):
         raise ApiFailure(codes.INVALID_TRANSACTION_TIMEOUT)
-    found = shard.transactions.get(name)
-    if found is None:
-        found = Transaction(name, new_id(), timeout_ms, shard.now_ms)
-        shard.transactions[name] = found
+    txn = shard.transactions.get(name)
+    if txn is None:
+        txn = Transaction(name, new_id(), timeout_ms, shard.now_ms)
+        shard.transactions[name] = txn
     if name in shard.pending:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    if known[1] != NO_EPOCH and not _is_valid(found, *known):
+    if known[1] != NO_EPOCH and not _is_valid(txn, *known):
         raise ApiFailure(codes.PRODUCER_FENCED)
-    if found.state in PREPARED:
+    if txn.state in PREPARED:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    if found.state == ONGOING:
-        fence(shard, found, lambda code: then(code or codes.CONCURRENT_TRANSACTIONS, None))
+    if txn.state == ONGOING:
+        fence(shard, txn, lambda code: then(code or codes.CONCURRENT_TRANSACTIONS, None))
         return
-    new = _next(shard, found, timeout_ms, known[1], new_id)
+    new = _next(shard, txn, timeout_ms, known[1], new_id)
     shard.change(new, lambda code: then(code, None if code else new))
 
 
-def _is_valid(found: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_valid(txn: Transaction, producer_id: int, epoch: int) -> bool:
     """Whether the id and epoch of a producer are those of its transactional id."""
     return (
-        found.epoch == NO_EPOCH
-        or producer_id == found.producer_id
-        or (producer_id == found.previous_producer_id and is_exhausted(epoch))
+        txn.epoch == NO_EPOCH
+        or producer_id == txn.producer_id
+        or (producer_id == txn.previous_producer_id and is_exhausted(epoch))
     )
 
 
 def _next(
     shard: TransactionShard,
-    found: Transaction,
+    txn: Transaction,
     timeout_ms: int,
     known_epoch: int,
     new_id: Callable[[], int],
@@ -76,36 +76,36 @@ def _next(
     }  # fmt: skip
     if shard.state.release >= (4,):  # 3.9 goes on to show when the last transaction began
         begun["started_ms"] = -1
-    if found.is_exhausted and is_known and known_epoch != found.epoch:
+    if txn.is_exhausted and is_known and known_epoch != txn.epoch:
         # A producer that is no longer the latest one gets no id that would go on for it.
         raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
-    if found.is_exhausted:
-        return found.changed(
+    if txn.is_exhausted:
+        return txn.changed(
             shard.now_ms, producer_id=new_id(), epoch=0,
-            last_epoch=found.epoch if is_known else NO_EPOCH, **begun,
+            last_epoch=txn.epoch if is_known else NO_EPOCH, **begun,
         )  # fmt: skip
-    epoch, last = found.epoch + 1, NO_EPOCH
-    if is_known and found.epoch in (NO_EPOCH, known_epoch):
-        last = found.epoch
-    elif is_known and known_epoch == found.last_epoch:  # the request was sent twice
-        epoch, last = found.epoch, found.last_epoch
+    epoch, last = txn.epoch + 1, NO_EPOCH
+    if is_known and txn.epoch in (NO_EPOCH, known_epoch):
+        last = txn.epoch
+    elif is_known and known_epoch == txn.last_epoch:  # the request was sent twice
+        epoch, last = txn.epoch, txn.last_epoch
     elif is_known:
         raise ApiFailure(codes.PRODUCER_FENCED)
-    return found.changed(shard.now_ms, epoch=epoch, last_epoch=last, **begun)
+    return txn.changed(shard.now_ms, epoch=epoch, last_epoch=last, **begun)
 
 
 def _checked(shard: TransactionShard, name: str, producer_id: int, epoch: int) -> Transaction:
     """The transaction of a producer that is the latest of its id. Raises ApiFailure."""
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
-    found = shard.found(name)
-    if found.producer_id != producer_id:
+    txn = shard.found(name)
+    if txn.producer_id != producer_id:
         raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
-    if found.epoch != epoch:
+    if txn.epoch != epoch:
         raise ApiFailure(codes.PRODUCER_FENCED)
-    if found.state in PREPARED:
+    if txn.state in PREPARED:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    return found
+    return txn
 
 
 def add_partitions(
@@ -122,14 +122,14 @@ def add_partitions(
     """
     if name and shard.found(name) and name in shard.pending:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    found = _checked(shard, name, *producer)
-    if found.state == ONGOING and found.partitions.issuperset(places):
+    txn = _checked(shard, name, *producer)
+    if txn.state == ONGOING and txn.partitions.issuperset(places):
         then(0)
         return
     now_ms = shard.now_ms
-    new = found.changed(
-        now_ms, state=ONGOING, partitions=found.partitions.union(places),
-        started_ms=now_ms if found.state in OVER else found.started_ms,
+    new = txn.changed(
+        now_ms, state=ONGOING, partitions=txn.partitions.union(places),
+        started_ms=now_ms if txn.state in OVER else txn.started_ms,
         client_version=client_version,
     )  # fmt: skip
     shard.change(new, then)

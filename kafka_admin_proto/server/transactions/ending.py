@@ -49,60 +49,60 @@ def end_transaction(
     """Commit or abort as a client asks for. Raises ApiFailure."""
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
-    found = shard.found(name)
+    txn = shard.found(name)
     bumps = client_version >= EPOCH_BUMP
     if bumps and name in shard.pending:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    is_retry = bumps and _is_retry(found, *producer)
-    if found.producer_id != producer[0] and not is_retry:
+    is_retry = bumps and _is_retry(txn, *producer)
+    if txn.producer_id != producer[0] and not is_retry:
         raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
-    if not _is_valid(found, producer[1], bumps=bumps, is_retry=is_retry):
+    if not _is_valid(txn, producer[1], bumps=bumps, is_retry=is_retry):
         raise ApiFailure(codes.PRODUCER_FENCED)
     if name in shard.pending:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
     prepared, complete = (
         (PREPARE_COMMIT, COMPLETE_COMMIT) if commit else (PREPARE_ABORT, COMPLETE_ABORT)
     )
-    if found.state == prepared:
+    if txn.state == prepared:
         raise ApiFailure(codes.CONCURRENT_TRANSACTIONS)
-    if found.state == complete and (is_retry or not bumps):
-        then(0, found)
+    if txn.state == complete and (is_retry or not bumps):
+        then(0, txn)
         return
     # By version 2 a client may abort before it has added any partition.
-    is_empty = bumps and found.state in OVER and not commit and not is_retry
-    if found.state != ONGOING and not is_empty:
+    is_empty = bumps and txn.state in OVER and not commit and not is_retry
+    if txn.state != ONGOING and not is_empty:
         raise ApiFailure(codes.INVALID_TXN_STATE)
-    next_id = new_id() if bumps and found.is_exhausted else NO_ID
-    _prepare(shard, found, prepared, client_version, next_id, then)
+    next_id = new_id() if bumps and txn.is_exhausted else NO_ID
+    _prepare(shard, txn, prepared, client_version, next_id, then)
 
 
-def _is_retry(found: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_retry(txn: Transaction, producer_id: int, epoch: int) -> bool:
     """Whether a client of version 2 asks once more, which then has an epoch too low."""
     overflowed = (
-        found.previous_producer_id == producer_id and epoch == MAX_EPOCH - 1 and found.epoch == 0
+        txn.previous_producer_id == producer_id and epoch == MAX_EPOCH - 1 and txn.epoch == 0
     )
-    return overflowed or (found.producer_id == producer_id and found.epoch == epoch + 1)
+    return overflowed or (txn.producer_id == producer_id and txn.epoch == epoch + 1)
 
 
-def _is_valid(found: Transaction, epoch: int, *, bumps: bool, is_retry: bool) -> bool:
-    if not bumps or found.state in (ONGOING, EMPTY):
-        return epoch == found.epoch
-    if found.state in PREPARED:
+def _is_valid(txn: Transaction, epoch: int, *, bumps: bool, is_retry: bool) -> bool:
+    if not bumps or txn.state in (ONGOING, EMPTY):
+        return epoch == txn.epoch
+    if txn.state in PREPARED:
         return is_retry
-    return is_retry or epoch == found.epoch
+    return is_retry or epoch == txn.epoch
 
 
-def fence(shard: TransactionShard, found: Transaction, then: Then) -> None:
+def fence(shard: TransactionShard, txn: Transaction, then: Then) -> None:
     """Abort a transaction that is under way, and give its id a higher epoch.
 
     By the first version the id has that epoch also if the log takes no record.
     """
-    level, name = shard.level, found.transactional_id
-    fenced = found
+    level, name = shard.level, txn.transactional_id
+    fenced = txn
     if level < EPOCH_BUMP:
-        is_last = name in shard.failed_fences or found.epoch == MAX_EPOCH
-        epoch = found.epoch if is_last else found.epoch + 1
-        fenced = msgspec.structs.replace(found, epoch=epoch, last_epoch=NO_EPOCH)
+        is_last = name in shard.failed_fences or txn.epoch == MAX_EPOCH
+        epoch = txn.epoch if is_last else txn.epoch + 1
+        fenced = msgspec.structs.replace(txn, epoch=epoch, last_epoch=NO_EPOCH)
         shard.transactions[name] = fenced
 
     def prepared(code: int, new: Transaction | None) -> None:
@@ -114,7 +114,7 @@ def fence(shard: TransactionShard, found: Transaction, then: Then) -> None:
 
 def _prepare(
     shard: TransactionShard,
-    found: Transaction,
+    txn: Transaction,
     state: str,
     client_version: int,
     next_id: int,
@@ -123,10 +123,10 @@ def _prepare(
     """Decide the end, then let markers be written; ``then`` is called between the two."""
     now_ms, epochs = shard.now_ms, {}
     if client_version >= EPOCH_BUMP:
-        epochs = {"epoch": min(found.epoch + 1, MAX_EPOCH), "last_epoch": found.epoch}
-    new = found.changed(
+        epochs = {"epoch": min(txn.epoch + 1, MAX_EPOCH), "last_epoch": txn.epoch}
+    new = txn.changed(
         now_ms, state=state, client_version=client_version, next_producer_id=next_id,
-        started_ms=found.started_ms if found.state == ONGOING else now_ms, **epochs,
+        started_ms=txn.started_ms if txn.state == ONGOING else now_ms, **epochs,
     )  # fmt: skip
 
     def kept(code: int) -> None:
@@ -140,18 +140,18 @@ def _prepare(
     shard.change(new, kept)
 
 
-def _completed(found: Transaction, now_ms: int) -> Transaction:
+def _completed(txn: Transaction, now_ms: int) -> Transaction:
     ids = {}
-    if found.client_version >= EPOCH_BUMP and found.next_producer_id != NO_ID:
-        ids = {"producer_id": found.next_producer_id, "epoch": 0}
-    return found.changed(
-        now_ms, state=COMPLETE_COMMIT if found.is_commit else COMPLETE_ABORT,
+    if txn.client_version >= EPOCH_BUMP and txn.next_producer_id != NO_ID:
+        ids = {"producer_id": txn.next_producer_id, "epoch": 0}
+    return txn.changed(
+        now_ms, state=COMPLETE_COMMIT if txn.is_commit else COMPLETE_ABORT,
         partitions=frozenset(), next_producer_id=NO_ID, **ids,
     )  # fmt: skip
 
 
 def complete(
-    shard: TransactionShard, found: Transaction, written: dict[Place, int] | None = None
+    shard: TransactionShard, txn: Transaction, written: dict[Place, int] | None = None
 ) -> None:
     """Write the markers of a transaction whose end is decided; it is complete when all have them.
 
@@ -159,20 +159,24 @@ def complete(
     """
     written = {} if written is None else written
     marker = Marker(
-        found.producer_id, found.epoch, found.is_commit, shard.leads.epoch, found.client_version
+        txn.producer_id,
+        txn.epoch,
+        txn.is_commit,
+        shard.leads.epoch,
+        txn.client_version,
     )
-    shard.pending[found.transactional_id] = COMPLETE_COMMIT if found.is_commit else COMPLETE_ABORT
-    if unwritten(shard.state, marker, found.partitions, written):
-        again = partial(complete, shard, found, written)
-        shard.later(("markers", found.transactional_id), _RETRY_MS, again)
+    shard.pending[txn.transactional_id] = COMPLETE_COMMIT if txn.is_commit else COMPLETE_ABORT
+    if unwritten(shard.state, marker, txn.partitions, written):
+        again = partial(complete, shard, txn, written)
+        shard.later(("markers", txn.transactional_id), _RETRY_MS, again)
         return
 
     def kept(code: int) -> None:
         if code:
-            again = partial(complete, shard, found, written)
-            shard.later(("markers", found.transactional_id), _RETRY_MS, again)
+            again = partial(complete, shard, txn, written)
+            shard.later(("markers", txn.transactional_id), _RETRY_MS, again)
 
-    shard.change(_completed(found, shard.now_ms), kept)
+    shard.change(_completed(txn, shard.now_ms), kept)
 
 
 def begin(shard: TransactionShard) -> None:

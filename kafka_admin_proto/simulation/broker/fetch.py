@@ -26,18 +26,18 @@ _IDS_SINCE, _FOLLOWERS_SINCE = 13, 11
 def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
     """The records, or an error for each partition."""
     by_id = version >= _IDS_SINCE
-    asked = {each.key: each for each in _requested_partitions(broker, body, by_id=by_id)}
+    wanted = {each.key: each for each in _requested_partitions(broker, body, by_id=by_id)}
     sessions = broker.sessions.sessions
     if body.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         sessions.pop(body.session_id, None)
-        found = _read_all(broker, body, version, asked.values())
+        readings = _read_all(broker, body, version, wanted.values())
         session_id = 0
         if body.session_epoch == INITIAL_EPOCH:
-            for each, data in found:
+            for each, data in readings:
                 each.answered.remember(data)
-            kept = Session(uses_ids=by_id, partitions={each.key: each for each, _ in found})
+            kept = Session(uses_ids=by_id, partitions={each.key: each for each, _ in readings})
             session_id = broker.sessions.add(kept)
-        return FetchResponse(session_id=session_id, responses=_rows(found, by_id=by_id))
+        return FetchResponse(session_id=session_id, responses=_rows(readings, by_id=by_id))
     session = sessions.get(body.session_id)
     if session is None:
         return FetchResponse(error_code=codes.FETCH_SESSION_ID_NOT_FOUND)
@@ -45,17 +45,17 @@ def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
         return FetchResponse(error_code=codes.INVALID_FETCH_SESSION_EPOCH)
     if session.uses_ids != by_id:
         return FetchResponse(error_code=broker.rules.fetch_session_of_other_kind)
-    _update(session, asked, _forgotten(body, by_id=by_id))
+    _update(session, wanted, _forgotten(body, by_id=by_id))
     if not session.partitions:
         del sessions[body.session_id]
-        found = _read_all(broker, body, version, asked.values())
-        return FetchResponse(responses=_rows(found, by_id=by_id))
+        readings = _read_all(broker, body, version, wanted.values())
+        return FetchResponse(responses=_rows(readings, by_id=by_id))
     session.epoch = next_epoch(session.epoch)
     for each in session.partitions.values():
         if each.topic is None:
             each.topic = _name_of(broker, each)
-    found = _read_all(broker, body, version, session.partitions.values())
-    changed = [(each, data) for each, data in found if each.answered.differs(data)]
+    readings = _read_all(broker, body, version, session.partitions.values())
+    changed = [(each, data) for each, data in readings if each.answered.differs(data)]
     for each, data in changed:
         if data.records:  # it moves to the end of the next answer
             session.partitions[each.key] = session.partitions.pop(each.key)
@@ -82,12 +82,14 @@ def _forgotten(body: FetchRequest, *, by_id: bool) -> Iterable[Key]:
 def _name_of(broker: BrokerState, each: FetchedPartition) -> str | None:
     if broker.rules.ids_resolved_by == "metadata":
         return broker.metadata.name_of(each.topic_id)
-    found = broker.hosted_by_id(each.topic_id, each.partition.partition)
-    return found.partition[0] if isinstance(found, Replica) else None
+    hosted = broker.hosted_by_id(each.topic_id, each.partition.partition)
+    return hosted.partition[0] if isinstance(hosted, Replica) else None
 
 
-def _update(session: Session, asked: dict[Key, FetchedPartition], forgotten: Iterable[Key]) -> None:
-    for key, each in asked.items():
+def _update(
+    session: Session, wanted: dict[Key, FetchedPartition], forgotten: Iterable[Key]
+) -> None:
+    for key, each in wanted.items():
         known = session.partitions.get(key)
         if known is None:
             session.partitions[key] = each
@@ -98,9 +100,9 @@ def _update(session: Session, asked: dict[Key, FetchedPartition], forgotten: Ite
 
 
 def _read_all(
-    broker: BrokerState, body: FetchRequest, version: int, asked: Iterable[FetchedPartition]
+    broker: BrokerState, body: FetchRequest, version: int, wanted: Iterable[FetchedPartition]
 ) -> list[tuple[FetchedPartition, PartitionData]]:
-    return [(each, _read(broker, body, version, each)) for each in asked]
+    return [(each, _read(broker, body, version, each)) for each in wanted]
 
 
 def _read(
@@ -114,19 +116,19 @@ def _read(
     if by_metadata and (each.topic or "", wanted.partition) not in broker.metadata:
         return _error(wanted.partition, codes.UNKNOWN_TOPIC_OR_PARTITION)
     follower = max(body.replica_id, body.replica_state.replica_id)
-    found = _log(broker, each, follower, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE)
-    if isinstance(found, int):
-        refused = _error(wanted.partition, found)
+    log = _log(broker, each, follower, leader_only=follower >= 0 or version < _FOLLOWERS_SINCE)
+    if isinstance(log, int):
+        refused = _error(wanted.partition, log)
         refused.aborted_transactions = None  # as shipped, where the log was looked for
         return refused
-    end = found.end_offset if follower >= 0 else found.high_watermark
+    end = log.end_offset if follower >= 0 else log.high_watermark
     return PartitionData(
         partition_index=wanted.partition,
-        high_watermark=found.high_watermark,
-        last_stable_offset=found.high_watermark,
+        high_watermark=log.high_watermark,
+        last_stable_offset=log.high_watermark,
         log_start_offset=0,
         aborted_transactions=None,
-        records=found.read(wanted.fetch_offset, end),
+        records=log.read(wanted.fetch_offset, end),
     )
 
 
@@ -169,10 +171,10 @@ def _error(index: int, code: int) -> PartitionData:
 
 
 def _rows(
-    found: Iterable[tuple[FetchedPartition, PartitionData]], *, by_id: bool
+    read: Iterable[tuple[FetchedPartition, PartitionData]], *, by_id: bool
 ) -> list[FetchableTopicResponse]:
     rows: list[FetchableTopicResponse] = []
-    for each, data in found:
+    for each, data in read:
         name = "" if by_id else each.topic or ""
         if not rows or (rows[-1].topic, rows[-1].topic_id) != (name, each.topic_id):
             rows.append(FetchableTopicResponse(topic=name, topic_id=each.topic_id))

@@ -48,47 +48,47 @@ class _Conversations:
     def opened(self, event: TraceEvent) -> Iterator[bytes]:
         """A request is sent: on the connection between the two, or on a new one."""
         ends = (event.node, event.peer)
-        found = self._current.get(ends)
-        if found is None:
+        connection = self._current.get(ends)
+        if connection is None:
             port = _FIRST_PORT + self._begun % _PORTS
             self._begun += 1
             client, server = (_address(each) for each in ends)
-            found = self._current[ends] = WrittenConnection((client, port), (server, PORT))
-            yield from found.begin(_micros(event.at_ms))
-        self._of_request[event.node, event.correlation_id] = found
+            connection = self._current[ends] = WrittenConnection((client, port), (server, PORT))
+            yield from connection.begin(_micros(event.at_ms))
+        self._of_request[event.node, event.correlation_id] = connection
 
     def arrived(self, event: TraceEvent) -> Iterator[bytes]:
         """A frame is there."""
         assert event.frame is not None, "what arrives is a frame"
         is_request = event.type == "request"
         client = event.peer if is_request else event.node
-        found = self._of_request[client, event.correlation_id]
-        if found.open:
-            yield from found.data(_micros(event.at_ms), 0 if is_request else 1, event.frame)
+        connection = self._of_request[client, event.correlation_id]
+        if connection.open:
+            yield from connection.data(_micros(event.at_ms), 0 if is_request else 1, event.frame)
 
     def lost(self, event: TraceEvent) -> Iterator[bytes]:
         """A frame is lost, and its connection broken."""
         is_request = event.type == "request"
         ends = (event.node, event.peer) if is_request else (event.peer, event.node)
-        found = self._of_request[ends[0], event.correlation_id]
-        if found.open:
-            yield from found.reset(_micros(event.at_ms))
-        if self._current.get(ends) is found:
+        connection = self._of_request[ends[0], event.correlation_id]
+        if connection.open:
+            yield from connection.reset(_micros(event.at_ms))
+        if self._current.get(ends) is connection:
             del self._current[ends]
 
     def cut(self, at_ms: int, one: int, other: int) -> Iterator[bytes]:
         """The connections between two nodes end."""
         for ends in ((one, other), (other, one)):
-            found = self._current.pop(ends, None)
-            if found is not None:
-                yield from found.reset(_micros(at_ms))
+            connection = self._current.pop(ends, None)
+            if connection is not None:
+                yield from connection.reset(_micros(at_ms))
 
     def crashed(self, at_ms: int, node: int) -> Iterator[bytes]:
         """A node's connections end; what it has sent still arrives."""
         for ends in [each for each in self._current if node in each]:
-            found = self._current.pop(ends)
+            connection = self._current.pop(ends)
             if ends[1] == node:
-                yield from found.reset(_micros(at_ms))
+                yield from connection.reset(_micros(at_ms))
 
 
 def _address(node: int) -> str:

@@ -80,10 +80,10 @@ class ResetOperations(LagOperations):
             log_end(to)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
-        found = await self._committed(described, deadline)
-        committed = {(each.topic, each.partition): each.offset for each in found.offsets}
+        listed = await self._committed(described, deadline)
+        committed = {(each.topic, each.partition): each.offset for each in listed.offsets}
         places = list(committed if partitions is None else dict.fromkeys(partitions))
-        error, message = found.error, found.message
+        error, message = listed.error, listed.message
         if error is None and not places:
             error, message = group_failure(described)
         if error is not None or not places:
@@ -146,16 +146,16 @@ class ResetOperations(LagOperations):
         whole, single = set(topics), list(partitions)
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
-        found = await self._committed(described, deadline)
+        listed = await self._committed(described, deadline)
         if described.type == SHARE and single:
             raise InstructionError(
                 f"{group} is a share group, whose offsets are deleted by whole topics: name the "
                 f"topic {single[0][0]} without partitions"
             )
-        error, message = found.error, found.message
-        if error is None and not found.offsets:
+        error, message = listed.error, listed.message
+        if error is None and not listed.offsets:
             error, message = group_failure(described)
-        committed = {(each.topic, each.partition): each.offset for each in found.offsets}
+        committed = {(each.topic, each.partition): each.offset for each in listed.offsets}
         places = dict.fromkeys([*(place for place in committed if place[0] in whole), *single])
         offsets = [OffsetReset(topic=place[0], partition=place[1], offset=committed.get(place))
                    for place in (() if error else places)]  # fmt: skip
@@ -189,8 +189,8 @@ class ResetOperations(LagOperations):
     ) -> GroupOffsets | ShareOffsets:
         """All committed offsets of a group, or where it begins."""
         ask = self.list_share_group_offsets if group.type == SHARE else self.list_group_offsets
-        (found,) = await ask({group.group_id: None}, timeout=deadline.left)
-        return found
+        (listed,) = await ask({group.group_id: None}, timeout=deadline.left)
+        return listed
 
 
 def _with_errors(

@@ -108,10 +108,10 @@ def _without_unset(topic: NewTopic) -> NewTopic:
     return msgspec.structs.replace(topic, configs=configs)
 
 
-def _alteration_to(wanted: NewTopic, found: TopicDescription) -> TopicAlteration | None:
+def _alteration_to(wanted: NewTopic, described: TopicDescription) -> TopicAlteration | None:
     """The alteration of a topic that exists into the wanted one; None where nothing differs."""
-    now = {each.partition: each.replicas for each in found.partitions}
-    own = found.configs or {}
+    now = {each.partition: each.replicas for each in described.partitions}
+    own = described.configs or {}
     count, factor = wanted.partitions, wanted.replication_factor
     alteration = TopicAlteration(
         name=wanted.name,

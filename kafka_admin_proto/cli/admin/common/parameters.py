@@ -192,17 +192,17 @@ def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
     Every user of the machine sees the command line of a process.
     """
-    found: dict[str, str] = {}
+    configs: dict[str, str] = {}
     for name, value in pairs:
         if is_secret_name(name):
             raise click.UsageError(
                 f"{name} may be a credential, and everybody on this machine can read command "
                 "lines: write it into a file of NAME=VALUE lines and give --config-file FILE"
             )
-        if name in found:
+        if name in configs:
             raise click.UsageError(f"{name} is given twice")
-        found[name] = value
-    return found
+        configs[name] = value
+    return configs
 
 
 def is_pattern(name: str) -> bool:
@@ -214,22 +214,22 @@ def topic_names(
     context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
     """A callback for topics: "a,b" are two, and a comma in a regular expression means "or"."""
-    found: list[str] = []
+    names: list[str] = []
     for text in given:
         if _NAMES.fullmatch(text):
-            found += (name.strip() for name in text.split(","))
+            names += (name.strip() for name in text.split(","))
         else:
             several = _OR.sub(lambda match: match[1] or "|", text)
-            found.append(text if _PARTITIONS.fullmatch(text) else several)
-    return tuple(found)
+            names.append(text if _PARTITIONS.fullmatch(text) else several)
+    return tuple(names)
 
 
 def split_partitions(topics: Iterable[str]) -> tuple[list[str], list[tuple[str, int]]]:
     """The topics that are meant whole, and the partitions of those given as ``orders:0,1``."""
     whole, partitions = [], []
     for text in topics:
-        if found := _PARTITIONS.fullmatch(text):
-            partitions += [(found[1], int(number)) for number in found[2].split(",")]
+        if match := _PARTITIONS.fullmatch(text):
+            partitions += [(match[1], int(number)) for number in match[2].split(",")]
         else:
             whole.append(text)
     return whole, partitions

@@ -75,15 +75,15 @@ def handle(state: View, request: FetchRequest, caller: Caller) -> Answer:
             throttled_ms = quota.throttle_ms(size)
             if throttled_ms > 0:
                 quota.uncount(size)
-                found = context.throttled()
-                found.throttle_time_ms = throttled_ms
-                return found
-        found = context.response(reading.rows, controller_state.clock.now_ms())
-        convert_rows(view, caller, found, reading.read_at, of_follower=is_follower)
+                fetched = context.throttled()
+                fetched.throttle_time_ms = throttled_ms
+                return fetched
+        fetched = context.response(reading.rows, controller_state.clock.now_ms())
+        convert_rows(view, caller, fetched, reading.read_at, of_follower=is_follower)
         # Brokers of 4.0 and later name no addresses to followers.
-        if not found.error_code and (not is_follower or view.release < (4,)):
-            found.node_endpoints = reading.hints.endpoints(NodeEndpoint)
-        return found
+        if not fetched.error_code and (not is_follower or view.release < (4,)):
+            fetched.node_endpoints = reading.hints.endpoints(NodeEndpoint)
+        return fetched
 
     def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
         if not (is_over or reading.may_be_over(view, changed)):
@@ -94,9 +94,11 @@ def handle(state: View, request: FetchRequest, caller: Caller) -> Answer:
         answer.response = response(view)
         return True
 
-    if request.max_wait_ms <= 0 or not reading.found or reading.is_over or reading.is_enough:
+    if request.max_wait_ms <= 0 or not reading.available or reading.is_over or reading.is_enough:
         return Answer(response(state))
-    return Answer(FetchResponse(), wait=Wait(request.max_wait_ms, list(reading.found), complete))
+    return Answer(
+        FetchResponse(), wait=Wait(request.max_wait_ms, list(reading.available), complete)
+    )
 
 
 class _Reading:
@@ -136,7 +138,7 @@ class _Reading:
         self.hints = LeaderHints(view, self._caller)
         self.rows: dict[Key, PartitionData] = {}
         #: The partitions that were read without an error, and the bytes that are available of each.
-        self.found: dict[WaitKey, int] = {}
+        self.available: dict[WaitKey, int] = {}
         self.read_at: dict[Key, ReadAt] = {}
         #: Whether nothing has to be waited for: something failed, or there are enough bytes.
         self.is_over = False
@@ -147,8 +149,8 @@ class _Reading:
             row.aborted_transactions = None
             try:
                 topic = view.topic(name)
-                found = self._hosted(view, topic, key, part)
-                read = self._read_one(view, found, part, row, left, whole_first=whole_first)
+                replica = self._hosted(view, topic, key, part)
+                read = self._read_one(view, replica, part, row, left, whole_first=whole_first)
             except ApiFailure as failure:
                 row.error_code = failure.code
                 if failure.code == codes.KAFKA_STORAGE_ERROR and self._caller.version < _STORAGE:
@@ -173,7 +175,7 @@ class _Reading:
 
         Else a Fetch of many partitions would read all of them at every change of one.
         """
-        if len(changed) == len(self.found):
+        if len(changed) == len(self.available):
             return True
         for key in changed:
             topic = None if key is None else view.topic_by_id(key[0])
@@ -181,11 +183,11 @@ class _Reading:
                 return True
             asked = key if key in self._asked else (topic.name, key[1])
             _, part = self._asked[asked]
-            before = self.found[key]
+            before = self.available[key]
             try:
                 row = PartitionData()
-                found = self._hosted(view, topic, asked, part)
-                read = self._read_one(view, found, part, row, self._max_bytes, whole_first=True)
+                replica = self._hosted(view, topic, asked, part)
+                read = self._read_one(view, replica, part, row, self._max_bytes, whole_first=True)
             except ApiFailure:
                 return True
             self._available += read.available - before
@@ -195,14 +197,14 @@ class _Reading:
 
     def _refusals(self, view: View, partitions: dict[Key, Asked]) -> dict[Key, PartitionData]:
         """The rows of partitions that are not read."""
-        found: dict[Key, int] = {}
+        refusals: dict[Key, int] = {}
         names = {each.name for each in partitions.values() if each.name is not None}
         unknown = {
             key: codes.UNKNOWN_TOPIC_ID for key, each in partitions.items() if each.name is None
         }
         if not self._is_follower:
             allowed = allowed_topics(view, self._caller, READ, names)
-            found = unknown
+            refusals = unknown
         elif allows_on_cluster(view, self._caller, CLUSTER_ACTION):
             allowed = names
         else:
@@ -210,14 +212,14 @@ class _Reading:
         for key, each in partitions.items():
             topic = None if each.name is None else view.topic(each.name)
             if key in unknown:
-                found[key] = codes.UNKNOWN_TOPIC_ID
+                refusals[key] = codes.UNKNOWN_TOPIC_ID
             elif each.name not in allowed:
-                found[key] = codes.TOPIC_AUTHORIZATION_FAILED
+                refusals[key] = codes.TOPIC_AUTHORIZATION_FAILED
             elif topic is None or key[1] not in topic.partitions:
-                found[key] = codes.UNKNOWN_TOPIC_OR_PARTITION
+                refusals[key] = codes.UNKNOWN_TOPIC_OR_PARTITION
         return {
             key: PartitionData(key[1], code, high_watermark=-1, records=b"")
-            for key, code in found.items()
+            for key, code in refusals.items()
         }
 
     @property
@@ -236,7 +238,7 @@ class _Reading:
     def _read_one(
         self,
         view: View,
-        found: Hosted,
+        replica: Hosted,
         part: FetchPartition,
         row: PartitionData,
         most_bytes: int,
@@ -244,13 +246,13 @@ class _Reading:
         whole_first: bool,
     ) -> _Read:
         """Fill the row of a partition. Raises ApiFailure."""
-        log, offset = found.replicas.log, part.fetch_offset
-        own_end = found.replicas.end_on(self._caller.node_id)
-        preferred = self._preferred(view, found, offset)
+        log, offset = replica.replicas.log, part.fetch_offset
+        own_end = replica.replicas.end_on(self._caller.node_id)
+        preferred = self._preferred(view, replica, offset)
         diverging = None
         if preferred < 0:
-            self._check_follower(found, part)
-            diverging = _diverging(log, part, own_end, of_leader=self._leads(found))
+            self._check_follower(replica, part)
+            diverging = _diverging(log, part, own_end, of_leader=self._leads(replica))
         read = _Read(b"", 0, 0, is_over=True)
         if preferred < 0 and diverging is None:
             if offset > own_end:
@@ -274,36 +276,36 @@ class _Reading:
         row.high_watermark = min(log.high_watermark, own_end)
         row.last_stable_offset = min(log.last_stable_offset, own_end)
         row.log_start_offset = log.start_offset
-        self.found[found.key] = read.available
+        self.available[replica.key] = read.available
         return read
 
-    def _leads(self, found: Hosted) -> bool:
-        return found.partition.leader == self._caller.node_id
+    def _leads(self, replica: Hosted) -> bool:
+        return replica.partition.leader == self._caller.node_id
 
-    def _check_follower(self, found: Hosted, part: FetchPartition) -> None:
+    def _check_follower(self, replica: Hosted, part: FetchPartition) -> None:
         """Raises ApiFailure for a broker that is no other replica of the partition."""
-        others = {*found.partition.replicas} - {self._caller.node_id}
+        others = {*replica.partition.replicas} - {self._caller.node_id}
         if self._is_follower and self._replica not in others:
             known = part.current_leader_epoch != NO_EPOCH
             raise ApiFailure(codes.UNKNOWN_LEADER_EPOCH if known else codes.NOT_LEADER_OR_FOLLOWER)
 
-    def _preferred(self, view: View, found: Hosted, offset: int) -> int:
+    def _preferred(self, view: View, replica: Hosted, offset: int) -> int:
         """The replica in the consumer's rack that it is to read from; -1 for the leader."""
-        rack, partition, caller = self._request.rack_id, found.partition, self._caller
+        rack, partition, caller = self._request.rack_id, replica.partition, self._caller
         if not (self._selects and rack and caller.version >= _RACKS) or self._is_follower:
             return -1
-        if not self._leads(found):
+        if not self._leads(replica):
             return -1
         brokers = view.cluster.brokers
         near = [
             each
             for each in partition.isr
             if each in brokers and not brokers[each].fenced and brokers[each].rack == rack
-            if found.replicas.end_on(each) >= offset
+            if replica.replicas.end_on(each) >= offset
         ]
-        if partition.leader in near or offset < found.replicas.log.start_offset:
+        if partition.leader in near or offset < replica.replicas.log.start_offset:
             return -1
-        return max(near, key=lambda each: (found.replicas.end_on(each), each), default=-1)
+        return max(near, key=lambda each: (replica.replicas.end_on(each), each), default=-1)
 
 
 class _Read(NamedTuple):
@@ -368,8 +370,8 @@ def _aborted(
         return [] if has_more else None
     if read.is_cut:
         return None
-    found = log.aborted_beside(offset, read.first, read.readable)
-    return [AbortedTransaction(each.producer_id, each.first_offset) for each in found]
+    aborted = log.aborted_beside(offset, read.first, read.readable)
+    return [AbortedTransaction(each.producer_id, each.first_offset) for each in aborted]
 
 
 def _diverging(
@@ -380,12 +382,12 @@ def _diverging(
     Raises ApiFailure if that is not known any more, or not yet: a follower hears of an epoch with
     its first records.
     """
-    asked = part.last_fetched_epoch
-    if asked == NO_EPOCH:
+    last_epoch = part.last_fetched_epoch
+    if last_epoch == NO_EPOCH:
         return None
-    epoch, end = log.end_of_epoch(asked)
+    epoch, end = log.end_of_epoch(last_epoch)
     end = min(end, own_end)
-    is_unheard = not of_leader and asked == log.epochs.latest and log.is_latest_epoch_empty
+    is_unheard = not of_leader and last_epoch == log.epochs.latest and log.is_latest_epoch_empty
     if NO_EPOCH in (epoch, end) or part.fetch_offset < log.start_offset or is_unheard:
         raise ApiFailure(codes.OFFSET_OUT_OF_RANGE)
-    return (epoch, end) if epoch < asked or end < part.fetch_offset else None
+    return (epoch, end) if epoch < last_epoch or end < part.fetch_offset else None

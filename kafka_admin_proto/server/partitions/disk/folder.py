@@ -26,7 +26,7 @@ from kafka_admin_proto.server.partitions.segments import Segment, segment_index
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.partitions.store import LogStore, Stored
 
-#: Calls a function after so many seconds.
+#: Calls a function after a delay, in seconds.
 Later = Callable[[float, Callable[[], None]], object]
 
 

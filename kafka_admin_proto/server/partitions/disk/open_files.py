@@ -72,7 +72,7 @@ class SegmentFile:
             rest, position = rest[written:], position + written
 
     def truncate(self, size_bytes: int) -> None:
-        """Cut the file off after so many bytes. Raises OSError."""
+        """Cut the file off behind its first ``size_bytes``. Raises OSError."""
         os.ftruncate(self._files.descriptor(self.path), size_bytes)
 
     def sync(self) -> None:
