@@ -37,7 +37,7 @@ def frame_record(
     ``error_codes`` are names; an unknown code is its number as text. With ``body`` False, ``body``
     is null, and so is everything that is read from the body but the error codes; these are null
     where the body was not read (`DecodedFrame.is_unread`). ``records`` decodes the record batches
-    in the body, see ``records_json``. Messages in other bytes are always decoded, see
+    in the body, see ``record_set_json``. Messages in other bytes are always decoded, see
     ``render/embedded.py``. With ``json_body`` the body is its JSON text, as a
     `msgspec.Raw`.
     """

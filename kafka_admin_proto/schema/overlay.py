@@ -112,9 +112,3 @@ def undecided(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
     """Paths of fields that look like credentials and of which the overlay says nothing."""
     decided = {*overlay.sensitive, *overlay.not_sensitive, *overlay.sensitive_values}
     return [path for path in credential_paths(spec) if path not in decided]
-
-
-def needless_paths(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
-    """Paths that are listed as no credentials without need, or as both."""
-    asked = {*credential_paths(spec)} - {*overlay.sensitive, *overlay.sensitive_values}
-    return [path for path in overlay.not_sensitive if path not in asked]

@@ -21,7 +21,7 @@ from kafka_admin_proto.records.batches.batches import (
 )
 from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
-from kafka_admin_proto.records.batches.records_json import records_json
+from kafka_admin_proto.records.batches.records_json import record_set_json
 from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS
 from kafka_admin_proto.schema.catalog import catalog
@@ -60,7 +60,7 @@ def one_input(data: bytes) -> None:
     else:
         assert strict == found.batches or places  # its limit is for each batch
     topic = (*KNOWN_TOPICS, None)[(choice & ~_PUT_RIGHT) % (len(KNOWN_TOPICS) + 1)]
-    json.dumps(records_json(rest, topic=topic, limit=LIMIT)).encode()
+    json.dumps(record_set_json(read_records(rest, limit=LIMIT), topic=topic)).encode()
 
 
 def write_again(batch: Batch) -> None:

@@ -30,9 +30,9 @@ from kafka_admin_proto.messages import (
     SyncGroupResponse,
 )
 from kafka_admin_proto.protocol import write_request, write_response
-from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.batches import read_records, write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
-from kafka_admin_proto.records.batches.records_json import records_json
+from kafka_admin_proto.records.batches.records_json import record_set_json
 from kafka_admin_proto.records.batches.rows import BatchRows
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, write_known_record
 from kafka_admin_proto.records.segments.rows import segment_rows
@@ -358,8 +358,7 @@ def test_records_of_groups_have_them_too() -> None:
                 isinstance(each, GroupMetadataValue))  # fmt: skip
     key, data = write_known_record(GroupMetadataKey("g"), value, 3)
     batch = write_batch(Batch.of([Record(0, 0, key, data)]))
-    shown = records_json(batch, topic=CONSUMER_OFFSETS)
-    assert shown is not None
+    shown = record_set_json(read_records(batch), topic=CONSUMER_OFFSETS)
     fields = shown["batches"][0]["records"][0]["value"]["data"]
     assert at(fields, "members.subscription.data.topics") == ["apples", "pears"]
     rows = BatchRows(batch).rows(0, len(batch), "records", topic=CONSUMER_OFFSETS)

@@ -31,6 +31,7 @@ from kafka_admin_proto.schema.catalog import (
     Entry,
     read_definition,
 )
+from kafka_admin_proto.schema.credentials import credential_paths
 from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.kafka_json.writer import write_message
 from kafka_admin_proto.schema.model import MessageSpec
@@ -38,7 +39,6 @@ from kafka_admin_proto.schema.names import messages_package, python_name
 from kafka_admin_proto.schema.overlay import MessageOverlay as Overlay
 from kafka_admin_proto.schema.overlay import (
     apply_overlay,
-    needless_paths,
     overlay_key,
     read_overlay,
     undecided,
@@ -161,7 +161,8 @@ def _check_credentials(spec: MessageSpec, overlay: Overlay) -> None:
             f'list each in schemas/overlay.json under "{key}", as "sensitive" if it is one, else '
             'as "notSensitive"'
         )
-    if paths := needless_paths(spec, overlay):
+    looks_secret = {*credential_paths(spec)} - {*overlay.sensitive, *overlay.sensitive_values}
+    if paths := [path for path in overlay.not_sensitive if path not in looks_secret]:
         raise SystemExit(
             f'schemas/overlay.json: "{key}" lists as "notSensitive" what is listed otherwise, or '
             f"looks like no credential: {', '.join(paths)}; remove it there"

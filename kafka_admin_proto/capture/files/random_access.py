@@ -1,9 +1,8 @@
-"""Files that can be read at any offset: on this machine, or in an object store."""
+"""Files that can be read at any offset, as in an object store."""
 
 from __future__ import annotations
 
-import os
-from typing import Protocol, Self
+from typing import Protocol
 
 from kafka_admin_proto.capture.files.buffered import BufferedSource
 
@@ -20,31 +19,6 @@ class RandomAccess(Protocol):
     def read_at(self, offset: int, size: int, /) -> bytes:
         """Read ``size`` bytes; fewer only at the end of the file. Raises OSError."""
         ...
-
-
-class LocalFile:
-    """A file on this machine. Raises OSError if it cannot be opened."""
-
-    def __init__(self, name: str | os.PathLike[str]) -> None:
-        self._file = open(name, "rb", buffering=0)  # noqa: SIM115 (see ``close``)
-        self.size: int = os.fstat(self._file.fileno()).st_size
-
-    def read_at(self, offset: int, size: int) -> bytes:
-        self._file.seek(offset)
-        parts = []
-        while size > 0 and (part := self._file.read(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 class BufferedFile(BufferedSource):

@@ -1,9 +1,8 @@
 """Splits: several workers read one large capture file, each the packets that begin in its part.
 
-    with LocalFile("admin.pcap") as file:
-        for start, end in split_points(file.read_at(0, HEAD), file.size, 128 << 20):
-            for position, packet in read_split(file, start, end, report):
-                ...
+    for start, end in split_points(file.read_at(0, HEAD), file.size, 128 << 20):
+        for position, packet in read_split(file, start, end, report):
+            ...
 
 However a file is split, the parts together yield the packets and faults of the whole file, each
 once: a packet belongs to the part in which it begins. Reading a part needs the file alone.

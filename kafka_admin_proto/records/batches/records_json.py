@@ -15,11 +15,8 @@ from typing import Any
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.batches import (
-    DEFAULT_DECOMPRESSED_LIMIT,
     Batch,
-    Buffer,
     Record,
-    read_records,
 )
 from kafka_admin_proto.records.batches.control import (
     CONTROL_TYPES,
@@ -43,29 +40,15 @@ _BATCH_FIELDS = (
 _INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD"
 
 
-def records_json(
-    data: Buffer | None,
-    *,
-    topic: str | None = None,
-    mask: bool = True,
-    limit: int = DEFAULT_DECOMPRESSED_LIMIT,
-) -> dict[str, Any] | None:
-    """A ``records`` field, or a piece of a log: ``batches``, ``partial_bytes``, ``problem``.
-
-    None for a field that is null. ``topic`` makes the payload of Kafka's own topics readable.
-    ``mask`` hides their secrets. It never raises for what the bytes say: whatever could not be
-    read is a ``problem`` of the set, of a batch or of a record. ``limit`` is as in
-    ``read_records``.
-    """
-    if data is None:
-        return None
-    return record_set_json(read_records(data, limit=limit), topic=topic, mask=mask)
-
-
 def record_set_json(
     found: RecordSet, *, topic: str | None = None, mask: bool = True
 ) -> dict[str, Any]:
-    """The same of records that were read already."""
+    """A ``records`` field, or a piece of a log: ``batches``, ``partial_bytes``, ``problem``.
+
+    ``topic`` makes the payload of Kafka's own topics readable. ``mask`` hides their secrets. It
+    never raises for what the bytes say: whatever could not be read is a ``problem`` of the set, of
+    a batch or of a record.
+    """
     return {
         "batches": [batch_json(batch, topic=topic, mask=mask) for batch in found.batches],
         "partial_bytes": found.partial_bytes,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.counts import counted, with_commas
-from kafka_admin_proto.render.sequence import Diagram, SequenceRow, sequence_page, sequence_svg
+from kafka_admin_proto.render.sequence import Diagram, SequenceRow, sequence_page
 from kafka_admin_proto.render.text import compact_json
 from kafka_admin_proto.simulation.output.bodies import body_json, errors_in, leaves
 from kafka_admin_proto.simulation.output.rows import node_name
@@ -30,11 +30,6 @@ _EVENTS = {
 def html_page(trace: Trace, title: str, about: list[str]) -> Iterator[str]:
     """The page of a run."""
     return sequence_page(diagram(trace, title, about))
-
-
-def svg_picture(trace: Trace, title: str) -> str:
-    """The run as a picture for a document."""
-    return sequence_svg(diagram(trace, title, []))
 
 
 def diagram(trace: Trace, title: str, about: list[str]) -> Diagram:

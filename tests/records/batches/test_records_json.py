@@ -14,9 +14,9 @@ from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
 from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
 from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
 from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
-from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
+from kafka_admin_proto.records.batches.batches import Batch, Record, read_records, write_batch
 from kafka_admin_proto.records.batches.control import write_control_record
-from kafka_admin_proto.records.batches.records_json import record_json, records_json
+from kafka_admin_proto.records.batches.records_json import record_json, record_set_json
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.segments.known_topics import (
     CONSUMER_OFFSETS,
@@ -29,8 +29,7 @@ from tests.records.values import batches
 
 @given(batches())
 def test_blobs_say_what_they_are(batch: Batch) -> None:
-    found = records_json(write_batch(batch))
-    assert found is not None
+    found = record_set_json(read_records(write_batch(batch)))
     (shown,) = json.loads(json.dumps(found))["batches"]
     assert (found["partial_bytes"], found["problem"], shown["problem"]) == (0, None, None)
     for record, row in zip(batch.records, shown["records"], strict=True):
@@ -56,14 +55,17 @@ def test_text() -> None:
 
 
 def test_nothing() -> None:
-    assert records_json(None) is None
-    assert records_json(b"") == {"batches": [], "partial_bytes": 0, "problem": None}
+    assert record_set_json(read_records(b"")) == {
+        "batches": [],
+        "partial_bytes": 0,
+        "problem": None,
+    }
 
 
 def test_known_topics() -> None:
     key, value = write_known_record(OffsetCommitKey("g", "t", 1), OffsetCommitValue(7), 3)
     data = write_batch(Batch.of([Record(0, 0, key, value), Record(1, 0, key, b"\0\x63")]))
-    found = records_json(data, topic=CONSUMER_OFFSETS)
+    found = record_set_json(read_records(data), topic=CONSUMER_OFFSETS)
     assert found is not None
     good, bad = found["batches"][0]["records"]
     shown = {
@@ -78,7 +80,7 @@ def test_known_topics() -> None:
     assert good["problem"] is None
     assert bad["value"] == {"base64": "AGM="}
     assert "has versions 0-" in bad["problem"]
-    elsewhere = records_json(data)
+    elsewhere = record_set_json(read_records(data))
     assert elsewhere is not None
     assert elsewhere["batches"][0]["records"][0]["key"]["base64"]
 
@@ -100,11 +102,11 @@ def test_secrets() -> None:
     value = write_metadata_value(UserScramCredentialRecord("me", 1, secret, secret, secret), 0)
     encoded = base64.b64encode(secret).decode()
     data = write_batch(Batch.of([Record(0, 0, None, v) for v in (value, value[:-3], b"?" + value)]))
-    shown = json.dumps(records_json(data, topic=METADATA_TOPIC))
+    shown = json.dumps(record_set_json(read_records(data), topic=METADATA_TOPIC))
     assert encoded not in shown
     assert "saltsalt" not in shown
     assert '"name": "me"' in shown
-    shown = json.dumps(records_json(data, topic=METADATA_TOPIC, mask=False))
+    shown = json.dumps(record_set_json(read_records(data), topic=METADATA_TOPIC, mask=False))
     assert encoded in shown
     assert base64.b64encode(b"?" + value).decode() in shown
 
@@ -158,7 +160,7 @@ def test_whatever_the_bytes(data: bytes, topic: str | None, at: int) -> None:
     if flipped:
         flipped[at % len(flipped)] ^= 1 << at % 8
     for each in (data, bytes(flipped), data[: at % (len(data) + 1)]):
-        found = records_json(each, topic=topic)
+        found = record_set_json(read_records(each), topic=topic)
         assert found is not None
         json.dumps(found).encode()
         sizes = sum(batch["size"] for batch in found["batches"])

@@ -9,8 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.render.sequence import MOST_ROWS, Diagram, SequenceRow, sequence_page
-from kafka_admin_proto.simulation.output.page import diagram, html_page, svg_picture
+from kafka_admin_proto.render.sequence import (
+    MOST_ROWS,
+    Diagram,
+    SequenceRow,
+    sequence_page,
+    sequence_svg,
+)
+from kafka_admin_proto.simulation.output.page import diagram, html_page
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 from tests.helpers.profile import sample
 from tests.render.browser import Browser, Page
@@ -154,7 +160,7 @@ def test_hostile_texts_are_text(browser: Browser, tmp_path: Path) -> None:
 def test_pictures_are_small_and_well_formed() -> None:
     from xml.etree import ElementTree
 
-    svg = svg_picture(SCENARIOS["election"](0, 9).trace, "Election")
+    svg = sequence_svg(diagram(SCENARIOS["election"](0, 9).trace, "Election", []))
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert len(svg) < 150_000
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-from kafka_admin_proto.simulation.quorum.invariants import unsettled, violations
 from kafka_admin_proto.simulation.quorum.state import InconsistentLeaderError
 from kafka_admin_proto.simulation.quorum.voter import Voter
 from kafka_admin_proto.simulation.scenarios.election import (
@@ -14,6 +13,7 @@ from kafka_admin_proto.simulation.scenarios.election import (
     nodes_of,
 )
 from kafka_admin_proto.simulation.world.world import World
+from tests.simulation.quorum.invariants import unsettled, violations
 
 #: Virtual time without a loss after which nobody may wait any more.
 QUIET_MS = 20_000

@@ -16,13 +16,13 @@ from kafka_admin_proto.messages.kip_516.vote_request import VoteRequest
 from kafka_admin_proto.records.segments.partition_metadata import PartitionMetadata
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataLog
 from kafka_admin_proto.simulation.quorum.followers import successor_backoff_ms
-from kafka_admin_proto.simulation.quorum.invariants import unsettled, violations
 from kafka_admin_proto.simulation.scenarios.election import election, leader_of, nodes_of
 from kafka_admin_proto.simulation.world.frames import read_request_frame
 from kafka_admin_proto.simulation.world.trace import TraceEvent
 from kafka_admin_proto.simulation.world.world import World
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from tests.helpers.profile import draws, sample
+from tests.simulation.quorum.invariants import unsettled, violations
 from tests.simulation.quorum.mutants import MUTANTS
 from tests.simulation.quorum.schedules import play
 

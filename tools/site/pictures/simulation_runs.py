@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from kafka_admin_proto.simulation.output.page import svg_picture
+from kafka_admin_proto.render.sequence import sequence_svg
+from kafka_admin_proto.simulation.output.page import diagram
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 
 FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
@@ -20,7 +21,9 @@ _NO_PICTURE = ("random",)
 def pictures() -> dict[str, str]:
     """File name → the picture of a scenario."""
     return {
-        f"simulation-{name}.svg": svg_picture(run(SEED, STEPS).trace, f"KIP-516: {name}")
+        f"simulation-{name}.svg": sequence_svg(
+            diagram(run(SEED, STEPS).trace, f"KIP-516: {name}", [])
+        )
         for name, run in SCENARIOS.items()
         if name not in _NO_PICTURE
     }
