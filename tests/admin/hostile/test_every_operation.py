@@ -278,6 +278,8 @@ def is_failure(found: Any) -> bool:
         return True
     if isinstance(found, AlterPlan):
         found = found.topics
+    elif isinstance(found, ApplyPlan):
+        found = found.described
     items = getattr(found, "partitions", found)
     return isinstance(items, list) and bool(items) and all(each.error for each in items)
 
