@@ -26,6 +26,7 @@ from kafka_admin_proto.capture.connection.exchange import (
     STATEFUL_REQUESTS,
     STATEFUL_RESPONSES,
     Exchange,
+    software_of,
 )
 from kafka_admin_proto.capture.connection.pairing import (
     EarlyResponses,
@@ -45,6 +46,7 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.framing import Framer
 from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
 from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, Segment
+from kafka_admin_proto.capture.topics_named import topics_in
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.protocol import api_keys
@@ -52,13 +54,15 @@ from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
 from kafka_admin_proto.protocol.payload_values import body_codec
 from kafka_admin_proto.protocol.payloads import api_name
-from kafka_admin_proto.render.embedded import has_embedded
+from kafka_admin_proto.render.embedded import has_embedded, show_embedded
 from kafka_admin_proto.render.text import printable_json
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
+#: Bytes of a body whose meaning is kept.
+_KEPT_BYTES = 512
 #: A time of a capture that never comes.
 NEVER_US = 1 << 62
 #: The objects whose slots the engine reads and fills.
@@ -74,7 +78,7 @@ _PYTHONS_REQUESTS = _PYTHONS_RESPONSES | {api_keys.SASL_HANDSHAKE}
 
 
 class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which frames have rows: those of the command line's `Filter` but for ``topic``.
+    """Which frames have rows: those of the command line's `Filter`.
 
     ``connection`` says of a connection's name and the texts of its client and server whether it is
     meant.
@@ -83,6 +87,7 @@ class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
     api_keys: frozenset[int] | None = None
     client_id: str | None = None
     connection: Callable[[str, str, str], bool] | None = None
+    topic: str | None = None
     errors_only: bool = False
     slower_than_us: int | None = None
     since: int | None = None
@@ -214,13 +219,14 @@ class PlainRows:
             name,
             codec.spec.dialect,
             self._engine_of(codec),
+            codec,
             flexible=header == headers[1],
             reads=reads,
             names=is_response and api_key in NAMING_API_KEYS,
             software=not is_response and api_key == api_keys.API_VERSIONS,
             falls_back=is_response and api_key == api_keys.API_VERSIONS,
             ends_login=api_key not in BEFORE_LOGIN,
-            takes_values=has_embedded(codec.name),
+            embeds=has_embedded(codec.name),
             encloses=api_key == api_keys.ENVELOPE,
         )
         return plan if plan.is_plain else None
@@ -235,15 +241,29 @@ class PlainRows:
         except ValueError:
             return None
 
-    def topic(self, raw: bytes) -> bytes | None:
-        """A topic id and its name as members of a JSON object, a comma behind them."""
+    def topic(self, raw: bytes) -> tuple[str, bytes] | tuple[None, None]:
+        """The name of a topic id, and both as members of a JSON object, a comma behind them."""
         topic_id = UUID(bytes=raw)
         # All names are those of packets before the current one, or in it.
         found = self._names.named.get(topic_id)
         if found is None:
-            return None
+            return None, None
         texts = (topic_id_to_text(topic_id), replace_invalid_utf8(found[0]))
-        return b"%b:%b," % tuple(map(msgspec.json.encode, texts))
+        return texts[1], b"%b:%b," % tuple(map(msgspec.json.encode, texts))
+
+    def names_topic(self, codec: Codec[Any], body: bytes, topic: str) -> bool:
+        """Whether a body has the name of a topic in the place of one."""
+        return topic in topics_in(codec, codec.decode(body))
+
+    def with_embedded(self, codec: Codec[Any], text: bytes) -> bytes:
+        """The JSON of a body, with the messages in its bytes."""
+        shown = msgspec.json.decode(text)
+        show_embedded(codec.name, shown)
+        return msgspec.json.encode(shown)
+
+    def software(self, codec: Codec[Any], body: bytes) -> str | None:
+        """What a client says in an ApiVersions that it is."""
+        return (_software if len(body) <= _KEPT_BYTES else _software.__wrapped__)(codec, body)
 
     def principal(self, data: bytes) -> str | None:
         """The principal in an Envelope."""
@@ -259,6 +279,11 @@ class PlainRows:
 
 
 _principal = lru_cache(maxsize=256)(envelope_principal)
+
+
+@lru_cache(maxsize=256)
+def _software(codec: Codec[Any], body: bytes) -> str | None:
+    return software_of(codec.decode(body))
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.protocol.consumer_protocol import SUBSCRIPTION
 from kafka_admin_proto.render.embedded import embedded_messages
 from kafka_admin_proto.schema.fields import FieldSpec
@@ -28,9 +29,13 @@ def topics_named(frame: DecodedFrame) -> set[str]:
     """
     if frame.body is None or frame.codec is None:
         return set()
-    spec = frame.codec.spec
-    names = {*_names(spec, spec.fields, frame.body), *frame.known_topics().values()}
-    for inner, value in embedded_messages(frame.codec, frame.body):
+    return topics_in(frame.codec, frame.body) | {*frame.known_topics().values()}
+
+
+def topics_in(codec: Codec[Any], body: Any) -> set[str]:
+    """The same of a body without the topics that it has ids of alone."""
+    names = {*_names(codec.spec, codec.spec.fields, body)}
+    for inner, value in embedded_messages(codec, body):
         names.update(_names(inner.spec, inner.spec.fields, value))
     return names - {""}  # the name is empty where an id stands for it
 

@@ -104,10 +104,15 @@ def message_json(reader: Codec[Any], value: Any, *, mask: bool) -> dict[str, Any
     "problem": …}``.
     """
     shown = reader.to_json(value, mask=mask)
-    for path, name in _PLACES.get(reader.name, {}).items():
-        for owner, field, group in _fields(shown, path.split("."), _Group()):
-            owner[field] = _in_place(owner[field], name, group)
+    show_embedded(reader.name, shown)
     return shown
+
+
+def show_embedded(name: str, shown: dict[str, Any]) -> None:
+    """Replace the bytes in the JSON of a message by the messages in them, see `message_json`."""
+    for path, inner in _PLACES.get(name, {}).items():
+        for owner, field, group in _fields(shown, path.split("."), _Group()):
+            owner[field] = _in_place(owner[field], inner, group)
 
 
 def embedded_messages(reader: Codec[Any], value: Any) -> Iterator[tuple[Codec[Any], Message]]:

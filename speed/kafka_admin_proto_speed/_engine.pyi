@@ -78,6 +78,7 @@ class CapturePlan:
         api: str,
         dialect: str,
         engine: Engine | None,
+        codec: Any,
         *,
         flexible: bool,
         reads: bool,
@@ -85,7 +86,7 @@ class CapturePlan:
         software: bool,
         falls_back: bool,
         ends_login: bool,
-        takes_values: bool,
+        embeds: bool,
         encloses: bool,
     ) -> None: ...
     @property

@@ -9,6 +9,21 @@ cdef int64_t bound(number) except? -1:
     return -1 if number is None else min(max(number, 0), 0x7FFFFFFFFFFFFFFF)
 
 
+cdef bint has_bytes(const unsigned char* q, const unsigned char* end, bytes wanted) noexcept:
+    cdef const unsigned char* first = <const unsigned char*>PyBytes_AS_STRING(<PyObject*>wanted)
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(<PyObject*>wanted)
+    if size == 0:
+        return True
+    while end - q >= size:
+        q = <const unsigned char*>memchr(q, first[0], <size_t>(end - q - size + 1))
+        if q == NULL:
+            return False
+        if memcmp(q, first, <size_t>size) == 0:
+            return True
+        q += 1
+    return False
+
+
 cdef class RowChooser:
     """Chooses among frames: all of them, before `choose`."""
 
@@ -17,6 +32,8 @@ cdef class RowChooser:
     cdef object client_wanted
     cdef object connection_wanted
     cdef dict connections  # name → whether it is wanted
+    cdef object topic_wanted
+    cdef bytes topic_bytes
     cdef bint errors_only
     cdef int64_t slower_than  # -1 where all are, as of the next two
     cdef int64_t since
@@ -33,6 +50,8 @@ cdef class RowChooser:
         self.client_wanted = wanted.client_id
         self.connection_wanted = wanted.connection
         self.connections.clear()
+        self.topic_wanted = wanted.topic
+        self.topic_bytes = (wanted.topic or "").encode("utf-8", "surrogateescape")
         self.errors_only = wanted.errors_only
         self.slower_than = bound(wanted.slower_than_us)
         self.since, self.until = bound(wanted.since), bound(wanted.until)
@@ -40,6 +59,7 @@ cdef class RowChooser:
             self.keys_wanted is not None
             or self.client_wanted is not None
             or self.connection_wanted is not None
+            or self.topic_wanted is not None
             or self.errors_only
             or self.slower_than >= 0
             or self.since >= 0
@@ -47,7 +67,7 @@ cdef class RowChooser:
         )
 
     cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
-        """`Filter` of the command line, of a frame without a problem."""
+        """`Filter` of the command line but for the topic, of a frame without a problem."""
         if self.keys_wanted is not None and row.api_key not in self.keys_wanted:
             return False
         if self.client_wanted is not None and <object>row.client_id != self.client_wanted:

@@ -39,8 +39,9 @@ _COLUMNS = [
 ]
 
 cdef class _Topic:
-    """A topic id with its name, as JSON; None where it has none."""
+    """The name of a topic id, and both as JSON; None where it has none."""
 
+    cdef object name
     cdef bytes text
     cdef int64_t shown  # which of all `topic_names` it was last put into
 
@@ -130,6 +131,13 @@ cdef class RowWriter(RowChooser):
         self.options.write(lines)
         return 0
 
+    cdef int flush_finished(self) except -1:
+        """Hand over the lines that are whole: an exception has ended the one behind them."""
+        cdef Writer* w = &self.lines
+        while w.p > w.begin and (w.p - 1)[0] != 10:
+            w.p -= 1
+        return self.flush()
+
     cdef int row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
         """Write a row, if it is wanted: 1, or 0 for one that plain Python has to write."""
         cdef Writer* w = &self.lines
@@ -137,7 +145,7 @@ cdef class RowWriter(RowChooser):
         cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
         cdef Py_ssize_t before = 0
         cdef int i, done
-        if self.chooses and not self.is_wanted(s, x, row):
+        if self.chooses and not (self.is_wanted(s, x, row) and self.is_about(row, plan)):
             self.number += 1
             self.last = start
             return 1
@@ -340,12 +348,29 @@ cdef class RowWriter(RowChooser):
         known = self.topics.get(key)
         if known is None:
             found = _Topic()
-            found.text = self.options.topic(key)
+            found.name, found.text = self.options.topic(key)
             if len(self.topics) >= MOST_TOPICS:
                 self.topics.clear()
             self.topics[key] = found
             return found
         return <_Topic>known
+
+    cdef bint is_about(self, Row* row, CapturePlan plan) except -1:
+        """Whether the body names the topic that was asked for, if one was."""
+        cdef const unsigned char* q = self.ids.begin
+        if self.topic_wanted is None:
+            return True
+        if not row.is_read:
+            return False
+        while q < self.ids.p:
+            if self.topic(q).name == self.topic_wanted:
+                return True
+            q += 16
+        # Most bodies do not even have the bytes of the name; in others it may be that of a group.
+        if not has_bytes(row.body, row.end, self.topic_bytes):
+            return False
+        body = <bytes>(<const char*>row.body)[: row.end - row.body]
+        return self.options.names_topic(plan.codec, body, self.topic_wanted)
 
     cdef int follow_names(self, PyObject* changes) except -1:
         """Forget the names if others were given since."""

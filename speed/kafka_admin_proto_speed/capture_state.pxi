@@ -21,6 +21,7 @@ cdef struct Slots:
     Py_ssize_t server_text
     PyTypeObject* stream_class
     Py_ssize_t silent
+    Py_ssize_t started
     Py_ssize_t framer
     Py_ssize_t reassembler
     PyTypeObject* reassembler_class
@@ -102,8 +103,8 @@ cdef int find_slots(Slots* s, dict classes) except -1:
     s.client_text, s.server_text = slot_named(c, "client_text"), slot_named(c, "server_text")
     c = classes["StreamDecoder"]
     s.stream_class = <PyTypeObject*>c
-    s.silent, s.framer = slot_named(c, "_silent"), slot_named(c, "framer")
-    s.reassembler = slot_named(c, "reassembler")
+    s.silent, s.started = slot_named(c, "_silent"), slot_named(c, "started")
+    s.framer, s.reassembler = slot_named(c, "framer"), slot_named(c, "reassembler")
     c = classes["StreamReassembler"]
     s.reassembler_class = <PyTypeObject*>c
     s.sequence, s.position = slot_named(c, "sequence"), slot_named(c, "position")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from kafka_admin_proto import (
@@ -29,6 +30,7 @@ from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.record import RECORD_KEYS
+from kafka_admin_proto.cli.captures import decode
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.errors import UnsupportedVersionError
@@ -255,6 +257,36 @@ def test_an_empty_slot_is_left_to_plain_python(monkeypatch: pytest.MonkeyPatch) 
     turns = [(True, frame(write_request(MetadataRequest(), 12, 1, "me"))), (False, answer)]
     with pytest.raises(AttributeError, match="buffer"):
         rows([("a", pcap(conversation(turns)))], speed())
+
+
+@pytest.mark.parametrize("amid", ["a packet", "a row"])
+def test_rows_are_written_before_an_interrupt(amid: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes in whatever the engine calls: the rows that are finished are there."""
+    written: list[bytes] = []
+    make_sink, seconds = decode.row_sink, iter([b"2026-11-22T08:00:00"])
+
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        sink = make_sink(*arguments, **options)
+        assert sink is not None
+        sink.write = written.append
+        if amid == "a row":
+            sink.second = lambda _: next(seconds, None) or interrupted()
+        return sink
+
+    asks = [frame(write_request(MetadataRequest(), 12, number, "me")) for number in (7, 8, 9)]
+    no_frame = frame(b"\0")
+    packets = conversation([(True, asks[0]), (True, asks[1] + no_frame + asks[2])])
+    packets = [replace(each, ts=each.ts + 10**6 * (asks[1] in each.data)) for each in packets]
+    monkeypatch.setattr(decode, "row_sink", watched)
+    if amid == "a packet":
+        monkeypatch.setattr(StreamDecoder, "frame", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rows([("a", pcap(packets))], speed())
+    found = msgspec.json.Decoder().decode_lines(b"".join(written))
+    assert [row["correlation_id"] for row in found] == ([7, 8] if amid == "a packet" else [7])
 
 
 def all_packets() -> list[list[damaged.Captured]]:

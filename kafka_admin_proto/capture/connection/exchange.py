@@ -115,7 +115,8 @@ class Exchange:
         if not wanted:
             request.body = None
         if request.api_key == api_keys.API_VERSIONS and request.error is None:
-            self._read_software(request.body)
+            software = software_of(request.body)
+            self.software = self.software if software is None else software
         frame = frame_of_payload(
             request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
             client_id=self.client_id,
@@ -146,11 +147,6 @@ class Exchange:
             if enclosed.header is not None and frame.correlation_id is not None:
                 pending = self._pending_request(enclosed, ts)
                 self.pending.enclose(frame.correlation_id, pending)
-
-    def _read_software(self, body: Any) -> None:
-        name, version = (_field(body, f"client_software_{each}") for each in ("name", "version"))
-        if name or version:
-            self.software = replace_invalid_utf8(f"{name} {version}".strip())
 
     def _handshaken(self, frame: DecodedFrame) -> None:
         mechanism = replace_invalid_utf8(_field(frame.body, "mechanism") or "")
@@ -366,6 +362,12 @@ def _latency(asked: int, answered: int) -> tuple[int | None, KafkaAdminProtoErro
         "latency"
     )
     return None, KafkaAdminProtoError(fault)
+
+
+def software_of(body: Any) -> str | None:
+    """The client's software, as the body of an ApiVersions has it; None where it does not say."""
+    name, version = (_field(body, f"client_software_{each}") for each in ("name", "version"))
+    return replace_invalid_utf8(f"{name} {version}".strip()) if name or version else None
 
 
 def _field(body: Any, name: str) -> Any:

@@ -80,12 +80,13 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     def of_rows(self) -> RowFilter | None:
         """The same for rows that the engine writes; None for what it does not look at."""
         since, until = self.since, self.until
-        if self.topic is not None or isinstance(since, TimeOfDay) or isinstance(until, TimeOfDay):
+        if isinstance(since, TimeOfDay) or isinstance(until, TimeOfDay):
             return None
         return RowFilter(
             api_keys=self.api_keys,
             client_id=self.client_id,
             connection=None if self.connection is None else self._names_connection,
+            topic=self.topic,
             errors_only=self.errors_only,
             slower_than_us=self.slower_than_us,
             since=since,
