@@ -97,7 +97,9 @@ class Connection:
         self._exchange.pending.finish()
 
     def release(self) -> None:
-        """Remove the references back to this object: captures have more connections than memory."""
+        """Remove references in circles: captures have more connections than memory."""
+        for stream in self.streams:
+            stream.release()
         del self.streams, self._exchange
 
     # Events of the streams --------------------------------------------------------------------

@@ -77,6 +77,10 @@ class StreamDecoder:
             self._next_search, self._searched_ids,
         )  # fmt: skip
 
+    def release(self) -> None:
+        """Remove the references to what refers back to this object."""
+        del self.framer, self.reassembler
+
     def syn(self, ts: int) -> None:
         """A SYN came after bytes of this end: those bytes are the start of its stream."""
         self.started = True
