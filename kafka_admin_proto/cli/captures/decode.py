@@ -14,7 +14,7 @@ from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.captures.frame_table import NOT_READ, FrameTable, Options
 from kafka_admin_proto.cli.captures.inputs import OF_FRAMES, Inputs, with_inputs
-from kafka_admin_proto.cli.captures.summary import summarise
+from kafka_admin_proto.cli.captures.summary import CountedRow, Summary, summarise
 from kafka_admin_proto.cli.captures.upgrade import KafkaRelease, show_upgrade
 from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.logs.segments import decode_segments
@@ -107,17 +107,22 @@ def decode(
         refuse("a table, which has no column for bytes", "raw")
     if not body:
         refuse("--no-body", "records")
+    counts = Summary()
+    sink = None
+    if summary:
+        sink = counts_sink(counts)
+    elif upgrade is None and not raw and not records:
+        sink = row_sink(output, mask=not show_secrets, body=body)
     frames = inputs.frames(
         mask=not show_secrets,
         bodies=body and upgrade is None,
         silent=summary or upgrade is not None,
-        sink=None if summary or upgrade or raw or records
-        else row_sink(output, mask=not show_secrets, body=body),
+        sink=sink,
     )  # fmt: skip
     if upgrade is not None:
         show_upgrade(frames, upgrade, output)
     elif summary:
-        _SUMMARIES[output](summarise(frames))
+        _SUMMARIES[output](summarise(frames, counts))
     else:
         options = {"mask": not show_secrets, "raw": raw, "body": body, "records": records}
         _WRITERS[output](frames, options)
@@ -154,6 +159,14 @@ def row_sink(output: str, *, mask: bool, body: bool) -> RowSink | None:
         second=_second,
         text_cell=tsv_cell,
     )
+
+
+def counts_sink(counts: Summary) -> RowSink:
+    """Where the engine writes rows of plain frames for their counts."""
+    return RowSink(
+        form="jsonl", columns=CountedRow.__struct_fields__, mask=True, body=False,
+        write=counts.add_rows, second=_second, text_cell=tsv_cell,
+    )  # fmt: skip
 
 
 def _second(second: int) -> bytes | None:

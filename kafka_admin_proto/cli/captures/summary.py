@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.problem_kinds import kind_of
 
@@ -47,12 +49,51 @@ class _Latencies:
         return self._largest if self._classes else None
 
 
+class CountedRow(msgspec.Struct):
+    """What a summary counts of a frame that decodes; the fields are columns of rows."""
+
+    number: int
+    api_key: int
+    api: str
+    api_version: int
+    direction: str
+    forwarded: bool
+    size: int
+    latency_us: int | None
+    client_id: str | None
+    error_codes: list[str] | None
+
+    @property
+    def is_unread(self) -> bool:
+        return self.error_codes is None
+
+    def error_names(self) -> list[str]:
+        return self.error_codes or []
+
+
+_rows_in = msgspec.json.Decoder(CountedRow).decode_lines
+
+
 class _ApiCounts:
     def __init__(self) -> None:
         self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
         self.latencies = _Latencies()
         self.errors: Counter[str] | None = Counter()
         self.not_decoded: Counter[str] = Counter()
+
+    def add(self, number: int, frame: DecodedFrame | CountedRow) -> None:
+        if frame.forwarded:  # counted with the Envelope, or where the client sent it
+            self.forwarded += frame.direction == "request"
+            return
+        self.requests += frame.direction == "request"
+        self.responses += frame.direction == "response"
+        self.bytes += frame.size
+        if frame.latency_us is not None:
+            self.latencies.add(frame.latency_us, number, frame.client_id)
+        if frame.is_unread:
+            self.errors = None
+        elif self.errors is not None:
+            self.errors.update(frame.error_names())
 
     def add_not_decoded(self, frame: DecodedFrame) -> None:
         if frame.error is not None:
@@ -66,7 +107,39 @@ class _ApiCounts:
         self.not_decoded[kind if known else _OTHER] += 1
 
 
-def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]]:
+class Summary:
+    """Counts frames, each from a DecodedFrame or from its row."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[int, int, str], _ApiCounts] = {}
+
+    def add(self, number: int, frame: DecodedFrame) -> None:
+        self._count(number, frame).add_not_decoded(frame)
+
+    def add_rows(self, lines: bytes) -> None:
+        """Count frames that have decoded; ``lines`` are JSON, with the fields of `CountedRow`."""
+        for row in _rows_in(lines):
+            self._count(row.number, row)
+
+    def _count(self, number: int, frame: DecodedFrame | CountedRow) -> _ApiCounts:
+        key = -1 if frame.api_key is None else frame.api_key
+        version = -1 if frame.api_version is None else frame.api_version
+        name = key, version, frame.api or ""
+        group = self._groups.get(name)
+        if group is None:
+            group = self._groups[name] = _ApiCounts()
+        group.add(number, frame)
+        return group
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `summarise`."""
+        ordered = sorted(self._groups, key=lambda key: (key[0] < 0, key))
+        return [_row(*key, self._groups[key]) for key in ordered]
+
+
+def summarise(
+    frames: Iterable[tuple[int, DecodedFrame]], summary: Summary | None = None
+) -> list[dict[str, Any]]:
     """One row an api and version, in the order of keys; bytes outside of frames come last.
 
     ``forwarded`` are requests inside Envelopes, of which nothing else is counted but problems.
@@ -74,28 +147,13 @@ def summarise(frames: Iterable[tuple[int, DecodedFrame]]) -> list[dict[str, Any]
     ``slowest_client_id`` are of the response with the largest one. ``errors`` counts the frames
     that have an error code, by its name, and is None where a body was not asked for;
     ``not_decoded`` counts those that were not read whole, by the kind of problem (see ``kind_of``),
-    and SASL tokens, which have no api.
+    and SASL tokens, which have no api. The ``summary`` may have counted other frames, and counts
+    rows that come while ``frames`` are taken.
     """
-    groups: dict[tuple[int, int, str], _ApiCounts] = {}
+    summary = Summary() if summary is None else summary
     for number, frame in frames:
-        key = -1 if frame.api_key is None else frame.api_key
-        version = -1 if frame.api_version is None else frame.api_version
-        group = groups.setdefault((key, version, frame.api or ""), _ApiCounts())
-        group.add_not_decoded(frame)
-        if frame.forwarded:  # counted with the Envelope, or where the client sent it
-            group.forwarded += frame.direction == "request"
-            continue
-        group.requests += frame.direction == "request"
-        group.responses += frame.direction == "response"
-        group.bytes += frame.size
-        if frame.latency_us is not None:
-            group.latencies.add(frame.latency_us, number, frame.client_id)
-        if frame.is_unread:
-            group.errors = None
-        elif group.errors is not None:
-            group.errors.update(frame.error_names())
-    ordered = sorted(groups, key=lambda key: (key[0] < 0, key))
-    return [_row(*key, groups[key]) for key in ordered]
+        summary.add(number, frame)
+    return summary.rows()
 
 
 def _row(key: int, version: int, api: str, group: _ApiCounts) -> dict[str, Any]:
