@@ -12,6 +12,8 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.cli.captures import decode
 from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
+from kafka_admin_proto.cli.captures.summary import Summary, summarise
+from kafka_admin_proto.cli.output import write_json_lines
 
 EVERYTHING = Filter()
 #: A file of a capture: its name and its bytes.
@@ -34,12 +36,17 @@ def rows(
 ) -> Rows:  # fmt: skip
     """The rows of one capture in these files; ``engine`` None: by plain Python.
 
-    ``bodies`` are those that are read, where rows have bodies.
+    ``output`` may be "summary", and ``bodies`` are those that are read, where rows have bodies.
     """
     stdout = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
     plain: list[int] = []
     with contextlib.redirect_stdout(stdout):
-        sink = decode.row_sink(output, mask=mask, body=body)
+        counts = Summary()
+        is_summary = output == "summary"
+        sink = (
+            decode.counts_sink(counts) if is_summary
+            else decode.row_sink(output, mask=mask, body=body)
+        )  # fmt: skip
         assert sink is not None
         write = sink.write
 
@@ -58,8 +65,11 @@ def rows(
 
         shown = FilteredFrames(frames(), wanted, None, mask=mask)
         sink.frames = shown
+        if is_summary:
+            write_json_lines(summarise(shown, counts))
         flags = {"mask": mask, "raw": False, "body": body, "records": False}
-        decode._WRITERS[output](shown, flags)
+        if not is_summary:
+            decode._WRITERS[output](shown, flags)
         stdout.flush()
         others = None if shown._others is None else shown._others.describe()
         known = (shown.problems, shown._unplaced, shown._missing, others)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -61,7 +62,10 @@ ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(ROOT.joinpath("samples").glob("*.pcap.gz"))
 KEPT = sorted(ROOT.joinpath("tools", "traffic", "kept").glob("*.pcap.xz"))
 #: Outputs, and whether they have bodies.
-FORMS = [("jsonl", True), ("jsonl", False), ("tsv", True), ("tsv", False)]
+FORMS = [
+    ("jsonl", True), ("jsonl", False), ("tsv", True), ("tsv", False), ("summary", True),
+    ("summary", False),
+]  # fmt: skip
 DAMAGED = 2000 if EXHAUSTIVE else 60
 
 KEYS = frozenset({api_keys.METADATA, api_keys.FETCH, api_keys.ENVELOPE, api_keys.API_VERSIONS})
@@ -81,6 +85,8 @@ FILTERS = [
     Filter(since=START, until=START + 3_000_000),
     Filter(since=TimeOfDay(9_270_500_000)),
     Filter(topic="rivers"),
+    Filter(topic="fruit"),
+    Filter(topic="__consumer_offsets", client_id="adminclient-1"),
 ]
 
 Turn = tuple[bool, bytes]
@@ -104,11 +110,11 @@ def check(files: list[File], **options: Any) -> Rows:
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-@pytest.mark.parametrize(("output", "body"), FORMS)
-@pytest.mark.parametrize("mask", [True, False])
-def test_samples(path: Path, output: str, body: bool, mask: bool) -> None:
-    found = check([(path.name, content(path))], output=output, body=body, mask=mask)
-    assert found.plain > 0.75 * found.frames
+def test_samples(path: Path) -> None:
+    for (output, body), mask in product(FORMS, (True, False)):
+        if mask or output != "summary":
+            found = check([(path.name, content(path))], output=output, body=body, mask=mask)
+            assert found.plain > 0.75 * found.frames
 
 
 def bodies_of(wanted: Filter) -> frozenset[int] | None:
@@ -119,24 +125,24 @@ def bodies_of(wanted: Filter) -> frozenset[int] | None:
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
 def test_filters(wanted: Filter) -> None:
     for path in SAMPLES[:2]:
-        for output, body in FORMS[:2]:
+        for output, body in (FORMS[0], FORMS[-2]):
             check(
                 [(path.name, content(path))], output=output, body=body, wanted=wanted,
                 bodies=bodies_of(wanted),
             )  # fmt: skip
 
 
-def test_filtered_frames_are_the_engines() -> None:
+@pytest.mark.parametrize("wanted", [Filter(client_id="adminclient-1"), Filter(topic="fruit")])
+def test_filtered_frames_are_the_engines(wanted: Filter) -> None:
     """Once a frame has matched, those that do not are passed over by the engine."""
     path = SAMPLES[0]
-    every = Filter(client_id="adminclient-1")
-    assert check([(path.name, content(path))], wanted=every).plain > 20
+    assert check([(path.name, content(path))], wanted=wanted).plain > 20
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
 def test_captures_of_real_brokers(path: Path) -> None:
-    for output, body in FORMS:
+    for output, body in (FORMS[0], FORMS[3], FORMS[4]):
         found = check([(path.name, content(path))], output=output, body=body)
         assert found.plain > 0.5 * found.frames or path.name.startswith("other")
 

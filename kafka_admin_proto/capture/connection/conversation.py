@@ -175,7 +175,8 @@ class Conversation:
         self._names.ordinal = self.ordinal
         ends = [stream.reassembler for stream in connection.streams]
         # By time, so that a hole in the responses does not end the wait for the requests.
-        while waiting := [each for each in ends if each.has_gap]:
+        while ends[0].buffered or ends[1].buffered:
+            waiting = [each for each in ends if each.has_gap]
             min(waiting, key=lambda each: each.buffered[0].ts).finish_gap(self.ts)
         for each in ends:
             each.finish(self.ts)

@@ -78,7 +78,8 @@ class Exchange:
         self._out = out
         self._client_has_gap = client_has_gap
         self.pending: RequestTable = RequestTable(unanswered=unanswered)
-        states.restore_pending(self.pending, state.pending, options, topic_names)
+        if state.pending:
+            states.restore_pending(self.pending, state.pending, options, topic_names)
         self.pending.holes = state.holes
         self.early: EarlyResponses = EarlyResponses(state.early)
         self.guard: TokenGuard = state.guard

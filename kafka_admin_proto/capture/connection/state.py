@@ -6,6 +6,8 @@ with `Conversation.from_state`. The bytes are MessagePack of `ConversationState`
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from kafka_admin_proto.capture.connection.pairing import (
@@ -180,7 +182,12 @@ def _frame(
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(ConversationState)
+
+
+@cache
+def _decoder() -> msgspec.msgpack.Decoder[ConversationState]:
+    """Made when the first state is read: that takes longer than importing this module."""
+    return msgspec.msgpack.Decoder(ConversationState)
 
 
 def write_state(state: ConversationState) -> bytes:
@@ -197,6 +204,6 @@ def read_state(data: bytes) -> ConversationState:
             f"{STATE_VERSION}: finish the stream with the release that began it, or start a new one"
         )
     try:
-        return _decoder.decode(data[2:])
+        return _decoder().decode(data[2:])
     except msgspec.DecodeError as error:
         raise StateError(f"the state of a connection is damaged: {error}") from None

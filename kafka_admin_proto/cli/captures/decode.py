@@ -107,9 +107,9 @@ def decode(
         refuse("a table, which has no column for bytes", "raw")
     if not body:
         refuse("--no-body", "records")
-    counts = Summary()
-    sink = None
+    sink = counts = None
     if summary:
+        counts = Summary()
         sink = counts_sink(counts)
     elif upgrade is None and not raw and not records:
         sink = row_sink(output, mask=not show_secrets, body=body)

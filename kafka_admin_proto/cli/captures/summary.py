@@ -71,9 +71,6 @@ class CountedRow(msgspec.Struct):
         return self.error_codes or []
 
 
-_rows_in = msgspec.json.Decoder(CountedRow).decode_lines
-
-
 class _ApiCounts:
     def __init__(self) -> None:
         self.requests = self.responses = self.forwarded = self.bytes = self.problems = 0
@@ -112,13 +109,14 @@ class Summary:
 
     def __init__(self) -> None:
         self._groups: dict[tuple[int, int, str], _ApiCounts] = {}
+        self._rows = msgspec.json.Decoder(CountedRow)
 
     def add(self, number: int, frame: DecodedFrame) -> None:
         self._count(number, frame).add_not_decoded(frame)
 
     def add_rows(self, lines: bytes) -> None:
         """Count frames that have decoded; ``lines`` are JSON, with the fields of `CountedRow`."""
-        for row in _rows_in(lines):
+        for row in self._rows.decode_lines(lines):
             self._count(row.number, row)
 
     def _count(self, number: int, frame: DecodedFrame | CountedRow) -> _ApiCounts:
