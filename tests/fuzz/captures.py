@@ -16,6 +16,7 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_field_rows, frame_record
 from kafka_admin_proto.capture.request_log import read_request_log
+from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request, write_response
@@ -27,6 +28,10 @@ from tests.speed.rows import rows
 
 #: What a frame, its record and the connections around it take, beside a multiple of the bytes.
 ALLOWANCE = 4 << 20
+#: Outputs, whether they have bodies, and the topic that is asked for.
+_ROWS = (
+    ("jsonl", True, None), ("tsv", False, None), ("summary", True, None), ("jsonl", True, "apples"),
+)  # fmt: skip
 
 
 def one_input(data: bytes) -> None:
@@ -63,10 +68,10 @@ def check_parts(data: bytes) -> None:
 
 def check_rows(data: bytes) -> None:
     """Those that the engine writes are those of plain Python."""
-    output, body = (("jsonl", True), ("tsv", False))[sum(data[:64]) % 2]
-    files = [("fuzz", data)]
-    found = rows(files, compiled, output=output, body=body)
-    assert found.text == rows(files, None, output=output, body=body).text
+    output, body, topic = _ROWS[sum(data[:64]) % len(_ROWS)]
+    files, wanted = [("fuzz", data)], Filter(topic=topic)
+    found = rows(files, compiled, output=output, body=body, wanted=wanted)
+    assert found.text == rows(files, None, output=output, body=body, wanted=wanted).text
 
 
 def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:

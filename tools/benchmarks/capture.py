@@ -23,6 +23,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.codec import codec
 from tools.benchmarks.repeated import repeated, size_of
 from tools.oracles import tshark
 from tools.traffic.captures import capture
@@ -44,11 +45,18 @@ print(time.perf_counter() - start, usage.ru_maxrss)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
+#: What the commands of this environment read with.
+_BACKENDS = {
+    "compiled": "the [compiled engine](speed.md)",
+    "pure": "plain Python, without the [compiled engine](speed.md)",
+}
+
 _HEAD = """\
 # Captures beside tshark
 
 `python -m tools.benchmarks.capture --write` wrote this page. One run, medians of {rounds} rounds in
 which each program has its turn; everything is written to /dev/null. {machine}; tshark {version}.
+`kap` reads with {backend}.
 Peak memory is that of the process (`ru_maxrss`), and also that on the first tenth of the capture.
 `tshark -T fields` has `-e tcp.stream` and Kafka's api key, version and correlation id. The columns
 of `kap` say how many times as fast it is as the program of the line.
@@ -175,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rounds=options.rounds,
         machine=f"CPython {platform.python_version()}, {os.cpu_count()} × {platform.machine()}",
         version=tshark.version(),
+        backend=_BACKENDS[codec("ApiVersionsRequest", 0).backend],
     )
     with tempfile.TemporaryDirectory() as folder:
         for mix in mixes():
