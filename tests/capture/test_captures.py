@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import lzma
 import random
@@ -38,6 +39,7 @@ from kafka_admin_proto import (
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
+from kafka_admin_proto.capture.tcp.framing import Framer
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.messages.fetch_request import FetchTopic
@@ -526,6 +528,25 @@ def test_no_damage_does_harm(tmp_path_factory: pytest.TempPathFactory, seed: int
     for each in read(tmp_path_factory.mktemp("captures"), bytes(data)):
         record = frame_record(each, raw=True)
         assert record["problem"] is None or record["raw"] is not None
+
+
+def test_a_connection_that_is_over_is_freed_at_once(tmp_path: Path) -> None:
+    """By its references, without the cyclic collector: captures have many short connections."""
+    asks = (True, frame(write_request(MetadataRequest(), 12, 1, "me")))
+    file = tmp_path / "a.pcap"
+    file.write_bytes(pcap(conversation([asks])))
+    gc.collect()
+    gc.disable()
+    try:
+        before = _number_of_framers()
+        assert len(list(read_captures([file]))) == 1
+        assert _number_of_framers() == before
+    finally:
+        gc.enable()
+
+
+def _number_of_framers() -> int:
+    return sum(type(each) is Framer for each in gc.get_objects())
 
 
 def test_a_flood_of_connections_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
