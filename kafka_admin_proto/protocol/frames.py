@@ -114,7 +114,7 @@ class FrameReader:
             raise self._error
         buffer = self._buffer
         while True:
-            payload = _cut(buffer, self.limit)
+            payload = cut_frame(buffer, self.limit)
             if payload is None:
                 break
             self.offset += 4 + len(payload)
@@ -128,7 +128,7 @@ class FrameReader:
                 raise
 
 
-def cut_frame(buffer: bytearray, limit: int) -> bytes | None:
+def cut_frame_in_python(buffer: bytearray, limit: int) -> bytes | None:
     """Take the first payload out of the buffer, and its size with it.
 
     None, with the buffer as it was, for a frame that is not whole or has a size that cannot be.
@@ -148,4 +148,7 @@ def cut_frame(buffer: bytearray, limit: int) -> bytes | None:
     return payload
 
 
-_cut: Callable[[bytearray, int], bytes | None] = compiled.cut_frame if compiled else cut_frame
+#: The same by the engine, where there is one.
+cut_frame: Callable[[bytearray, int], bytes | None] = (
+    compiled.cut_frame if compiled else cut_frame_in_python
+)

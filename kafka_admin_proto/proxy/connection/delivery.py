@@ -20,14 +20,9 @@ class Delivery:
         self.pause_s: float | None = None
         #: Whether a fault ends the connection.
         self.ended: bool = False
-        #: Whether what either side sends is lost, by a fault that drops a message.
-        self._silent = False
+        #: Whether the client gets nothing more: the connection ends, or a fault drops all of it.
+        self.is_over: bool = False
         self._held: tuple[Call, bytes] | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the client gets nothing more."""
-        return self._silent or self.ended
 
     @property
     def passes(self) -> bool:
@@ -62,8 +57,8 @@ class Delivery:
             self.to_client.append(data)
         effect = call.fault.effect
         if effect.cut is not None or (effect.failure is not None and not call.expects_response):
-            self.ended = True
+            self.ended = self.is_over = True
         elif effect.drop is not None:
-            self._silent = True
+            self.is_over = True
         elif effect.throttle_ms:
             self.pause_s = effect.throttle_ms / 1000

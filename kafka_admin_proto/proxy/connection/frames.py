@@ -34,6 +34,15 @@ def decoded_body(given: Request | Response, call: Call, peer: str, *, views: boo
     return body
 
 
+def encoded(response: Response, body: Message) -> bytes:
+    """The payload with a body that the proxy has changed.
+
+    ``Response.encode`` would decode the old one again, to see whether it was.
+    """
+    rest = response.error.rest if isinstance(response.error, TrailingBytesError) else b""
+    return response.data[: response.body_offset] + response.codec.encode(body) + rest
+
+
 def check_size(buffer: bytearray, limit: int, peer: str) -> None:
     """Raise RemoteProtocolError if no frame begins in what a peer has sent."""
     if len(buffer) >= 4:

@@ -62,9 +62,13 @@ class Link:
         self._relay = Relay(rules, "")
         self._observed = observed
         self._observation: ObservedConnection | None = None
-        #: The open sockets: CLIENT's, and the one to the broker.
-        self.transports: dict[End, asyncio.Transport] = {}
-        self._unwritable: set[End] = set()
+        #: The two sockets, while they are open.
+        self.client: asyncio.Transport | None = None
+        self.broker: asyncio.Transport | None = None
+        #: Whether each of them takes what is written.
+        self._client_takes = self._broker_takes = True
+        #: Whether the client is read, and the broker. The client waits for the broker's socket.
+        self._reading = (False, True)
         self._connecting: asyncio.Task[None] | None = None
         #: The end of a pause that a fault makes.
         self._timer: asyncio.TimerHandle | None = None
@@ -76,8 +80,8 @@ class Link:
 
     def opened(self, end: End, transport: asyncio.Transport) -> None:
         """A socket is there: the client's first, which is not read before the broker's is."""
-        self.transports[end] = transport
         if end is End.CLIENT:
+            self.client = transport
             host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
             self._relay = Relay(self._rules, str(Address(host, port)), self._node_id)
             if host:  # else the client has gone already
@@ -86,7 +90,9 @@ class Link:
             self._links.add(self)
             transport.pause_reading()
             self._connecting = asyncio.ensure_future(self._open())
-        elif self._ended:  # the client has gone meanwhile
+            return
+        self.broker = transport
+        if self._ended:  # the client has gone meanwhile
             transport.abort()
         else:
             self._set_reading()
@@ -107,7 +113,6 @@ class Link:
     def _pass(self, take: Callable[[Buffer], None], data: Buffer) -> None:
         try:
             take(data)
-            self._relay.from_client(b"")  # requests that had to wait for these answers
         except Exception as error:
             self._flush()
             self._fail(error)
@@ -116,23 +121,36 @@ class Link:
 
     def takes_writes(self, end: End, takes: bool) -> None:
         """A peer reads what it is sent, or no more: read the other one accordingly."""
-        (self._unwritable.discard if takes else self._unwritable.add)(end)
+        if end is End.CLIENT:
+            self._client_takes = takes
+        else:
+            self._broker_takes = takes
         if not self._ended:
             self._set_reading()
 
     def lost(self, end: End) -> None:
         """A socket has ended: so does the other one, once it has got what was sent to it."""
-        release_transport(self.transports.pop(end, None))
+        if end is End.BROKER:
+            release_transport(self.broker)
+            self.broker = None
+            self._end()
+            return
+        release_transport(self.client)
+        self.client = None
         self._end()
-        if end is End.CLIENT and self._observation is not None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            self._connecting = None
+        if self._observation is not None:
             self._observation.close()
             self._observation = None
 
     def abort(self) -> None:
         """End both at once."""
         self._end()
-        for each in list(self.transports.values()):
-            each.abort()
+        for each in (self.client, self.broker):
+            if each is not None:
+                each.abort()
 
     async def _open(self) -> None:
         try:
@@ -148,11 +166,9 @@ class Link:
             self._timer.cancel()
             self._timer = None
         self._links.discard(self)
-        for each in self.transports.values():
-            each.close()
-        if self._connecting is not None and End.CLIENT not in self.transports:
-            self._connecting.cancel()
-            self._connecting = None
+        for each in (self.client, self.broker):
+            if each is not None:
+                each.close()
 
     def _fail(self, error: Exception) -> None:
         """End the connection after what a peer may not send, or an error of a filter."""
@@ -162,26 +178,29 @@ class Link:
         self._end()
 
     def _flush(self) -> None:
-        if self._observation is not None:
-            self._observation.passed(1, b"".join(self._relay.to_client))
-        _write(self.transports.get(End.BROKER), self._relay.to_broker)
-        _write(self.transports.get(End.CLIENT), self._relay.to_client)
-        if self._relay.ended:
+        relay = self._relay
+        if relay.to_broker:
+            _write(self.broker, relay.to_broker)
+        if relay.to_client:
+            if self._observation is not None:
+                self._observation.passed(1, b"".join(relay.to_client))
+            _write(self.client, relay.to_client)
+        delivery = relay.delivery
+        if delivery.ended:
             self._end()
-        elif self._relay.pause_s is not None and self._timer is None:
+        elif delivery.pause_s is not None and self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._relay.pause_s, self._resume)
+            self._timer = loop.call_later(delivery.pause_s, self._resume)
         self._set_reading()
 
     def _set_reading(self) -> None:
-        self._read(End.CLIENT, not self._unwritable and not self._relay.is_full)
-        pauses = self._relay.pause_s is not None
-        self._read(End.BROKER, End.CLIENT not in self._unwritable and not pauses)
-
-    def _read(self, end: End, wanted: bool) -> None:
-        transport = self.transports.get(end)
-        if transport is not None and not transport.is_closing():
-            (transport.resume_reading if wanted else transport.pause_reading)()
+        relay = self._relay
+        broker = self._client_takes and relay.delivery.pause_s is None
+        client = self._client_takes and self._broker_takes and not relay.is_full
+        if (client, broker) != self._reading:
+            self._reading = (client, broker)
+            _read(self.client, client)
+            _read(self.broker, broker)
 
 
 class Side(asyncio.BufferedProtocol):
@@ -222,6 +241,12 @@ def _line(error: Exception) -> str:
     """The text of an error for a line of the log: peers may have written parts of it."""
     text = printable(str(error))
     return text if len(text) <= _LINE_CHARACTERS else text[:_LINE_CHARACTERS] + "..."
+
+
+def _read(transport: asyncio.Transport | None, wanted: bool) -> None:
+    """Read a socket, or no more."""
+    if transport is not None and not transport.is_closing():
+        (transport.resume_reading if wanted else transport.pause_reading)()
 
 
 def _write(transport: asyncio.Transport | None, out: list[bytes]) -> None:

@@ -17,19 +17,21 @@ _CORRELATION_ID = struct.Struct(">i").unpack_from
 class PendingCalls:
     """Requests that the broker answers, and answers of the proxy's own that wait for their turn."""
 
-    def __init__(self, delivery: Delivery) -> None:
+    def __init__(self, delivery: Delivery, limits: Limits) -> None:
         self._delivery = delivery
+        self._limits = limits
         self._calls: deque[Call] = deque()
         #: Bytes of the proxy's own answers that wait.
         self._own_bytes = 0
 
-    def are_full(self, limits: Limits) -> bool:
+    @property
+    def are_full(self) -> bool:
         """Whether the client is to send no more before one of them is answered."""
         calls = self._calls
-        return bool(
-            (calls and calls[-1].precedes_tokens)
-            or len(calls) >= limits.in_flight
-            or self._own_bytes > limits.waiting_bytes
+        return bool(calls) and (
+            len(calls) >= self._limits.in_flight
+            or self._own_bytes > self._limits.waiting_bytes
+            or calls[-1].precedes_tokens
         )
 
     def add(self, call: Call) -> None:
@@ -45,22 +47,19 @@ class PendingCalls:
 
     def give_answers(self) -> None:
         """Give the proxy's own answers that no answer of the broker is in front of."""
-        while self._delivery.passes and self._calls and self._calls[0].answer is not None:
-            call = self._calls.popleft()
+        calls = self._calls
+        while calls and calls[0].answer is not None and self._delivery.passes:
+            call = calls.popleft()
             assert call.answer is not None
             self._own_bytes -= len(call.answer)
             self._delivery.deliver(call, call.answer)
 
-    def is_due(self, payload: bytes) -> bool:
-        """Whether a response of the broker has the id of the oldest request without an answer."""
-        if not self._calls or len(payload) < 4:
-            return False
-        correlation_id: int = _CORRELATION_ID(payload)[0]
-        return correlation_id == self._calls[0].correlation_id
-
-    def take(self) -> Call:
-        """The oldest request, whose response has come."""
-        return self._calls.popleft()
+    def take(self, response: bytes) -> Call | None:
+        """The oldest request without an answer; None where a response has not its id."""
+        if not self._calls or len(response) < 4:
+            return None
+        correlation_id: int = _CORRELATION_ID(response)[0]
+        return self._calls.popleft() if correlation_id == self._calls[0].correlation_id else None
 
     def not_due(self, payload: bytes) -> RemoteProtocolError:
         """The error for a response that belongs to no request, or not to the oldest one."""

@@ -27,7 +27,7 @@ from kafka_admin_proto.protocol.versions import shared_rows
 from kafka_admin_proto.proxy.addresses import rewrite
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.delivery import Delivery
-from kafka_admin_proto.proxy.connection.frames import check_size, decoded_body, put_frame
+from kafka_admin_proto.proxy.connection.frames import check_size, decoded_body, encoded, put_frame
 from kafka_admin_proto.proxy.connection.pending import PendingCalls
 from kafka_admin_proto.proxy.rules import Route, Rules
 from kafka_admin_proto.values import Message
@@ -47,20 +47,20 @@ class Relay:
     ``to_client`` and ``to_broker``, which the caller empties. Both raise RemoteProtocolError for
     what neither may send, and the error of a filter; the connection is to be closed then.
 
-    A fault may hold all back: ``resume`` is to be called ``pause_s`` seconds later. With ``ended``
-    the connection is to be closed once ``to_client`` is sent.
+    A fault may hold all back: ``resume`` is to be called ``delivery.pause_s`` seconds later. With
+    ``delivery.ended`` the connection is to be closed once ``to_client`` is sent.
     """
 
     def __init__(self, rules: Rules, client: str, node_id: int | None = None) -> None:
-        self._delivery = Delivery()
-        self.to_client: list[bytes] = self._delivery.to_client
+        self.delivery: Delivery = Delivery()
+        self.to_client: list[bytes] = self.delivery.to_client
         self.to_broker: list[bytes] = []
         self._rules = rules
         self.client = client
         self._node_id = node_id
         self._requests = bytearray()
         self._responses = bytearray()
-        self._pending = PendingCalls(self._delivery)
+        self._pending = PendingCalls(self.delivery, rules.limits)
         #: SaslHandshake v0 has been answered: what follows are tokens without a header.
         self._bare_tokens = False
         #: Tokens without a header that the broker has not answered.
@@ -77,32 +77,23 @@ class Relay:
             self._login = ClientLogin(rules.sasl)
 
     @property
-    def pause_s(self) -> float | None:
-        """For how long nothing is passed, by a fault; None where all passes."""
-        return self._delivery.pause_s
-
-    @property
-    def ended(self) -> bool:
-        """Whether the connection is to be closed once all is sent."""
-        return self._delivery.ended
-
-    @property
     def is_full(self) -> bool:
         """Whether the client is to be read no more until the broker has answered."""
         return self._takes_requests and (
-            self._asking or self.pause_s is not None or self._pending.are_full(self._rules.limits)
+            self._asking or self.delivery.pause_s is not None or self._pending.are_full
         )
 
     def from_client(self, data: Buffer) -> None:
         """Take bytes of the client; without any, go on with those that waited."""
         if not self._takes_requests:  # a fault has lost them, or is about to end the connection
             return
-        self._requests += data
-        while self._takes_requests and not self.is_full:
+        requests = self._requests
+        requests += data
+        while requests and self._takes_requests and not self.is_full:
             limit = self._request_limit
-            payload = cut_frame(self._requests, limit)
+            payload = cut_frame(requests, limit)
             if payload is None:
-                check_size(self._requests, limit, "the client")
+                check_size(requests, limit, "the client")
                 return
             self._take_request(payload)
 
@@ -115,21 +106,26 @@ class Relay:
         return min(limits.frame_bytes, limits.unauthenticated_frame_bytes)
 
     def from_broker(self, data: Buffer) -> None:
-        """Take bytes of the broker."""
-        if self._delivery.is_over:
+        """Take bytes of the broker, and go on with requests that had to wait for these answers."""
+        if self.delivery.is_over:
             return
-        self._responses += data
+        responses = self._responses
+        responses += data
         limit = self._rules.limits.frame_bytes
-        while self._delivery.passes and (payload := cut_frame(self._responses, limit)) is not None:
+        while responses and self.delivery.passes:
+            payload = cut_frame(responses, limit)
+            if payload is None:
+                check_size(responses, limit, "the broker")
+                break
             self._take_response(payload)
-        check_size(self._responses, limit, "the broker")
+        if self._requests:
+            self.from_client(b"")
 
     def resume(self) -> None:
         """Go on when a pause is over."""
-        self._delivery.resume()
+        self.delivery.resume()
         self._pending.give_answers()
         self.from_broker(b"")
-        self.from_client(b"")
 
     # The client's side.
 
@@ -311,13 +307,13 @@ class Relay:
     # The broker's side.
 
     def _take_response(self, payload: bytes) -> None:
-        if not self._pending.is_due(payload):
+        call = self._pending.take(payload)
+        if call is None:
             if not self._unanswered_tokens:
                 raise self._pending.not_due(payload)
             self._unanswered_tokens -= 1
             put_frame(self.to_client, payload)
             return
-        call = self._pending.take()
         route = self._rules.route(call.api_key, call.api_version)
         assert route is not None
         if call.asker is not None:
@@ -325,7 +321,7 @@ class Relay:
             return
         if route.response_filters or route.has_addresses or route.is_read or call.fault is not None:
             payload = self._read_response(call, route, payload)
-        self._delivery.deliver(call, payload)
+        self.delivery.deliver(call, payload)
         self._pending.give_answers()
 
     def _read_response(self, call: Call, route: Route, payload: bytes) -> bytes:
@@ -336,21 +332,19 @@ class Relay:
         views = not (route.response_filters or route.is_read or fails)  # records are not copied
         response = read_response(payload, call.api_key, call.api_version, body=False)
         body = decoded_body(response, call, "the broker", views=views)
-        changed = route.has_addresses and rewrite(call.api_key, body, self._rules.to_local)
+        rewritten = route.has_addresses and rewrite(call.api_key, body, self._rules.to_local)
         if isinstance(body, ApiVersionsResponse):
             self._take_versions(body)
-            changed = True
+            rewritten = True
         elif call.api_key == api_keys.SASL_HANDSHAKE:
             self._bare_tokens = call.precedes_tokens and not getattr(body, "error_code", 0)
         for _, method in reversed(route.response_filters):
             body = method(body, call) or body
-            changed = True
         if call.fault is not None and call.fault.effect.changes_fields:
             assert self._rules.faults is not None
             body = self._rules.faults.changed(call, body)
-            changed = True
-        if not changed:
-            return payload
+        elif not route.response_filters:
+            return encoded(response, body) if rewritten else payload
         response.body = body
         return response.encode()
 
