@@ -2,8 +2,9 @@
 
 A raw client fetches 1 MB at a time from the reference cluster, and asks for its metadata again and
 again. Cluster, proxy and client are processes of their own. A proxy's processor time says what a
-processor would do that has no other work; the rates depend on what else runs. With ``--kafka-proxy
-PROGRAM`` that of grepplabs (Go) takes its turn in the same run.
+processor would do that has no other work; rates and latencies depend on what else runs. With
+``--kafka-proxy PROGRAM`` that of grepplabs (Go) takes its turn in the same run, with ``--checkout
+FOLDER`` the ``kap proxy`` of another state of this repository.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import multiprocessing
+import os
 import socket
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,10 +24,10 @@ from multiprocessing.connection import Connection
 from uuid import UUID
 
 from kafka_admin_proto.admin import SyncAdminClient
+from kafka_admin_proto.gc_tuning import tune_for_server
 from kafka_admin_proto.messages import FetchRequest, MetadataRequest
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
-from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import topic_id_from_text
 from kafka_admin_proto.wire.engine import compiled
@@ -33,24 +36,18 @@ from tools.clusters import HOST, free_ports
 from tools.clusters.processes import wait_for_port
 
 _MB = 1 << 20
-_RUNS, _RUN_MB, _SMALL = 3, 400, 2000
+_RUNS, _RUN_MB, _SMALL = 5, 300, 4000
 _TOPIC = "fetched"
-_FETCH_VERSION, _METADATA_VERSION = 13, 12
+_FETCH_VERSION, _METADATA_VERSION = 17, 12
+_KAP = "from kafka_admin_proto.cli import main; main()"
 
 
 def _cluster(end: Connection) -> None:
+    tune_for_server()  # as kap serve does
     with SyncCluster(topics={_TOPIC: 1}) as cluster:
         for _ in range(8):
             cluster.produce(_TOPIC, [bytes(100_000)] * 10)
         end.send(cluster.bootstrap_servers)
-        end.recv()
-
-
-def _proxy(end: Connection) -> None:
-    with SyncProxy(end.recv()) as proxy:
-        with SyncAdminClient(proxy.bootstrap_servers) as client:
-            (node,) = client.describe_cluster().nodes
-        end.send(f"{node.host}:{node.port}")
         end.recv()
 
 
@@ -92,15 +89,20 @@ class _Way:
     process: int | None = None
     rates: list[float] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
-    #: Processor seconds of the proxy while it passed what was fetched.
-    seconds: float = 0.0
+    #: Processor seconds of the proxy while it passed what was fetched, and small requests.
+    fetch_s: float = 0.0
+    small_s: float = 0.0
 
     def measure(self, topic_id: UUID) -> None:
-        before = 0.0 if self.process is None else cpu_s(self.process)
+        begin = self._cpu_s()
         self.rates.append(_fetch(self.address, topic_id))
-        if self.process is not None:
-            self.seconds += cpu_s(self.process) - before
+        middle = self._cpu_s()
         self.latencies += _latencies_ms(self.address)
+        self.fetch_s += middle - begin
+        self.small_s += self._cpu_s() - middle
+
+    def _cpu_s(self) -> float:
+        return 0.0 if self.process is None else cpu_s(self.process)
 
     def __str__(self) -> str:
         shares = statistics.quantiles(self.latencies, n=100)
@@ -108,9 +110,29 @@ class _Way:
             f"{self.name}: {statistics.median(self.rates):.0f} MB/s, a small request in "
             f"{shares[49]:.3f} ms, p99 {shares[98]:.3f} ms"
         )
-        if self.seconds:
-            text += f", {len(self.rates) * _RUN_MB / self.seconds:.0f} MB in a processor second"
+        if self.process is not None:
+            text += (
+                f", {len(self.rates) * _RUN_MB / self.fetch_s:.0f} MB in a processor second, "
+                f"{self.small_s / len(self.latencies) * 1e6:.0f} us of it for a small request"
+            )
         return text
+
+
+@contextlib.contextmanager
+def _kap_proxy(name: str, upstream: str, checkout: str | None = None) -> Iterator[_Way]:
+    """``kap proxy``, that of another folder where there is one."""
+    path = {} if checkout is None else {"PYTHONPATH": checkout, "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-c", _KAP, "proxy", f"--upstream={upstream}"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **path}
+    ) as process:
+        try:
+            assert process.stdout is not None
+            with SyncAdminClient(process.stdout.readline().strip()) as client:
+                (node,) = client.describe_cluster().nodes
+            yield _Way(name, f"{node.host}:{node.port}", process.pid)
+        finally:
+            process.terminate()
 
 
 @contextlib.contextmanager
@@ -132,23 +154,22 @@ def main() -> None:
     """Print the median rate of each way, its latencies, and the work of a proxy's processor."""
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.proxy")
     parser.add_argument("--kafka-proxy", metavar="PROGRAM", help="grepplabs' proxy, built")
+    parser.add_argument("--checkout", metavar="FOLDER", help="another kap proxy of this repository")
     arguments = parser.parse_args()
-    started = []
-    for target in (_cluster, _proxy):
-        end, other = multiprocessing.Pipe()
-        process = multiprocessing.Process(target=target, args=(other,), daemon=True)
-        process.start()
-        started.append((end, process.pid))
-    (cluster, _), (proxy, proxy_pid) = started
-    upstream = cluster.recv()
-    proxy.send(upstream)
+    end, other = multiprocessing.Pipe()
+    multiprocessing.Process(target=_cluster, args=(other,), daemon=True).start()
+    upstream = end.recv()
     engine = "plain Python" if compiled is None else "compiled engine"
-    ways = [_Way("no proxy", upstream), _Way(f"kap proxy ({engine})", proxy.recv(), proxy_pid)]
+    ways = [_Way("no proxy", upstream)]
     with SyncAdminClient(upstream) as client:
         (found,) = client.describe_topics([_TOPIC])
     assert found.topic_id is not None
     topic_id = topic_id_from_text(found.topic_id)
     with contextlib.ExitStack() as opened:
+        ways.append(opened.enter_context(_kap_proxy(f"kap proxy ({engine})", upstream)))
+        if arguments.checkout:
+            name = f"kap proxy of {arguments.checkout} ({engine})"
+            ways.append(opened.enter_context(_kap_proxy(name, upstream, arguments.checkout)))
         if arguments.kafka_proxy:
             ways.append(opened.enter_context(_kafka_proxy(arguments.kafka_proxy, upstream)))
         for _ in range(_RUNS):

@@ -62,6 +62,8 @@ class Link:
         self._relay = Relay(rules, "")
         self._observed = observed
         self._observation: ObservedConnection | None = None
+        #: What the client has sent, until it is passed on: nobody waits for observers.
+        self._unobserved = b""
         #: The two sockets, while they are open.
         self.client: asyncio.Transport | None = None
         self.broker: asyncio.Transport | None = None
@@ -101,9 +103,12 @@ class Link:
         """Pass on what one side has sent."""
         if self._ended:
             return
-        if end is End.CLIENT and self._observation is not None:
-            self._observation.passed(0, bytes(data))
-        self._pass(self._relay.from_client if end is End.CLIENT else self._relay.from_broker, data)
+        if end is End.BROKER:
+            self._pass(self._relay.from_broker, data)
+            return
+        if self._observation is not None:
+            self._unobserved = bytes(data)
+        self._pass(self._relay.from_client, data)
 
     def _resume(self) -> None:
         """Go on: a pause is over."""
@@ -179,12 +184,15 @@ class Link:
 
     def _flush(self) -> None:
         relay = self._relay
+        answers = b"" if self._observation is None else b"".join(relay.to_client)
         if relay.to_broker:
             _write(self.broker, relay.to_broker)
         if relay.to_client:
-            if self._observation is not None:
-                self._observation.passed(1, b"".join(relay.to_client))
             _write(self.client, relay.to_client)
+        if self._observation is not None:
+            self._observation.passed(0, self._unobserved)
+            self._observation.passed(1, answers)
+            self._unobserved = b""
         delivery = relay.delivery
         if delivery.ended:
             self._end()
