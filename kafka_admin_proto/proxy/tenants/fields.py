@@ -20,7 +20,9 @@ from kafka_admin_proto.codec.entities import struct_in
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.arrays import Array
+from kafka_admin_proto.wire.types.base import WireType
 from kafka_admin_proto.wire.types.containers import StructType
+from kafka_admin_proto.wire.types.fixed import Number
 from kafka_admin_proto.wire.types.nullable import NullableStruct
 
 
@@ -38,6 +40,8 @@ class Kind(Enum):
     KEY = auto()
     #: A regular expression for names.
     PATTERN = auto()
+    #: The value of a config beside its ``name``, which says whether it is that of a topic.
+    CONFIG = auto()
     SUBSCRIPTION = auto()
     ASSIGNMENT = auto()
     TOPIC_ID = auto()
@@ -59,6 +63,7 @@ _OF_NAME = {
     "topic_id": Kind.TOPIC_ID,
     "error_message": Kind.TEXT,
     "batch_index_error_message": Kind.TEXT,
+    "acknowledge_error_message": Kind.TEXT,
     "status_detail": Kind.TEXT,
 }
 _OF_MESSAGE = {
@@ -72,6 +77,9 @@ _OF_MESSAGE = {
     ("DescribeGroupsResponse", "member_metadata"): Kind.SUBSCRIPTION,
     ("DescribeGroupsResponse", "member_assignment"): Kind.ASSIGNMENT,
     ("ConsumerProtocolSubscription", "topics"): Kind.TOPIC,
+    ("AlterConfigsRequest", "value"): Kind.CONFIG,
+    ("IncrementalAlterConfigsRequest", "value"): Kind.CONFIG,
+    ("DescribeConfigsResponse", "value"): Kind.CONFIG,
 }
 #: Others refuse an empty id of a group, which has to reach them as it is.
 _WITH_EMPTY_GROUPS = frozenset(
@@ -154,7 +162,7 @@ def _fields(struct: StructType, message_name: str) -> Iterator[NamedField]:
         inside = struct_in(wire_type)
         inner = () if inside is None else tuple(_fields(inside, message_name))
         kind = None
-        if inside is None:
+        if inside is None and not isinstance(_element(wire_type), Number):
             kind = (
                 _OF_MESSAGE.get((message_name, member.attribute))
                 or _OF_ENTITY.get(member.entity_type)
@@ -172,6 +180,11 @@ def _fields(struct: StructType, message_name: str) -> Iterator[NamedField]:
                 isinstance(wire_type, NullableStruct),
                 inner,
             )
+
+
+def _element(wire_type: WireType) -> WireType:
+    """The type of an array's elements: numbers are places in a list that has the names."""
+    return wire_type.element if isinstance(wire_type, Array) else wire_type
 
 
 def _is_looked_at(message_name: str, kind: Kind) -> bool:

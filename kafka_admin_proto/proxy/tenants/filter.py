@@ -38,7 +38,7 @@ _MOST_IDS = 100_000
 _MATCH = 2
 _ACLS = (api_keys.DESCRIBE_ACLS, api_keys.CREATE_ACLS, api_keys.DELETE_ACLS)
 #: What brokers and controllers say to each other, and no client: names that no definition marks.
-_BETWEEN_BROKERS = frozenset({
+BETWEEN_BROKERS = frozenset({
     api_keys.LEADER_AND_ISR, api_keys.STOP_REPLICA, api_keys.UPDATE_METADATA,
     api_keys.CONTROLLED_SHUTDOWN, api_keys.VOTE,
     api_keys.BEGIN_QUORUM_EPOCH, api_keys.END_QUORUM_EPOCH, api_keys.ALTER_PARTITION,
@@ -74,7 +74,7 @@ class TenantFilter:
 
     def takes(self, message_name: str, api_key: int, api_version: int) -> bool:
         """Whether a message may have a name."""
-        return has_names(message_name, api_version) or api_key in _BETWEEN_BROKERS
+        return has_names(message_name, api_version) or api_key in BETWEEN_BROKERS
 
     def on_request(self, request: Message, call: Call) -> Message | _Asking | None:
         """Put the prefix in front of all names."""
@@ -148,7 +148,7 @@ class TenantFilter:
 
 def _failure(request: Any, call: Call) -> Failure | None:
     """Why a tenant cannot ask this of the cluster; None for what it can."""
-    if call.api_key in _BETWEEN_BROKERS:
+    if call.api_key in BETWEEN_BROKERS:
         return Failure(codes.CLUSTER_AUTHORIZATION_FAILED)
     if call.api_key in _ACLS and call.api_version == 0:  # which has no patterns
         return Failure(codes.UNSUPPORTED_VERSION)

@@ -24,6 +24,9 @@ _NAMED_BY_CONFIGS = (2, 32)
 #: Types of patterns of ACLs.
 _LITERAL, _PREFIXED = 3, 4
 _EVERY: Final = "*"
+#: The only config of topics, groups or transactional ids whose value is the name of one: brokers
+#: write what a share group gives up to that topic.
+_CONFIG_WITH_TOPIC = "errors.deadletterqueue.topic.name"
 #: ``key_type`` of coordinators; the third is that of share groups, whose keys begin with a group.
 _KIND_OF_KEY = (Kind.MAYBE_EMPTY_GROUP, Kind.TRANSACTION, Kind.GROUP)
 _EMBEDDED = {Kind.SUBSCRIPTION: SUBSCRIPTION, Kind.ASSIGNMENT: ASSIGNMENT}
@@ -109,7 +112,7 @@ class PrefixedNames:
         return is_own
 
     def _long(self, field: NamedField, value: Any, owner: Any, asked: Any) -> Any:
-        kind = _key_kind(asked) if field.kind is Kind.KEY else field.kind
+        kind = _kind(field, owner, asked)
         if kind in _EMBEDDED:
             return _embedded(kind, value, asked, self._add)
         if kind is Kind.PATTERN:
@@ -119,7 +122,7 @@ class PrefixedNames:
         return value if _is_no_name(kind, value) else self._prefix + value
 
     def _short(self, field: NamedField, value: Any, owner: Any, asked: Any) -> Any:
-        kind = _key_kind(asked) if field.kind is Kind.KEY else field.kind
+        kind = _kind(field, owner, asked)
         if kind in _EMBEDDED:
             return _embedded(kind, value, asked, self._remove)
         if kind is Kind.TEXT:
@@ -172,12 +175,16 @@ def _resource(owner: Any) -> tuple[bool, str | None]:
 def _is_no_name(kind: Kind | None, value: Any) -> bool:
     """Whether a prefix in front would be wrong: an empty name is refused by brokers."""
     is_empty = not value and kind is not Kind.MAYBE_EMPTY_GROUP
-    return kind in (Kind.KEY, Kind.TOPIC_ID) or is_empty
+    return kind in (Kind.KEY, Kind.CONFIG, Kind.TOPIC_ID) or is_empty
 
 
-def _key_kind(asked: Any) -> Kind:
-    known = 0 <= asked.key_type < len(_KIND_OF_KEY)  # the broker refuses others
-    return _KIND_OF_KEY[asked.key_type] if known else Kind.KEY
+def _kind(field: NamedField, owner: Any, asked: Any) -> Kind | None:
+    """What a field has here, where that is said by another one; its own kind where it has none."""
+    if field.kind is Kind.CONFIG and owner.name == _CONFIG_WITH_TOPIC:
+        return Kind.TOPIC
+    if field.kind is Kind.KEY and 0 <= asked.key_type < len(_KIND_OF_KEY):
+        return _KIND_OF_KEY[asked.key_type]  # the broker refuses others
+    return field.kind
 
 
 def _embedded(
