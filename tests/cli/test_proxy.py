@@ -98,6 +98,31 @@ def test_a_log_and_a_capture(tmp_path: Path) -> None:
     assert _LEFT[1:] == ["", 0]
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--client-id", "shop", "--errors-only"),
+        ("--api", "CreateTopics", "--topic", "orders", "--slower-than", "0"),
+    ],
+    ids=" ".join,
+)
+def test_a_log_has_what_kap_decode_chooses(tmp_path: Path, choice: tuple[str, ...]) -> None:
+    """With their numbers, as the same options choose of the capture."""
+    with SyncCluster(topics={"orders": 1}) as cluster:
+        options = ("--upstream", cluster.bootstrap_servers, "--log", *choice)
+        with _running(tmp_path, *options, "--record", "seen.pcap") as address:
+            for name in ("shop", "bank"):
+                with SyncAdminClient(address, client_id=name) as client:
+                    client.create_topics([NewTopic("orders", 1, 1)])
+                    client.list_groups()
+    rows = str(_LEFT[0]).splitlines()[1:]
+    result = CliRunner().invoke(kap, ["decode", str(tmp_path / "seen.pcap"), *choice])
+    assert result.exit_code == 0, result.output
+    expected = result.output.splitlines()[1:]
+    assert rows
+    assert [each.split()[:9] for each in rows] == [each.split()[:9] for each in expected]
+
+
 def test_read_only(tmp_path: Path) -> None:
     with SyncCluster() as cluster:
         options = ("--upstream", cluster.bootstrap_servers, "--read-only")
@@ -222,6 +247,8 @@ def test_metrics_are_served_while_it_runs(tmp_path: Path) -> None:
         ),
         (["--users", "good", "--fault", "api=SaslHandshake cut=after"], "answers SaslHandshake it"),
         (["--advertised-host", "a:9"], "advertised_host is 'a:9'; expected a name or an IP"),
+        (["--client-id", "shop"], "--client-id does not go with a proxy without --log"),
+        (["--log", "--api", "Metdata"], "no api or message 'Metdata'; did you mean Metadata?"),
         (["--metrics", "9400"], "--metrics: '9400' is not host:port"),
         (["--record", "/dev/full"], "--record: cannot write the file: No space left on device"),
         (["--record", "nowhere/seen.pcap"], "--record: cannot write nowhere/seen.pcap: No such"),

@@ -15,6 +15,7 @@ from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.connection.sasl import SaslExchange, shown_bytes
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.server.proxy import FrameLog
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.proxy import SyncProxy
@@ -73,7 +74,7 @@ def test_no_credential_is_shown(
     leaks, kept = Leaks(each.secrets), _Kept()
     file = tmp_path / "seen.pcap"
     with file.open("wb") as out:
-        observe(each, kept, Recorder(out), FrameLog())
+        observe(each, kept, Recorder(out), FrameLog(Filter()))
     assert leaks(b"".join(frame.data for frame in kept.frames).hex()), "they are in the frames"
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == len(kept.frames) + 1

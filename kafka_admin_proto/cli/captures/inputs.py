@@ -10,7 +10,6 @@ def decode(inputs: Inputs, raw: bool) -> None:
 from __future__ import annotations
 
 import functools
-import math
 import os
 import stat
 import sys
@@ -19,31 +18,26 @@ from io import BufferedReader, FileIO
 from typing import Any, Literal
 
 import click
-import msgspec
-from click.shell_completion import CompletionItem
+from msgspec import structs
 
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.plain_rows import RowSink
 from kafka_admin_proto.capture.sources import FORMATS, PCAP, REQUEST_LOG, format_of, read_frames
-from kafka_admin_proto.cli.captures.filters import (
-    Filter,
-    FilteredFrames,
-    api_keys,
-)
+from kafka_admin_proto.cli.captures.choice import Choice, choice_options
+from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
 from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.captures.progress import Progress
 from kafka_admin_proto.cli.captures.readable import check_readable, with_files_of_folders
 from kafka_admin_proto.cli.logs.segments import SEGMENT, is_of_log
-from kafka_admin_proto.cli.numbers import FloatNumber, WholeNumber
+from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.cli.schemas_option import load_folder, schemas_option
 from kafka_admin_proto.cli.times import TableTime, Time
 from kafka_admin_proto.cli.without_effect import refuse
 from kafka_admin_proto.errors import SchemaError, UnknownMessageError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.schema.message_names import api_names
 
 #: Every api key: of all of them, responses keep their requests.
 ALL_APIS = range(-(1 << 15), 1 << 15)
@@ -59,23 +53,17 @@ _DESCRIBED = {
 }
 
 
-class Inputs(msgspec.Struct, kw_only=True):
+class Inputs(Choice, kw_only=True):
     """The values of the shared options."""
 
     files: tuple[str, ...]
     input_format: str
     unit: Literal["frames", "payload", "body"]
     direction: Literal["request", "response"] | None
-    api: str | None
     version: int | None
     dialect: str
     schemas: str | None
     max_frame_bytes: int
-    client_id: str | None
-    connection: str | None
-    topic: str | None
-    errors_only: bool
-    slower_than: float | None
     with_requests: bool
     since: Time | None
     until: Time | None
@@ -197,19 +185,9 @@ class Inputs(msgspec.Struct, kw_only=True):
             raise click.UsageError("--schemas and --dialect exclude each other")
 
     def _filter(self) -> Filter:
-        keys = None
-        if self.api is not None and not self._is_described:
-            keys = api_keys(self.api, self.dialect)
-        return Filter(
-            api_keys=keys,
-            client_id=self.client_id,
-            connection=self.connection,
-            topic=self.topic,
-            errors_only=self.errors_only,
-            slower_than_us=None if self.slower_than is None else round(self.slower_than * 1000),
-            since=self.since,
-            until=self.until,
-        )
+        chosen = structs.replace(self, api=None) if self._is_described else self
+        wanted = chosen.filter(self.dialect)
+        return structs.replace(wanted, since=self.since, until=self.until)
 
 
 class _Opener:
@@ -245,38 +223,6 @@ class _KeptOpen(BufferedReader):
         pass
 
 
-class _Milliseconds(FloatNumber):
-    """A time that is finite in microseconds as well; "inf" is a float, too."""
-
-    what = "a number of milliseconds"
-
-    def convert(
-        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> float:
-        found: float = super().convert(value, parameter, context)
-        if not math.isfinite(found * 1000):
-            self.fail(f"{value} is no number of milliseconds", parameter, context)
-        return found
-
-
-def complete_api(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Api names for the shell: those with "Request" left off first, then all messages.
-
-    They are of the command's --dialect, or of the one in front of the name: "kip-516:Vote".
-    """
-    given, comma, last = incomplete.rpartition(",")
-    said, colon, last = last.rpartition(":")
-    dialect = said or context.params.get("dialect") or "kafka"
-    if dialect not in catalog().dialects():
-        return []
-    apis = api_names(said) if said else api_names(dialect, "kafka")
-    names = [*apis, *catalog().names(dialect)]
-    before = given + comma + said + colon
-    return [CompletionItem(before + n) for n in names if n.casefold().startswith(last.casefold())]
-
-
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("files", nargs=-1, type=click.Path(allow_dash=True)),
     click.option(
@@ -309,28 +255,10 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
         multiple=True,
         help="All frames are responses (needs --api and --version).",
     ),
-    click.option(
-        "--api",
-        shell_complete=complete_api,
-        help="Show these apis alone, by name or key: CreateTopics,Metadata. With --response or "
-        "--unit body: what the input is.",
-    ),
     click.option("--version", type=int, help="Version of the api, with --response or --unit body."),
-    click.option("--client-id", help="Show this client's requests and responses alone."),
-    click.option(
-        "--connection", help="Show this connection alone; also ip:port or ip of one of its ends."
-    ),
-    click.option(
-        "--topic",
-        help="Show frames that name this topic alone, also by its id. With log segments: the topic "
-        "of those whose folder does not say it.",
-    ),
-    click.option("--errors-only", is_flag=True, help="Show error codes and problems alone."),
-    click.option(
-        "--slower-than",
-        type=_Milliseconds(0),
-        metavar="MS",
-        help="Show responses that took as many milliseconds, or more.",
+    *choice_options(
+        more_of_api=" With --response or --unit body: what the input is.",
+        more_of_topic=" With log segments: the topic of those whose folder does not say it.",
     ),
     click.option(
         "--with-requests",

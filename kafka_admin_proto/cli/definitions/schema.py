@@ -11,7 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from kafka_admin_proto.cli.captures.inputs import complete_api
+from kafka_admin_proto.cli.captures.choice import complete_api
 from kafka_admin_proto.cli.captures.readable import UnreadableInput, check_readable
 from kafka_admin_proto.cli.lazy_group import LazyGroup
 from kafka_admin_proto.cli.output import output_option, print_table, printable

@@ -14,6 +14,8 @@ import click
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.cli.captures.choice import Choice, with_choice
+from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.captures.frame_table import FrameTable
 from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.output import written_to
@@ -23,6 +25,7 @@ from kafka_admin_proto.cli.server.process import (
     logged_to_stderr,
     until_stopped,
 )
+from kafka_admin_proto.cli.without_effect import refuse
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError, SettingsError
 from kafka_admin_proto.gc_tuning import tune_for_server
@@ -80,6 +83,7 @@ from kafka_admin_proto.server.security.users import read_users
               help="Make a socket where kap serve-control adds faults.")  # fmt: skip
 @click.option("--log", is_flag=True,
               help="Print what clients send and get, as kap decode does.")  # fmt: skip
+@with_choice(" in the log")
 @click.option("--record", metavar="FILE.pcap",
               help="Write what clients send and get as a capture, with users' names and "
               "masked credentials.")  # fmt: skip
@@ -102,6 +106,7 @@ def proxy(
     faults: tuple[str, ...],
     control: Path | None,
     log: bool,
+    choice: Choice,
     record: str | None,
     metrics_at: str | None,
 ) -> None:
@@ -118,10 +123,13 @@ def proxy(
       kap proxy --upstream kafka-1:9092 --deny-version 'Produce<3'
       kap proxy --upstream kafka-1:9092 --tenant team-
       kap proxy --upstream kafka-1:9092 --log --record seen.pcap
+      kap proxy --upstream kafka-1:9092 --log --client-id shop --errors-only
       kap proxy --upstream kafka-1:9092 --metrics 127.0.0.1:9400
     """
     if "" not in sys.path:  # classes may be in the current folder
         sys.path.insert(0, "")
+    if not log:
+        refuse("a proxy without --log", *Choice.__struct_fields__)
     given = {CREATE_TOPIC_CONFIG: policy, ALTER_CONFIG_CONFIG: alter_config_policy}
     configs = {name: each for name, each in given.items() if each is not None}
     try:
@@ -140,7 +148,7 @@ def proxy(
                 sasl=sasl,
                 upstream_sasl=upstream_sasl,
                 deny_versions=_denied(denied),
-                observers=[*([FrameLog()] if log else []), *_metrics(metrics_at)],
+                observers=[*([FrameLog(choice.filter())] if log else []), *_metrics(metrics_at)],
                 read_only=read_only,
             )
             added = [found.faults.add_text(each) for each in faults]
@@ -155,9 +163,10 @@ def proxy(
 
 
 class FrameLog:
-    """An observer that prints the rows of ``kap decode``."""
+    """An observer that prints the rows of ``kap decode`` for the frames that are wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Filter) -> None:
+        self._wanted = wanted
         self._table = FrameTable({"mask": True, "raw": False, "body": True, "records": False})
         self._count = 0
 
@@ -165,11 +174,13 @@ class FrameLog:
         return "the log"
 
     def frame(self, frame: DecodedFrame, ends: Ends, side: int) -> None:
-        """Print a row."""
+        """Print a row; its number counts those of others, too, as in a capture."""
         self._count += 1
-        self._table.add(self._count, frame.shown())
-        self._table.show()
-        sys.stdout.flush()
+        frame = frame.shown()
+        if self._wanted(frame):
+            self._table.add(self._count, frame)
+            self._table.show()
+            sys.stdout.flush()
 
     def closed(self, ends: Ends) -> None:
         """A connection's end has no row."""
