@@ -14,7 +14,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.proxy import Call, PolicyFilter, SyncProxy
 from kafka_admin_proto.server import PolicyViolation, RequestMetadata, SyncCluster
 from tests.helpers.profile import draws
-from tests.server.differential.machine import Maker, run_steps
+from tests.server.differential.machine import Maker, Report, run_steps
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
 from tests.server.differential.requests import EVERY_REQUEST
 from tests.server.differential.requests.configs import alter_configs, incremental_alter_configs
@@ -32,7 +32,7 @@ from tests.server.differential.wire import Nodes
 _BOTH_REFUSED = re.compile(r"topics\[.*\]\.error_code: [1-9]\d* and (44|-1)$")
 _STEPS = draws(400)
 #: Of CreatePartitions Kafka asks no policy.
-_JUDGED: Sequence[Maker] = (
+JUDGED: Sequence[Maker] = (
     create_topics, create_valid_topics, delete_topics, alter_configs, incremental_alter_configs,
     metadata,
 )  # fmt: skip
@@ -63,17 +63,24 @@ def test_a_cluster_is_the_same_behind_the_proxy() -> None:
         run_steps(sides, _STEPS, requests=EVERY_REQUEST)
 
 
-def test_policies_refuse_what_they_refuse_on_a_cluster() -> None:
-    """A cluster asks of a new topic's configs before it looks at its numbers: the code differs."""
-    found: list[str] = []
+def report_to(found: list[str]) -> Report:
+    """Add what differs to a list.
+
+    A cluster asks of a new topic's configs before it looks at its numbers: the code differs.
+    """
 
     def report(step: Step, lines: list[str]) -> None:
         rows = [each.partition(".error_")[0] for each in lines if _BOTH_REFUSED.search(each)]
         left = [each for each in lines if each.partition(".error_")[0] not in rows]
         found.extend([repr(step), *left] if left else ())
 
+    return report
+
+
+def test_policies_refuse_what_they_refuse_on_a_cluster() -> None:
+    found: list[str] = []
     with _sides(policies=True) as sides:
-        run_steps(sides, _STEPS, report, requests=_JUDGED)
+        run_steps(sides, _STEPS, report_to(found), requests=JUDGED)
     assert not found
 
 

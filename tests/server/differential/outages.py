@@ -94,6 +94,7 @@ class OutageSides(Sides):
     ) -> None:
         super().__init__(real.bootstrap, ours.bootstrap_servers, ours.state, questions=questions)
         self._of_nodes: tuple[_Nodes, _Nodes] = (_Real(real), ours)
+        self._release = ours.state.release
         self._away: set[int] = set()
         self._former_configs = FormerConfigs()
         #: How many nodes have ended, and by what.
@@ -171,7 +172,7 @@ class OutageSides(Sides):
         In 3.9 replicas in sync stand in the order in which they got so.
         """
         return self._former_configs.explain(line) or (
-            self._state.release < (4,) and _is_another_order(line)
+            self._release < (4,) and _is_another_order(line)
         )
 
     def _partitions_and_brokers(self) -> list[str]:

@@ -41,7 +41,7 @@ from tools.oracles.java import class_path
 #: With policies in 3.9.2, without in the others.
 RELEASES = (NEWEST, BEFORE_NEWEST, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
-_PATIENT = {
+PATIENT = {
     "broker.session.timeout.ms": "60000",
     "controller.quorum.fetch.timeout.ms": "30000",
 }
@@ -55,7 +55,7 @@ def both_clusters(
     folder: Path,
     release: str,
     questions: Sequence[tuple[Message, int]] = (),
-    properties: dict[str, str] = _PATIENT,
+    properties: dict[str, str] = PATIENT,
 ) -> Iterator[Sides]:
     """A real cluster of a release and ours with the same configs; ``folder`` is for the nodes.
 
@@ -79,7 +79,7 @@ run_records = partial(run_steps, requests=records.REQUESTS, first=[records.first
 both_with_shares = partial(
     both_clusters,
     questions=[*records.questions(), *shares.questions()],
-    properties={**_PATIENT, **shares.PROPERTIES},
+    properties={**PATIENT, **shares.PROPERTIES},
 )
 run_shares = partial(
     run_steps,
@@ -110,7 +110,7 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
     listener = Listener("SASL", "SASL_PLAINTEXT", sasl_properties(["PLAIN"], PASSWORDS))
     classes, java, python = _policies(folder, release)
     properties = {
-        **_PATIENT,
+        **PATIENT,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": SUPER_USERS,
         "sasl.enabled.mechanisms": "PLAIN",
@@ -167,11 +167,11 @@ def _policies(folder: Path, release: str) -> tuple[Path | None, dict[str, str], 
         "alter.config.policy.class.name": ConfigPolicy.__name__,
     }
     python = {config: f"{TopicPolicy.__module__}:{name}" for config, name in policies.items()}
-    return _compiled(folder / "classes", release), policies, python
+    return compiled_policies(folder / "classes", release), policies, python
 
 
-def _compiled(folder: Path, release: str) -> Path:
-    """The folder with the policies' classes."""
+def compiled_policies(folder: Path, release: str) -> Path:
+    """The folder with the policies' classes, compiled for a release."""
     jars = class_path(fetch_runtime(release))
     sources = (Path(__file__).parents[2] / "java").glob("*Policy.java")
     subprocess.run(["javac", "-d", folder, "-cp", jars, *sources], check=True, timeout=_COMPILE_S)

@@ -61,6 +61,7 @@ _THREADS_REFUSED = re.compile(
 class Sides:
     """A real cluster and ours, whose ``state`` follows the real one's active controller.
 
+    Without a state both are real, with one node each.
     ``existing`` are the topics that both have, ``steps`` how many were taken. ``users`` are the
     connections of those who log in, by name.
     """
@@ -71,7 +72,7 @@ class Sides:
         self,
         real: str,
         ours: str,
-        state: State,
+        state: State | None,
         users: Mapping[str, tuple[Nodes, Nodes]] | None = None,
         questions: Sequence[tuple[Message, int]] = (),
     ) -> None:
@@ -161,6 +162,8 @@ class Sides:
 
     def _follow_controller(self) -> None:
         """Let ours have the same active controller: its configs count for topics."""
+        if self._state is None:
+            return
         request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
         end = time.monotonic() + self.settle_s
         while time.monotonic() < end:
