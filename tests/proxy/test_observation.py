@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prometheus_client import generate_latest
 
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.capture.captures import read_captures
@@ -19,6 +20,7 @@ from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.server.proxy import FrameLog
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.proxy import SyncProxy
+from kafka_admin_proto.proxy.metrics import Metrics
 from kafka_admin_proto.proxy.observation import Ends, Observed, Recorder
 from kafka_admin_proto.server import SyncCluster
 from tests.capture.credentials import LOGINS, WINDOW, Leaks, Login
@@ -72,14 +74,17 @@ def test_no_credential_is_shown(
 ) -> None:
     """The capture has the frames in their places: their bytes are masked, not their sizes."""
     leaks, kept = Leaks(each.secrets), _Kept()
-    file = tmp_path / "seen.pcap"
+    file, metrics = tmp_path / "seen.pcap", Metrics()
     with file.open("wb") as out:
-        observe(each, kept, Recorder(out), FrameLog(Filter()))
+        observe(each, kept, Recorder(out), FrameLog(Filter()), metrics)
     assert leaks(b"".join(frame.data for frame in kept.frames).hex()), "they are in the frames"
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == len(kept.frames) + 1
     assert not leaks(printed.out + printed.err)
     assert not leaks(file.read_bytes().hex())
+    counted = generate_latest(metrics.registry).decode()
+    assert 'kafka_proxy_requests_total{api="' in counted
+    assert not leaks(counted)
     assert b"fyko+d2lbbFgONRv9qkxdawL"[:WINDOW] not in file.read_bytes(), "SCRAM's nonce"
     read = list(read_captures([file]))
     assert known(read) == known(kept.frames)
