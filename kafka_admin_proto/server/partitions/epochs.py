@@ -46,19 +46,21 @@ class LeaderEpochs:
         """The epoch of the record with this offset, -1 before all epochs."""
         return max((epoch for epoch, start in self.entries if start <= offset), default=-1)
 
-    def end_of(self, epoch: int, end_offset: int) -> tuple[int, int]:
+    def end_of(
+        self, epoch: int, end_offset: int, *, is_latest_known: bool = True
+    ) -> tuple[int, int]:
         """The largest epoch up to this one, and where it ends; (-1, -1) if that is not known.
 
-        An epoch before all others is given back itself, and ends where these begin.
+        An epoch before all others is given back itself, and ends where these begin. Whoever does
+        not know the latest one answers without it.
         """
-        if epoch == -1:
-            return -1, -1
-        if epoch == self.latest:
+        entries = self.entries if is_latest_known else self.entries[:-1]
+        if entries and epoch == entries[-1][0]:
             return epoch, end_offset
-        higher = next((start for each, start in self.entries if each > epoch), None)
-        if higher is None:
+        higher = next((start for each, start in entries if each > epoch), None)
+        if epoch == -1 or higher is None:
             return -1, -1
-        return max((each for each, _ in self.entries if each <= epoch), default=epoch), higher
+        return max((each for each, _ in entries if each <= epoch), default=epoch), higher
 
     def truncate_from_end(self, end_offset: int) -> None:
         """Forget the epochs that begin at the offset or behind it."""

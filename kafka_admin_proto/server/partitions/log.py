@@ -259,12 +259,16 @@ class PartitionLog:
         """The first record with the largest timestamp of the log; None if the log is empty."""
         return first_of_largest(self.segments)
 
-    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
-        """The largest epoch up to this one, and the offset where it ends; (-1, -1) if unknown."""
-        return self.epochs.end_of(epoch, self.end_offset)
+    def end_of_epoch(self, epoch: int, *, of_leader: bool = True) -> tuple[int, int]:
+        """The largest epoch up to this one, and the offset where it ends; (-1, -1) if unknown.
+
+        A follower hears of an epoch with its first records.
+        """
+        is_known = of_leader or not self._is_latest_epoch_empty
+        return self.epochs.end_of(epoch, self.end_offset, is_latest_known=is_known)
 
     @property
-    def is_latest_epoch_empty(self) -> bool:
+    def _is_latest_epoch_empty(self) -> bool:
         """Whether no record was written since the leader took over."""
         has_records = self.start_offset < self.end_offset or self.end_offset == 0
         return has_records and self.epochs.start_of_latest == self.end_offset

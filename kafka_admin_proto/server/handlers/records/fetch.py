@@ -379,15 +379,13 @@ def _diverging(
 ) -> tuple[int, int] | None:
     """The epoch and its end at which the log of the one who asks parts from this one, if it does.
 
-    Raises ApiFailure if that is not known any more, or not yet: a follower hears of an epoch with
-    its first records.
+    Raises ApiFailure if that is not known any more, or to a follower not yet.
     """
     last_epoch = part.last_fetched_epoch
     if last_epoch == NO_EPOCH:
         return None
-    epoch, end = log.end_of_epoch(last_epoch)
+    epoch, end = log.end_of_epoch(last_epoch, of_leader=of_leader)
     end = min(end, own_end)
-    is_unheard = not of_leader and last_epoch == log.epochs.latest and log.is_latest_epoch_empty
-    if NO_EPOCH in (epoch, end) or part.fetch_offset < log.start_offset or is_unheard:
+    if NO_EPOCH in (epoch, end) or part.fetch_offset < log.start_offset:
         raise ApiFailure(codes.OFFSET_OUT_OF_RANGE)
     return (epoch, end) if epoch < last_epoch or end < part.fetch_offset else None

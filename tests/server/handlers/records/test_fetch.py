@@ -209,6 +209,16 @@ def test_a_follower_hears_of_an_epoch_with_its_records() -> None:
     assert row.diverging_epoch.end_offset == 1
 
 
+def test_a_follower_without_records_knows_no_epoch() -> None:
+    """4.4.0: an earlier epoch ends where the leader's begins, which a follower has not heard of."""
+    asked = Asked("t")
+    asked.change("t", leader=2)
+    row = row_of(asked, ("t", 0, 2), node=2, last_fetched_epoch=0)
+    assert (row.diverging_epoch.epoch, row.diverging_epoch.end_offset) == (0, 0)
+    row = row_of(asked, ("t", 0, 2), last_fetched_epoch=0)
+    assert row.error_code == codes.OFFSET_OUT_OF_RANGE
+
+
 @pytest.mark.parametrize(
     ("replica", "epoch", "code"),
     [
