@@ -35,6 +35,10 @@ RULES = [
     (r"(?m)^\d +\t(paid +)\t\d+ +(\t\d+ +\t\w+ +\t\d+ +)\t\d+ +\t\d+ +",
      r"coordinator\t\1\tid\2\ttimes", "the same, and times"),
     (r"(?m)^\d+ +(\t\d+ +\t\d+ +\t-?\d+ +)\t\d{13}", r"id\1\ttime", "the same"),
+    (r"within \[\d+, \d+\]", "within [times]", "times"),
+    (r"PID\{Id:\d+", "PID{Id:id", "blocks of producer ids"),
+    (r"(TxnCoordinator|GroupCoordinator|sasl_plaintext://broker-\d)/\d", "coordinator",
+     "the brokers of Kafka's own topics are drawn"),
     (r"(?m)^\tat .*\n", "", "where in the client an error was raised"),
 ]  # fmt: skip
 _ISR = re.compile(r"(Isr: )([\d,]+)")
@@ -60,7 +64,7 @@ def is_known(command: str) -> bool:
 
 def normalised(text: str, side: Side, folder: Path) -> str:
     """An output with what may differ replaced."""
-    for addresses in filter(None, (side.bootstrap, side.behind)):
+    for addresses in filter(None, (side.bootstrap, side.behind, side.secured)):
         for number, address in enumerate(addresses.split(","), 1):
             text = text.replace(address, f"broker-{number}")
     for number, address in enumerate(side.controllers.split(","), 1):

@@ -25,11 +25,15 @@ Shown = TypeVar("Shown")
 
 
 class Side(msgspec.Struct):
-    """One of the two clusters, as its clients see it; ``behind`` are the brokers of a proxy."""
+    """One of the two clusters, as its clients see it.
+
+    ``behind`` are the brokers of a proxy, ``secured`` the listeners where users log in.
+    """
 
     bootstrap: str
     controllers: str
     behind: str = ""
+    secured: str = ""
 
     def wait_for_brokers(self) -> None:
         """Wait until every broker has all that the quorum has committed."""

@@ -8,76 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import warnings
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click.testing
-import msgspec
 
 from kafka_admin_proto.cli.app import kap
 from tests.admin.live.helpers.kafka_python import kafka_python_admin
-from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Side
+from tests.server.clients.steps import Shown, Steps
 
-Shown = dict[str, str]
 _ASSIGNMENT = {0: [1, 2], 1: [2, 3], 2: [3, 1]}
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_TOPIC_ID = re.compile(r'(topic_id": )"[\w-]{22}"')
-#: Ids that differ, and what is as random in Kafka as here or is of a machine.
-_RANDOM = re.compile(
-    r'"(port|cluster_id|controller(_id)?|leader_epoch|throttle_time_ms|elapsed_s|latency_ms|'
-    r'lag|end_offset|high_watermark|last_\w+_ms|epoch)": '
-    r'("[^"]*"|-?[\d.]+)'
-)
-
-
-class _Steps:
-    """The results of the steps, by their names."""
-
-    def __init__(self, side: Side) -> None:
-        self.side = side
-        self.shown: Shown = {}
-
-    def ask(self, name: str, asked: Callable[[], Any], *, changes: bool = False) -> None:
-        """An answer or an error, as text."""
-        try:
-            found: Any = asked()
-        except Exception as error:  # what the client raises is its answer
-            found = f"{type(error).__name__}: {error}"
-        self.keep(name, found)
-        if changes:
-            self.side.wait_for_brokers()
-
-    async def wait(self, name: str, asked: Callable[[], Awaitable[Any]]) -> None:
-        """The same of a coroutine."""
-        try:
-            found: Any = await asked()
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-        self.keep(name, found)
-
-    def keep(self, name: str, found: Any) -> None:
-        text = json.dumps(found, default=_plain, sort_keys=True, indent=1)
-        text = _RANDOM.sub(r'"\1": null', _TOPIC_ID.sub(r"\1null", _UUID.sub("uuid", text)))
-        self.shown[name] = normalised(text, self.side, Path("/nowhere"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value)
-    return str(value)
 
 
 def kafka_python(side: Side) -> Shown:
     """kafka-python's KafkaAdminClient."""
-    steps = _Steps(side)
+    steps = Steps(side)
     with kafka_python_admin(side.bootstrap) as admin:
         from kafka.admin import NewTopic
 
@@ -132,14 +79,14 @@ async def _aiokafka_described(admin: Any) -> Any:
 
 def aiokafka(side: Side) -> Shown:
     """aiokafka's AIOKafkaAdminClient."""
-    steps = _Steps(side)
+    steps = Steps(side)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         asyncio.run(_aiokafka(steps))
     return steps.shown
 
 
-async def _aiokafka(steps: _Steps) -> None:
+async def _aiokafka(steps: Steps) -> None:
     from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
     from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
@@ -176,7 +123,7 @@ def confluent_kafka(side: Side) -> Shown:
     import confluent_kafka.admin
 
     client: Any = confluent_kafka.admin  # its stubs export next to nothing
-    steps = _Steps(side)
+    steps = Steps(side)
     admin = client.AdminClient({"bootstrap.servers": side.bootstrap, "log_level": 0})
 
     def results(futures: dict[Any, Any]) -> dict[str, Any]:
@@ -249,7 +196,7 @@ _KAP = """
 
 def our_own(side: Side) -> Shown:
     """kap, in this process, with JSON."""
-    steps = _Steps(side)
+    steps = Steps(side)
     environment = {"KAP_BOOTSTRAP_SERVER": side.bootstrap, "KAP_OUTPUT": "json"}
     for number, line in enumerate(_KAP.strip().splitlines()):
         words = line.removeprefix("!").split()

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.admin.live.helpers.kafka_tools import KafkaTools
-from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Pair, Side
-from tests.server.differential.real_cluster import both_secured, run_secured
+from tests.server.differential.real_cluster import run_secured
 from tests.server.differential.requests.security import PASSWORDS
 from tests.server.differential.sides import Sides
 from tools.kafka_releases import NEWEST
@@ -29,20 +27,14 @@ _SCRIPT = Path(__file__).parent / "secured_commands.txt"
 _NOBODY = "-"
 
 
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
-    require_oracle()
-    with both_secured(tmp_path_factory.mktemp("secured"), NEWEST) as found:
-        yield found
-
-
-def test_drawn_steps(sides: Sides) -> None:
-    run_secured(sides, _STEPS)
-    assert sides.steps >= _STEPS / 2
+def test_drawn_steps(secured_sides: Sides) -> None:
+    run_secured(secured_sides, _STEPS)
+    assert secured_sides.steps >= _STEPS / 2
 
 
 @pytest.mark.explore
-def test_javas_tools(sides: Sides, tmp_path: Path) -> None:
+def test_javas_tools(secured_sides: Sides, tmp_path: Path) -> None:
+    sides = secured_sides
     sides.reset()
     for name, password in PASSWORDS.items():
         (tmp_path / name).write_text(_login(name, password))

@@ -14,7 +14,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -105,8 +105,10 @@ def both_with_outages(
 
 
 @contextlib.contextmanager
-def both_secured(folder: Path, release: str) -> Iterator[Sides]:
-    """As ``both_clusters``, with an authorizer and users who log in."""
+def both_secured(
+    folder: Path, release: str, configs: Mapping[str, str] | None = None
+) -> Iterator[Sides]:
+    """As ``both_clusters``, with an authorizer, users who log in, and further ``configs``."""
     listener = Listener("SASL", "SASL_PLAINTEXT", sasl_properties(["PLAIN"], PASSWORDS))
     classes, java, python = _policies(folder, release)
     properties = {
@@ -114,6 +116,7 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": SUPER_USERS,
         "sasl.enabled.mechanisms": "PLAIN",
+        **(configs or {}),
     }
     with kraft(
         folder,
@@ -123,11 +126,11 @@ def both_secured(folder: Path, release: str) -> Iterator[Sides]:
         listeners=[listener],
         classes=classes,
     ) as real:
-        configs = configs_of(real) | properties | listener_configs_of(real) | python
+        own = configs_of(real) | properties | listener_configs_of(real) | python
         with SyncCluster(
             3,
             release=release.rpartition(".")[0],
-            configs=configs,
+            configs=own,
             listeners={"PLAINTEXT": "PLAINTEXT", "SASL": "SASL_PLAINTEXT"},
             users=PASSWORDS,
         ) as ours:

@@ -1,0 +1,72 @@
+"""What the scripts begin with: topics that take records in different ways, and records."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from kafka_admin_proto.admin import SyncAdminClient
+from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from tests.server.clients.pair import Side
+from tests.server.clients.record_clients import Row
+
+#: Seconds that a client may take for a step.
+PATIENCE_S = 30.0
+#: Seconds after which a step has failed that a broker refuses again and again.
+REFUSED_S = 3.0
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+#: 2023-11-14; records of the scripts are from about then.
+WHEN_MS = 1_700_000_000_123
+#: What is easily lost: nulls beside empty values, doubled headers, times out of order.
+ROWS = (
+    Row(b"key", b"value", (("h", b"1"), ("h", b"2"), ("i", b"")), WHEN_MS),
+    Row(None, b"no key", (), WHEN_MS - 60_000),
+    Row(b"deleted", None, (("why", b"\xff\x00"),), WHEN_MS + 60_000),
+    Row(b"", b"", (("empty", b""),), WHEN_MS),
+)
+#: Times that ``ROWS`` are looked for with.
+TIMES_MS = {
+    "before": WHEN_MS - 60_001,
+    "first": WHEN_MS - 60_000,
+    "between": WHEN_MS - 30_000,
+    "last": WHEN_MS + 60_000,
+    "behind": WHEN_MS + 60_001,
+}
+#: A clock's time within this of now is of this run.
+_RUN_MS = 600_000
+#: Three replicas, and one in each of three partitions.
+_FULL, _WIDE = {0: [1, 2, 3]}, {0: [1], 1: [2], 2: [3]}
+_TOPICS: dict[str, tuple[dict[int, list[int]], dict[str, str | None]]] = {
+    "plain": (_FULL, {}),
+    "wide": (_WIDE, {}),
+    "stamped": (_FULL, {"message.timestamp.type": "LogAppendTime"}),
+    "recoded": (_FULL, {"compression.type": "zstd"}),
+    "small": (_FULL, {"max.message.bytes": "300"}),
+    "compacted": (_FULL, {"cleanup.policy": "compact"}),
+    "late": (_FULL, {"message.timestamp.before.max.ms": "60000"}),
+    "strict": ({0: [1]}, {"min.insync.replicas": "2"}),
+}
+
+
+def create_topics(side: Side, prefix: str, *names: str) -> None:
+    """Create topics, ``prefix`` before the name of each, with the same leaders everywhere."""
+    with SyncAdminClient(side.bootstrap) as admin:
+        created = admin.create_topics(
+            [
+                NewTopic(
+                    f"{prefix}-{each}",
+                    assignment=_TOPICS[each][0],
+                    # Old records would be gone when a cluster next looks for them.
+                    configs={"retention.ms": "-1", **_TOPICS[each][1]},
+                )
+                for each in names
+            ]
+        )
+    assert [each.error for each in created] == [None] * len(names)
+    side.wait_for_brokers()
+
+
+def when(time_ms: Any) -> Any:
+    """A record's time as both clusters have it: "now" for one of a clock."""
+    now_ms = time.time() * 1000
+    return "now" if time_ms is not None and abs(now_ms - time_ms) < _RUN_MS else time_ms
