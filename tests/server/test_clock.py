@@ -240,6 +240,21 @@ async def test_an_answer_that_is_late_comes_with_the_clock() -> None:
         writer.close()
 
 
+@in_loop
+async def test_what_is_due_is_done_before_a_request_is_read() -> None:
+    """An event loop that finds both at once hands out the bytes of sockets first."""
+    done: list[str] = []
+    async with Cluster(trace=lambda *_: done.append("request")) as cluster:
+        host, _, port = cluster.bootstrap_servers.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for number in range(3):
+            cluster.clock.later(0, lambda: done.append("timer"))
+            writer.write(asked(MetadataRequest(topics=[]), 12, number))
+            await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+        writer.close()
+    assert done == ["timer", "request"] * 3
+
+
 def test_real_clients_go_on() -> None:
     """Time that passes at once does not disturb them; idle connections they open again."""
     kafka = pytest.importorskip("kafka")

@@ -123,7 +123,7 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Answer the requests that are complete with these bytes of the client."""
-        self.active, self.used_s = True, self.service.clock.time_s()
+        self.active, self.used_s = True, self.service.clock.catch_up()
         self._connection.receive_data(self.service.buffer[:nbytes])
         self._answer()
         unfinished = self._connection.buffered
