@@ -240,7 +240,7 @@ async def _shown(strategy: str, asked: Awaitable[list[Any]]) -> list[Any]:
 
 
 async def _statics(steps: Steps) -> None:
-    """A static member keeps its partitions, and another of its instance fences it."""
+    """A static member keeps its partitions while it is away for a moment."""
 
     @asynccontextmanager
     async def joined(instance: str) -> AsyncIterator[Any]:
