@@ -219,7 +219,7 @@ def groups(side: Side) -> Shown:
         }
         for name, (strategy, sizes) in strategies.items():
             given = {"group_id": name, "partition_assignment_strategy": [strategy],
-                     "heartbeat_interval_ms": 100, "auto_offset_reset": "earliest"}  # fmt: skip
+                     "heartbeat_interval_ms": 1000, "auto_offset_reset": "earliest"}  # fmt: skip
             topics = ("kpg-wide", "kpg-plain")
             with _consumer(kafka, side, *topics, client_id="a", **given) as one:
                 steps.ask(f"{name}: one", lambda one=one: _settled([one], [4]))
@@ -258,7 +258,7 @@ def groups(side: Side) -> Shown:
 
 def _statics(kafka: Any, steps: Steps, side: Side) -> None:
     """A static member keeps its partitions, and another of its instance takes them over."""
-    given = {"group_id": "static", "heartbeat_interval_ms": 100}
+    given = {"group_id": "static", "heartbeat_interval_ms": 1000}
 
     def joined(instance: str) -> Any:
         return _consumer(kafka, side, "kpg-wide", group_instance_id=instance,
