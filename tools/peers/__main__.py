@@ -180,14 +180,22 @@ def _page() -> str:
         counts = [len(ours), "not run", Counter(ours.values())["passed"], "", "not run"]
         if theirs:
             counts[1], counts[3] = len(passed), _passed(ours, passed)
-        if proxied:
+        if proxied and theirs:
             counts[4] = _passed(proxied, passed)
         lines.append(f"| {name} {suite.version} | {' | '.join(map(str, counts))} |\n")
         why = explained.get(name, {})
+        failed: dict[str, str] = {
+            test: result for test, result in ours.items() if result != "passed"
+        }
+        behind = {test: proxied.get(test, "passed") for test in passed - failed.keys()}
+        failed |= {
+            test: f"{result}, through the proxy alone"
+            for test, result in sorted(behind.items())
+            if result != "passed"
+        }
         rest += [
             f"| {name} | `{test}` | {result} | {why.get(test, 'not explained yet')} |\n"
-            for test, result in ours.items()
-            if result != "passed"
+            for test, result in failed.items()
         ]
     if rest:
         lines += ["\n## What does not pass\n\n| suite | test | result | why |\n|---|---|---|---|\n"]
