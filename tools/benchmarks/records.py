@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import platform
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,6 @@ from pathlib import Path
 
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.wire.engine import compiled
 from tools.benchmarks.record_load import (
     BATCH_RECORDS,
     RECORD_BYTES,
@@ -38,8 +36,7 @@ from tools.benchmarks.record_load import (
     until_answered,
 )
 from tools.benchmarks.request_load import Load, load
-from tools.benchmarks.server import MIB, Figure, Server, in_turn, ours, pin, real, table
-from tools.kafka_releases import NEWEST
+from tools.benchmarks.server import MIB, Figure, Server, head, in_turn, ours, pin, real, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-records.md"
 
@@ -209,14 +206,9 @@ def page(results: Results, options: argparse.Namespace) -> str:
     ]
     peaks = [[each] for each in results.peak_bytes]
     rows.append((f"{options.retained_mb:g} MB produced: {_PEAK.title}", _PEAK.cells(peaks)))
-    machine = f"{os.cpu_count()} processors, CPython {platform.python_version()}"
-    engine = "without the compiled engine" if compiled is None else "with the compiled engine"
     return f"""# Records and groups beside a real broker
 
-One node of each: `kap serve`, {engine}, and Kafka {NEWEST} with the options of the
-JVM, the threads and the logs that it ships with. {machine}.
-Medians; the last column is how many times better `kap serve` is. Made by
-`python -m tools.benchmarks.records {flags} --write`.
+{head("records", flags)}
 
 The server has one processor, its clients the other; the other server stands still meanwhile.
 librdkafka produces batches of {BATCH_RECORDS} records of {RECORD_BYTES} bytes with acks=all, and

@@ -36,6 +36,7 @@ from kafka_admin_proto.messages import (
     MetadataResponse,
 )
 from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.engine import compiled
 from tools.benchmarks.request_load import Load, answer, cpu_s, load, request_frame, resident_bytes
 from tools.clusters import HOST, kraft
 from tools.kafka_releases import NEWEST
@@ -309,10 +310,7 @@ def page(results: Results, options: argparse.Namespace) -> str:
     ]
     return f"""# A cluster for tests beside a real broker
 
-One node of each: `kap serve`, and Kafka {NEWEST} with the options of the JVM, the threads
-and the logs that it ships with. {os.cpu_count()} processors, CPython {platform.python_version()}.
-Medians; the last column is how many times better `kap serve` is. Made by
-`python -m tools.benchmarks.server {flags} --write`.
+{head("server", flags)}
 
 ## Start and memory
 
@@ -328,6 +326,17 @@ three partitions with one config. Each was asked for {options.warm_up:g} seconds
 still while the other one is asked.
 
 {table(requests)}"""
+
+
+def head(script: str, flags: str) -> str:
+    """What a page says of the two servers, of the machine and of how it was made."""
+    engine = "without the compiled engine" if compiled is None else "with the compiled engine"
+    python = platform.python_version()
+    return f"""\
+One node of each: `kap serve`, {engine}, and Kafka {NEWEST} with the options of the
+JVM, the threads and the logs that it ships with. {os.cpu_count()} processors, CPython {python}.
+Medians; the last column is how many times better `kap serve` is. Made by
+`python -m tools.benchmarks.{script} {flags} --write`."""
 
 
 def table(rows: Sequence[tuple[str, list[str]]]) -> str:
