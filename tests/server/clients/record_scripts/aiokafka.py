@@ -22,6 +22,7 @@ from tests.server.clients.record_scripts.scene import (
     ROWS,
     TIMES_MS,
     create_topics,
+    is_shared,
     when,
 )
 from tests.server.clients.steps import Shown, Steps
@@ -262,7 +263,7 @@ async def _settled(members: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         found = [sorted(each.assignment()) for each in members]
-        if sorted(map(len, found)) == sorted(sizes) or time.monotonic() > deadline:
+        if is_shared(found, sizes) or time.monotonic() > deadline:
             return found
         await asyncio.sleep(_PAUSE_S)
 

@@ -18,6 +18,7 @@ from tests.server.clients.record_scripts.scene import (
     ROWS,
     TIMES_MS,
     create_topics,
+    is_shared,
     when,
 )
 from tests.server.clients.steps import Shown, Steps
@@ -282,7 +283,7 @@ def _settled(members: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
         for each in members:
             each.poll(timeout_ms=50)
         found = [sorted(each.assignment()) for each in members]
-        if sorted(map(len, found)) == sorted(sizes) or time.monotonic() > deadline:
+        if is_shared(found, sizes) or time.monotonic() > deadline:
             return found
 
 

@@ -29,6 +29,7 @@ from tests.server.clients.record_scripts.scene import (
     REFUSED_S,
     ROWS,
     create_topics,
+    is_shared,
 )
 from tests.server.clients.steps import Shown, Steps
 
@@ -48,7 +49,7 @@ def settled(members: Sequence[Consumer], sizes: Sequence[int]) -> list[Any]:
         for each in members:
             each.poll(_PAUSE_S)
         found = [sorted((own.topic, own.partition) for own in m.assignment()) for m in members]
-        if sorted(map(len, found)) == sorted(sizes) or time.monotonic() > deadline:
+        if is_shared(found, sizes) or time.monotonic() > deadline:
             return found
 
 

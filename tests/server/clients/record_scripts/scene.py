@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_admin_proto.admin import SyncAdminClient
@@ -64,6 +65,16 @@ def create_topics(side: Side, prefix: str, *names: str) -> None:
         )
     assert [each.error for each in created] == [None] * len(names)
     side.wait_for_brokers()
+
+
+def is_shared(shares: Sequence[Sequence[Any]], sizes: Sequence[int]) -> bool:
+    """Whether members have as many partitions as that, each of them one member.
+
+    For a moment members have shares of different generations of their group, in which two may have
+    the same partition.
+    """
+    different = {str(each) for share in shares for each in share}
+    return sorted(map(len, shares)) == sorted(sizes) and len(different) == sum(sizes)
 
 
 def when(time_ms: Any) -> Any:
