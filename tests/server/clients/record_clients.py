@@ -26,6 +26,18 @@ class Row(msgspec.Struct, frozen=True):
     timestamp: int
 
 
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+#: 2023-11-14; the records are from about then.
+WHEN_MS = 1_700_000_000_123
+#: What is easily lost: nulls beside empty values, doubled headers, times out of order.
+ROWS = (
+    Row(b"key", b"value", (("h", b"1"), ("h", b"2"), ("i", b"")), WHEN_MS),
+    Row(None, b"no key", (), WHEN_MS - 60_000),
+    Row(b"deleted", None, (("why", b"\xff\x00"),), WHEN_MS + 60_000),
+    Row(b"", b"", (("empty", b""),), WHEN_MS),
+)
+
+
 def _produce_kafka_python(servers: str, topic: str, codec: str, rows: Sequence[Row]) -> None:
     with kafka_python() as kafka:
         producer = kafka.KafkaProducer(

@@ -12,26 +12,20 @@ from kafka_admin_proto.messages import FetchRequest
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.records.batches.batches import read_batches
 from kafka_admin_proto.server import SyncCluster
-from tests.server.clients.record_clients import CONSUMERS, PRODUCERS, Row
+from tests.server.clients.record_clients import CODECS, CONSUMERS, PRODUCERS, ROWS, WHEN_MS, Row
 from tests.server.differential.wire import Nodes
 
-_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-_WHEN_MS = 1_700_000_000_123
-#: A batch with what is easily lost: nulls beside empty values, doubled headers, times out of order.
 _ROWS = (
-    Row(b"key", b"value", (("h", b"1"), ("h", b"2"), ("i", b"")), _WHEN_MS),
-    Row(None, b"no key", (), _WHEN_MS - 60_000),
-    Row(b"deleted", None, (("why", b"\xff\x00"),), _WHEN_MS + 60_000),
-    Row(b"", b"", (("empty", b""),), _WHEN_MS),
-    *(Row(None, b"long" * 500, (("n", b"%d" % each),), _WHEN_MS + each) for each in range(20)),
+    *ROWS,
+    *(Row(None, b"long" * 500, (("n", b"%d" % each),), WHEN_MS + each) for each in range(20)),
 )
 #: kafka-python reads it, but does not write it.
-_NULL_HEADER = Row(None, b"", (("null", None),), _WHEN_MS)
+_NULL_HEADER = Row(None, b"", (("null", None),), WHEN_MS)
 
 
 @pytest.fixture(scope="module", params=["4.4", pytest.param("3.9", marks=pytest.mark.exhaustive)])
 def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
-    names = [f"{client}-{codec}" for client in PRODUCERS for codec in _CODECS]
+    names = [f"{client}-{codec}" for client in PRODUCERS for codec in CODECS]
     with SyncCluster(1, release=request.param, topics=dict.fromkeys(names, 1)) as found:
         yield found
 
@@ -48,7 +42,7 @@ def _has_codec(client: str, codec: str) -> bool:
 
 @pytest.mark.parametrize(
     "codec",
-    ["zstd", *(pytest.param(c, marks=pytest.mark.exhaustive) for c in _CODECS if c != "zstd")],
+    ["zstd", *(pytest.param(c, marks=pytest.mark.exhaustive) for c in CODECS if c != "zstd")],
 )
 @pytest.mark.parametrize("client", PRODUCERS)
 def test_what_one_client_writes_all_read(cluster: SyncCluster, client: str, codec: str) -> None:

@@ -71,7 +71,7 @@ def listed(
 ) -> Answer:
     """The answer of one list: the table is of the items that succeeded.
 
-    ``name`` is that of the list in the document, ``more`` what stands there beside it.
+    ``name`` is the key of the list in the document, ``more`` are its other members.
     """
     return Answer(
         document={name: items, **more},

@@ -1,4 +1,4 @@
-"""What aiokafka's producers and consumers are told of records, groups and transactions."""
+"""What aiokafka's producers and consumers print of records, groups and transactions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import Row
+from tests.server.clients.record_clients import CODECS, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    CODECS,
     PATIENCE_S,
-    ROWS,
     TIMES_MS,
     create_topics,
     is_shared,

@@ -1,4 +1,4 @@
-"""What kafka-python's producers and consumers are told of records, groups and transactions."""
+"""What kafka-python's producers and consumers print of records, groups and transactions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import Row
+from tests.server.clients.record_clients import CODECS, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    CODECS,
     PATIENCE_S,
     REFUSED_S,
-    ROWS,
     TIMES_MS,
     create_topics,
     is_shared,

@@ -1,4 +1,4 @@
-"""What librdkafka's producers and consumers are told of records and transactions."""
+"""What librdkafka's producers and consumers print of records and transactions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from confluent_kafka import (
 )
 
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import Row
+from tests.server.clients.record_clients import CODECS, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    CODECS,
     PATIENCE_S,
     REFUSED_S,
-    ROWS,
     TIMES_MS,
     create_topics,
     when,

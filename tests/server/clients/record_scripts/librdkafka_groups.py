@@ -1,4 +1,4 @@
-"""What librdkafka's consumers are told in groups of both protocols, and in share groups."""
+"""What librdkafka's consumers print in groups of both protocols, and in share groups."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from confluent_kafka import AcknowledgeType, Consumer, TopicPartition
 
 from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
 from tests.server.clients.pair import Side
+from tests.server.clients.record_clients import ROWS
 from tests.server.clients.record_scripts.librdkafka import (
     QUIET,
     Given,
@@ -27,7 +28,6 @@ from tests.server.clients.record_scripts.librdkafka import (
 from tests.server.clients.record_scripts.scene import (
     PATIENCE_S,
     REFUSED_S,
-    ROWS,
     create_topics,
     is_shared,
 )

@@ -1,4 +1,4 @@
-"""What the scripts begin with: topics that take records in different ways, and records."""
+"""What the scripts begin with: topics that take records in different ways, and times."""
 
 from __future__ import annotations
 
@@ -9,22 +9,12 @@ from typing import Any
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import Row
+from tests.server.clients.record_clients import WHEN_MS
 
 #: Seconds that a client may take for a step.
 PATIENCE_S = 30.0
 #: Seconds after which a step has failed that a broker refuses again and again.
 REFUSED_S = 3.0
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-#: 2023-11-14; records of the scripts are from about then.
-WHEN_MS = 1_700_000_000_123
-#: What is easily lost: nulls beside empty values, doubled headers, times out of order.
-ROWS = (
-    Row(b"key", b"value", (("h", b"1"), ("h", b"2"), ("i", b"")), WHEN_MS),
-    Row(None, b"no key", (), WHEN_MS - 60_000),
-    Row(b"deleted", None, (("why", b"\xff\x00"),), WHEN_MS + 60_000),
-    Row(b"", b"", (("empty", b""),), WHEN_MS),
-)
 #: Times that ``ROWS`` are looked for with.
 TIMES_MS = {
     "before": WHEN_MS - 60_001,
