@@ -30,7 +30,7 @@ def run(cluster: SyncCluster, words: str, lines: str | bytes = "") -> Result:
     [
         ("produce orders --key k --key-delimiter :", "--key is the key of all records: it goes"),
         ("produce orders --key-delimiter ''", "--key-delimiter: expected at least one character"),
-        ("produce orders --key-delimiter =", "a line without the delimiter of keys: 'line'"),
+        ("produce orders --key-delimiter =", "line 1 has no delimiter of keys: 'line'"),
         ("produce orders --partition 9", "topic 'orders' has no partition 9; its partitions are"),
         ("produce orders --header source", "expected NAME=VALUE"),
         ("produce orders --file /nowhere", "'/nowhere' does not exist"),
@@ -97,6 +97,6 @@ def test_what_was_produced_before_a_line_without_a_key_is_said(cluster: SyncClus
     assert result.exit_code == 2
     count = len(cluster.records("made"))
     assert 0 < count < 3000
-    assert f"keys: 'no key'; {count} records produced from the lines before" in " ".join(
-        result.stderr.split()
-    )
+    said = " ".join(result.stderr.split())
+    assert "line 3001 has no delimiter of keys: 'no key'" in said
+    assert f"{count} records produced from the lines before" in said

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -81,7 +82,7 @@ def produce(
 
     rows: dict[int, Row] = {}
 
-    def record(line: bytes) -> admin.NewRecord:
+    def record(number: int, line: bytes) -> admin.NewRecord:
         own: bytes | None = None if key is None else os.fsencode(key)
         value: bytes | None = line
         if delimiter is not None:
@@ -90,13 +91,14 @@ def produce(
                 shown = line[:60].decode(errors="backslashreplace")
                 done = sum(cast("int", each["records"]) for each in rows.values())
                 before = f"; {counted(done, 'records')} produced from the lines before" * bool(done)
-                raise click.UsageError(f"a line without the delimiter of keys: {shown!r}{before}")
+                raise click.UsageError(f"line {number} has no delimiter of keys: {shown!r}{before}")
         if null:
             own, value = own or None, value or None
         return admin.NewRecord(value=value, key=own, headers=fixed, partition=partition)
 
+    numbers = count(1)
     for lines in _lines(file):
-        records = [record(line) for line in lines]
+        records = [record(next(numbers), line) for line in lines]
         found = _produce(live, topic, records, compression)
         for each in found:
             _add(rows, each)
