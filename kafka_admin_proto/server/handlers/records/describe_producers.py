@@ -19,6 +19,7 @@ from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFai
 from kafka_admin_proto.server.replication.leaders import hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.topics.names import check_topic_name, shortened
 
 _TEXTS = {
     codes.TOPIC_AUTHORIZATION_FAILED: NOT_AUTHORIZED[codes.TOPIC_AUTHORIZATION_FAILED],
@@ -38,6 +39,7 @@ def handle(state: View, request: DescribeProducersRequest, caller: Caller) -> An
             row = PartitionResponse(number)
             rows.append(row)
             try:
+                check_topic_name(shortened(each.name))
                 if each.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
                 found = hosted(state, caller, topic, number, leader_only=False)
@@ -45,7 +47,7 @@ def handle(state: View, request: DescribeProducersRequest, caller: Caller) -> An
                 row.error_code = failure.code
                 # Of a partition that the topic does not have Kafka says no more than the code.
                 if topic is None or failure.code == codes.TOPIC_AUTHORIZATION_FAILED:
-                    row.error_message = _TEXTS.get(failure.code)
+                    row.error_message = _TEXTS.get(failure.code, failure.message)
             else:
                 row.active_producers = [
                     ProducerState(

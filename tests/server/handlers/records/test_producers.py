@@ -73,3 +73,22 @@ def test_partitions_that_are_not_there() -> None:
     for number, name in ((5, "t"), (0, "u")):
         row = described(asked, number, name=name)
         assert row.error_code == codes.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".", "Topic name is invalid: '.' is not allowed"),
+        ("", "Topic name is invalid: the empty string is not allowed"),
+        (
+            "n" * 9000,
+            f"Topic name is invalid: the length of '{'n' * 249}...' is longer than the max allowed "
+            "length 249",
+        ),
+    ],
+    ids=["a dot", "empty", "long"],
+)
+def test_names_that_no_topic_may_have(name: str, text: str) -> None:
+    """Kafka has all of a long name in the row of each partition; here each has its beginning."""
+    row = described(Asked("t"), name=name)
+    assert (row.error_code, row.error_message) == (codes.INVALID_TOPIC_EXCEPTION, text)
