@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages import fetch_response as fetched
 from kafka_admin_proto.messages import share_group_describe_response as described
 from kafka_admin_proto.messages import share_group_heartbeat_response as beaten
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
 from tests.server.differential.comparison import KNOWN, Comparison
 
 
@@ -36,3 +39,16 @@ def test_of_several_members_of_a_share_group_the_numbers_of_partitions_are_compa
     assert compared.differences(_group([0, 2], [1]), _group([0, 1], [2])) == []
     assert compared.differences(_group([0, 2], [1]), _group([0], [1])) != []
     assert compared.differences(_group([0]), _group([1])) != []
+
+
+def _fetched(value: bytes) -> m.FetchResponse:
+    records = write_batch(Batch(records=[Record(0, value=value)]))
+    row = fetched.PartitionData(records=records)
+    return m.FetchResponse(responses=[fetched.FetchableTopicResponse("a", partitions=[row])])
+
+
+def test_of_batches_that_differ_it_is_said_which_record_does() -> None:
+    compared = Comparison(({}, {}))
+    assert compared.differences(_fetched(b"a"), _fetched(b"a")) == []
+    lines = compared.differences(_fetched(b"a"), _fetched(b"b"))
+    assert [line.rpartition(".value: ")[2] for line in lines] == ["b'a' and b'b'"]
