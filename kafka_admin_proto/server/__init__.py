@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.policies.policies import PolicyViolation as PolicyViolation
     from kafka_admin_proto.policies.policies import RequestMetadata as RequestMetadata
     from kafka_admin_proto.server.cluster import Cluster as Cluster
-    from kafka_admin_proto.server.stored_groups import StoredGroup as StoredGroup
-    from kafka_admin_proto.server.stored_groups import StoredMember as StoredMember
-    from kafka_admin_proto.server.stored_records import StoredRecord as StoredRecord
+    from kafka_admin_proto.server.inspection.stored_groups import StoredGroup as StoredGroup
+    from kafka_admin_proto.server.inspection.stored_groups import StoredMember as StoredMember
+    from kafka_admin_proto.server.inspection.stored_records import StoredRecord as StoredRecord
     from kafka_admin_proto.server.sync import SyncCluster as SyncCluster
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kafka_admin_proto.arguments import is_time
 from kafka_admin_proto.loop_thread import running_loop
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.asked_requests import AskedRequests
+from kafka_admin_proto.server.arguments.resolved_settings import LISTENERS, Settings
+from kafka_admin_proto.server.arguments.settings import Rules, checked_broker
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState, Lifecycle
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.clock import Clock
-from kafka_admin_proto.server.conditions import held, summary, until
+from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
+from kafka_admin_proto.server.inspection.conditions import held, summary, until
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.network.service import Trace
 from kafka_admin_proto.server.parts import Parts
-from kafka_admin_proto.server.resolved_settings import LISTENERS, Settings
-from kafka_admin_proto.server.settings import Rules, checked_broker
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:
     from kafka_admin_proto.policies.policies import AlterConfigPolicy, CreateTopicPolicy
+    from kafka_admin_proto.server.arguments.initial_topics import TopicSetting
     from kafka_admin_proto.server.faults.faults import ClusterFaults
-    from kafka_admin_proto.server.initial_topics import TopicSetting
-    from kafka_admin_proto.server.stored_groups import StoredGroup
-    from kafka_admin_proto.server.stored_records import NewRecord, StoredRecord
+    from kafka_admin_proto.server.inspection.stored_groups import StoredGroup
+    from kafka_admin_proto.server.inspection.stored_records import NewRecord, StoredRecord
 
 _NOT_STARTED = "the cluster has not been started; enter it first"
 _ENDED = "the cluster has ended; start it again, or make another one"
@@ -194,7 +194,7 @@ class Cluster:
         of another form, and for one that the leader refuses; TypeError for one text or
         record in the place of a list.
         """
-        from kafka_admin_proto.server.stored_records import produce
+        from kafka_admin_proto.server.inspection.stored_records import produce
 
         self._check_runs()
         return produce(self.state, topic, records)
@@ -204,7 +204,7 @@ class Cluster:
 
         Raises ValueError for a topic that is not there.
         """
-        from kafka_admin_proto.server.stored_records import records_of
+        from kafka_admin_proto.server.inspection.stored_records import records_of
 
         self._check_runs()
         return records_of(self.state, topic)
@@ -214,7 +214,7 @@ class Cluster:
 
         Raises ValueError for a group that is not there.
         """
-        from kafka_admin_proto.server.stored_groups import group_of_name
+        from kafka_admin_proto.server.inspection.stored_groups import group_of_name
 
         self._check_runs()
         return group_of_name(self.state, name)
@@ -226,7 +226,7 @@ class Cluster:
         a new assignment then, which keeps what members have. Raises ValueError for a group that is
         not there or has no members.
         """
-        from kafka_admin_proto.server.stored_groups import rebalance
+        from kafka_admin_proto.server.inspection.stored_groups import rebalance
 
         self._check_runs()
         rebalance(self.state, group)

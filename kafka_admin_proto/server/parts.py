@@ -12,7 +12,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.kept_files import KeptFileError
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.server.answers import Answers
-from kafka_admin_proto.server.asked_requests import AskedRequests
+from kafka_admin_proto.server.arguments.resolved_settings import Settings
 from kafka_admin_proto.server.brokers.lifecycle import Lifecycle
 from kafka_admin_proto.server.brokers.registration import (
     Registration,
@@ -24,13 +24,13 @@ from kafka_admin_proto.server.brokers.registration import (
 from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import ConnectionLimiter
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import Service
 from kafka_admin_proto.server.network.turns import Turns
 from kafka_admin_proto.server.network.waits import Waits
-from kafka_admin_proto.server.resolved_settings import Settings
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Parts:
             await given.security.add_users(state)
         self._set_up(state)
         if given.topics:
-            from kafka_admin_proto.server.initial_topics import create_topics
+            from kafka_admin_proto.server.arguments.initial_topics import create_topics
 
             create_topics(state, given.topics)
         views = self.views = Views(state)

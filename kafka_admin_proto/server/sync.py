@@ -10,15 +10,15 @@ from kafka_admin_proto.loop_thread import LoopThread, with_arguments_of
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.cluster import Cluster, not_running
-from kafka_admin_proto.server.conditions import PAUSE_S, summary, until
+from kafka_admin_proto.server.inspection.conditions import PAUSE_S, summary, until
 from kafka_admin_proto.server.state import State
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.asked_requests import AskedRequests
     from kafka_admin_proto.server.brokers.views import Views
     from kafka_admin_proto.server.faults.faults import ClusterFaults
-    from kafka_admin_proto.server.stored_groups import StoredGroup
-    from kafka_admin_proto.server.stored_records import NewRecord, StoredRecord
+    from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
+    from kafka_admin_proto.server.inspection.stored_groups import StoredGroup
+    from kafka_admin_proto.server.inspection.stored_records import NewRecord, StoredRecord
 
 _T = TypeVar("_T")
 

@@ -19,8 +19,8 @@ from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.apis import served_apis
-from kafka_admin_proto.server.asked_requests import AskedRequests
 from kafka_admin_proto.server.brokers.views import Views
+from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
 from kafka_admin_proto.server.network.node import Listener, Node

@@ -23,7 +23,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.placement import count_moves, place_new, regenerate
 from kafka_admin_proto.proxy import Proxy, SyncProxy
 from kafka_admin_proto.server import Cluster, SyncCluster
-from kafka_admin_proto.server.stored_records import produce
+from kafka_admin_proto.server.inspection.stored_records import produce
 from kafka_admin_proto.simulation.broker import Disk, FolderDisk
 from kafka_admin_proto.testing import Authority
 

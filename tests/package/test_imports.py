@@ -83,7 +83,7 @@ WITHIN_FUNCTIONS = {
         "settings": "clusters in memory have no folder",
     },
     "server/replication/partitions.py": {"log_dir": "clusters in memory have no folder"},
-    "server/resolved_settings.py": {
+    "server/arguments/resolved_settings.py": {
         "access": "listeners with TLS or SASL alone have it",
         "files": "clusters with ACLs alone have them",
         "given": _CHECKED,

@@ -31,7 +31,7 @@ _OTHER_CLOCKS = frozenset({
 #: Who may: the clock, a yield to other tasks, and a thread that lets others have the interpreter.
 _ALLOWED = {
     "clock.py": None, "network/node.py": "sleep", "log/snapshot_writer.py": "sleep",
-    "sync.py": "sleep", "conditions.py": None,  # wait_for waits for clients, in real time
+    "sync.py": "sleep", "inspection/conditions.py": None,  # waits for clients, in real time
     "network/connection.py": "perf_counter_ns",  # the processor time of a client's requests
 }  # fmt: skip
 

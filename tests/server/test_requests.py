@@ -12,8 +12,9 @@ import pytest
 
 from kafka_admin_proto.admin import AdminClient, NewTopic, SyncAdminClient
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
-from kafka_admin_proto.server import Cluster, SyncCluster, asked_requests
-from kafka_admin_proto.server.asked_requests import MOST_BYTES
+from kafka_admin_proto.server import Cluster, SyncCluster
+from kafka_admin_proto.server.inspection import asked_requests
+from kafka_admin_proto.server.inspection.asked_requests import MOST_BYTES
 from tests.server.differential.wire import Nodes
 
 

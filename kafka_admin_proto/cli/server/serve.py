@@ -26,9 +26,9 @@ from kafka_admin_proto.policies.loading import (
     CREATE_TOPIC_CONFIG,
 )
 from kafka_admin_proto.protocol.addresses import Address, without_brackets
+from kafka_admin_proto.server.arguments.settings import MOST_BROKERS, RULES, Rules
 from kafka_admin_proto.server.cluster import Cluster
 from kafka_admin_proto.server.releases import RELEASES
-from kafka_admin_proto.server.settings import MOST_BROKERS, RULES, Rules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

@@ -12,6 +12,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
+from kafka_admin_proto.server.arguments.settings import is_utf8
 from kafka_admin_proto.server.configs.definitions import Definitions, definitions
 from kafka_admin_proto.server.configs.parsing import ConfigFailure, to_text
 from kafka_admin_proto.server.configs.sources import BrokerConfigs
@@ -33,7 +34,6 @@ from kafka_admin_proto.server.security.listeners import (
     is_of_listener,
     of_mechanism,
 )
-from kafka_admin_proto.server.settings import is_utf8
 
 #: Configs whose values the cluster makes by itself → the arguments that they follow from.
 _OWN = {

@@ -14,9 +14,9 @@ from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.server.apis import OF_CONNECTIONS, Caller
+from kafka_admin_proto.server.arguments.settings import checked_broker
 from kafka_admin_proto.server.faults.effects import play
 from kafka_admin_proto.server.faults.sessions import with_session
-from kafka_admin_proto.server.settings import checked_broker
 
 if TYPE_CHECKING:
     from kafka_admin_proto.protocol.connection import RequestReceived

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.protocol.payload_values import Request
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.server.answers import Answers
-    from kafka_admin_proto.server.asked_requests import AskedRequests
     from kafka_admin_proto.server.clock import Clock
     from kafka_admin_proto.server.faults.faults import ClusterFaults
+    from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
     from kafka_admin_proto.server.network.limits import ConnectionLimiter
     from kafka_admin_proto.server.network.turns import Turns
     from kafka_admin_proto.server.network.waits import Waits

@@ -26,7 +26,7 @@ from kafka_admin_proto.records.segments.known_topics import (
     write_known_record,
 )
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.stored_records import records_of
+from kafka_admin_proto.server.inspection.stored_records import records_of
 from tests.helpers.profile import draws
 from tests.server.coordination.coordinators import (
     CLASSIC,

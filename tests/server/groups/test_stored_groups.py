@@ -21,8 +21,8 @@ from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestGr
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.brokers.control import commands_of
-from kafka_admin_proto.server.stored_groups import group_of_name, rebalance
-from kafka_admin_proto.server.stored_records import produce
+from kafka_admin_proto.server.inspection.stored_groups import group_of_name, rebalance
+from kafka_admin_proto.server.inspection.stored_records import produce
 from tests.server.differential.wire import Nodes
 from tests.server.groups.consumers import Consumer
 from tests.server.groups.coordinated import DELAY_S, Coordinated

@@ -23,7 +23,7 @@ from kafka_admin_proto.messages.share_fetch_request import (
     FetchPartition,
     FetchTopic,
 )
-from kafka_admin_proto.server import stored_records
+from kafka_admin_proto.server.inspection import stored_records
 from kafka_admin_proto.server.share.state import ShareKey, ShareState
 from tests.server.groups.coordinated import Coordinated, Waiting
 

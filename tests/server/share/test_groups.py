@@ -15,8 +15,8 @@ from kafka_admin_proto.messages import describe_share_group_offsets_request as d
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
-from kafka_admin_proto.server import stored_groups, stored_records
 from kafka_admin_proto.server.groups.share.assignor import assign_shares
+from kafka_admin_proto.server.inspection import stored_groups, stored_records
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.server.groups.consumers import Consumer
 from tests.server.groups.coordinated import Coordinated

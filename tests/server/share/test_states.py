@@ -39,7 +39,7 @@ from kafka_admin_proto.messages.delete_share_group_offsets_request import (
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import SHARE_GROUP_STATE, read_known_record
-from kafka_admin_proto.server import stored_records
+from kafka_admin_proto.server.inspection import stored_records
 from kafka_admin_proto.server.share.state import StateBatch, combined
 from tests.server.groups.coordinated import Coordinated
 from tests.server.served import Served

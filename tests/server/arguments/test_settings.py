@@ -19,12 +19,12 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.server import Cluster, SyncCluster
+from kafka_admin_proto.server.arguments.resolved_settings import LISTENERS
+from kafka_admin_proto.server.arguments.settings import _ITEM_CHECKS
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
-from kafka_admin_proto.server.resolved_settings import LISTENERS
-from kafka_admin_proto.server.settings import _ITEM_CHECKS
 from tests.server.served import Served
 
 ARGUMENTS = [name for name in inspect.signature(Cluster.__init__).parameters if name != "self"]

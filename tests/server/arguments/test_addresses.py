@@ -16,8 +16,8 @@ from kafka_admin_proto.cli.server import serve
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.server import Cluster, SyncCluster
+from kafka_admin_proto.server.arguments.resolved_settings import Settings
 from kafka_admin_proto.server.network.node import Listener
-from kafka_admin_proto.server.resolved_settings import Settings
 
 TWO = {"IN": "PLAINTEXT", "OUT": "PLAINTEXT"}
 
@@ -163,7 +163,7 @@ def test_clients_and_configs_have_what_is_advertised() -> None:
 
 
 def test_the_examples_of_the_page_advertise_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "server.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "server.md").read_text("utf-8")
     (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     clusters: list[Cluster] = []
 

@@ -12,27 +12,27 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import Policies
 from kafka_admin_proto.protocol.addresses import without_brackets
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.advertised import (
+from kafka_admin_proto.server.apis import DIALECTS, served_apis
+from kafka_admin_proto.server.arguments.advertised import (
     advertised_addresses,
     advertised_host,
     check_reachable,
 )
-from kafka_admin_proto.server.apis import DIALECTS, served_apis
+from kafka_admin_proto.server.arguments.settings import check_settings
 from kafka_admin_proto.server.brokers.registration import Registration
 from kafka_admin_proto.server.configs.properties import properties_of_nodes
 from kafka_admin_proto.server.network.limits import check_given_once, frame_bytes, limits_of
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.releases import ReleaseNumber
-from kafka_admin_proto.server.settings import check_settings
 
 if TYPE_CHECKING:
     from kafka_admin_proto.messages.create_topics_request import CreatableTopic
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.records.metadata.entities import Acl
+    from kafka_admin_proto.server.arguments.settings import Rules
     from kafka_admin_proto.server.network.limits import NetworkLimits
     from kafka_admin_proto.server.network.service import Trace
     from kafka_admin_proto.server.security.access import Security
-    from kafka_admin_proto.server.settings import Rules
 
 #: The listeners of a cluster by default.
 LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
@@ -121,7 +121,7 @@ class Settings:
             self.apis = with_versions(self.apis, given["api_versions"])
         self.topics: list[CreatableTopic] = []
         if given["topics"]:
-            from kafka_admin_proto.server.initial_topics import checked_topics
+            from kafka_admin_proto.server.arguments.initial_topics import checked_topics
 
             self.topics = checked_topics(given["topics"], self.release, self.brokers, self.configs)
 

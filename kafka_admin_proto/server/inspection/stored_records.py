@@ -15,8 +15,8 @@ from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.records.batches.batches import read_batches, write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.partitioner import partition_of_key
+from kafka_admin_proto.server.arguments.settings import is_integer
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.settings import is_integer
 from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:

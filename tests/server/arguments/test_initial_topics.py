@@ -16,8 +16,8 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server import Cluster, PolicyViolation, SyncCluster
-from kafka_admin_proto.server.initial_topics import TopicSetting, _Fields
-from kafka_admin_proto.server.settings import RULES
+from kafka_admin_proto.server.arguments.initial_topics import TopicSetting, _Fields
+from kafka_admin_proto.server.arguments.settings import RULES
 from tests.helpers.profile import draws
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
