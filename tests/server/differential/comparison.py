@@ -212,6 +212,8 @@ def _batch(batch: Batch) -> Any:
     fields = {"size": 0, "offset_in_data": 0}
     if batch.timestamp_type == "log_append":
         fields |= {"max_timestamp": 0}
+        if batch.magic == 1:  # has one timestamp
+            fields |= {"base_timestamp": 0}
         for each in batch.records:
             each.timestamp = 0
     return msgspec.structs.replace(batch, **fields)
