@@ -24,9 +24,11 @@ from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.layout import (
     ATTRIBUTES_AT,
     BATCH_HEADER,
+    COMPRESSION,
     MAGIC_AT,
     TRANSACTIONAL,
 )
+from kafka_admin_proto.records.batches.model import COMPRESSIONS
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View
@@ -48,8 +50,8 @@ _ACKS = (_ALL, 0, 1)
 #: Clients of this id may write to Kafka's own topics.
 _ADMIN_CLIENT = "__admin_client"
 _MAGIC = 2
-#: The first versions with one batch, with hints to leaders and with topic ids.
-_ONE_BATCH, _HINTS, _TOPIC_IDS = 3, 10, 13
+#: The first versions with one batch, with zstd, with hints to leaders and with topic ids.
+_ONE_BATCH, _ZSTD, _HINTS, _TOPIC_IDS = 3, 7, 10, 13
 #: The first versions of clients that know TRANSACTION_ABORTABLE, and that leave it to the leader to
 #: make the partition part of the transaction (KIP-890).
 _ABORTABLE, _IMPLICIT = 11, 12
@@ -176,7 +178,7 @@ def _is_transactional(data: bytes) -> bool:
 def _check_whole(topic: Topic | None, parts: Mapping[int, bytes | None], version: int) -> None:
     """Raises ApiFailure for records of an existing partition that fail the whole request.
 
-    Kafka looks for transactions in all of them before it appends any.
+    Kafka looks at all of them before it appends any.
     """
     for number, data in parts.items():
         if topic is None or number not in topic.partitions:
@@ -186,6 +188,11 @@ def _check_whole(topic: Topic | None, parts: Mapping[int, bytes | None], version
         if version < _ONE_BATCH:
             for _ in split_batches(data):
                 pass
+        elif version < _ZSTD:
+            first = next(split_batches(data), None)
+            # Kafka asks whether it is zstd, and fails at a codec that it does not know.
+            if first is not None and first[ATTRIBUTES_AT + 1] & COMPRESSION >= len(COMPRESSIONS):
+                raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
 
 
 def _appended(

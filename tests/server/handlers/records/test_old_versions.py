@@ -11,9 +11,14 @@ from kafka_admin_proto.messages.list_offsets_request import ListOffsetsPartition
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import read_records, write_batch
+from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import Batch, Record
 from tests.server.handlers.records.asked import Asked, fetching, values
 
+_BATCH = write_batch(Batch.of([Record(0, 5, b"k", b"0")]))
+_BEHIND_CRC = _BATCH[21:22] + bytes([7]) + _BATCH[23:]
+#: Its codec is one that nobody has.
+_UNKNOWN_CODEC = _BATCH[:17] + crc32c(_BEHIND_CRC).to_bytes(4, "big") + _BEHIND_CRC
 _SET = write_batch(Batch.of([Record(each, 5, b"k", b"%d" % each) for each in range(3)], magic=1))
 
 
@@ -59,16 +64,25 @@ def test_nothing_is_appended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "second", "code"),
+    ("version", "first", "second", "code"),
     [
-        (2, None, codes.UNKNOWN_SERVER_ERROR),
-        (2, _SET + bytes(12), codes.CORRUPT_MESSAGE),
+        (2, _SET, None, codes.UNKNOWN_SERVER_ERROR),
+        (2, _SET, _SET + bytes(12), codes.CORRUPT_MESSAGE),
+        (6, _BATCH, _UNKNOWN_CODEC, codes.UNKNOWN_SERVER_ERROR),
     ],
 )
-def test_what_fails_the_whole_request(version: int, second: bytes | None, code: int) -> None:
+def test_what_fails_the_whole_request(
+    version: int, first: bytes, second: bytes | None, code: int
+) -> None:
     served = asked()
-    assert [row.error_code for row in produced(served, version, _SET, second)] == [code] * 2
+    assert [row.error_code for row in produced(served, version, first, second)] == [code] * 2
     assert served.log("t").log.end_offset == 0
+
+
+def test_a_codec_that_nobody_has_fails_alone_since_zstd() -> None:
+    """Until then Kafka asks of each batch whether it is zstd, before it appends any."""
+    rows = produced(asked(), 7, _BATCH, _UNKNOWN_CODEC)
+    assert [row.error_code for row in rows] == [0, codes.UNKNOWN_SERVER_ERROR]
 
 
 @pytest.mark.parametrize("version", [0, 3])
