@@ -62,6 +62,7 @@ TARGETS = (
     Target("x86_64-linux-gnu.2.17", "amd64", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
     Target("aarch64-linux-gnu.2.17", "arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64"),
     Target("x86_64-linux-musl", "amd64", "musllinux_1_2_x86_64"),
+    Target("aarch64-linux-musl", "arm64", "musllinux_1_2_aarch64"),
 )
 #: Big-endian, and without a wheel: what it takes to try the engine there.
 BIG_ENDIAN = Target("s390x-linux-gnu.2.17", "s390x", "manylinux_2_17_s390x.manylinux2014_s390x")
