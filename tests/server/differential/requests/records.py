@@ -43,6 +43,7 @@ from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
+from tests.server.differential.comparison import APPENDED
 from tests.server.differential.requests.cluster import describe_log_dirs
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Draws, Ids, Step
 
@@ -50,7 +51,7 @@ from tests.server.differential.requests.drawing import TIMEOUT_MS, Draws, Ids, S
 _TOPICS: dict[str, dict[str, str]] = {
     "a": {},
     "compacted": {"cleanup.policy": "compact"},
-    "appended": {"message.timestamp.type": "LogAppendTime", "compression.type": "gzip"},
+    APPENDED: {"message.timestamp.type": "LogAppendTime", "compression.type": "gzip"},
     "small": {"max.message.bytes": "200"},
     "late": {"message.timestamp.before.max.ms": "60000", "message.timestamp.after.max.ms": "60000"},
     "strict": {"min.insync.replicas": "4", "compression.type": "uncompressed"},
