@@ -93,6 +93,20 @@ def test_a_static_member_comes_again(cluster: Coordinated) -> None:
     assert one.beat(member_epoch=2).error_code == codes.FENCED_INSTANCE_ID
 
 
+def test_a_member_with_another_instance_id_has_given_up_its_first(cluster: Coordinated) -> None:
+    """As since 4.4; before, Kafka knew it by both."""
+    one = Consumer(cluster, "one", instance_id="i")
+    one.beat()
+    one.leave(-2)
+    again = Consumer(cluster, "one", instance_id="j")
+    assert again.beat().error_code == 0
+    one.epoch = again.epoch
+    refused = one.beat()
+    assert refused.error_code == codes.UNKNOWN_MEMBER_ID
+    assert refused.error_message == "Instance id i is unknown."
+    assert again.beat().error_code == 0
+
+
 def test_epochs_that_are_not_the_members(cluster: Coordinated) -> None:
     one = Consumer(cluster, "one")
     one.beat()

@@ -132,6 +132,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
     def _put(self, member: ConsumerMember) -> None:
         self._release(member.id)
+        self._forget_instance(self.members.get(member.id))
         self.members[member.id] = member
         self._most_members = max(self._most_members, len(self.members))
         for place in _places(member):
@@ -147,19 +148,18 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
     def _remove(self, member_id: str) -> None:
         self._release(member_id)
-        removed = self.members.pop(member_id, None)
-        if removed is not None and removed.instance_id is not None:
-            self.static.pop(removed.instance_id, None)
+        self._forget_instance(self.members.pop(member_id, None))
+
+    def _forget_instance(self, member: ConsumerMember | None) -> None:
+        """Before 4.4 Kafka kept the instance id that a member had before: that is not done here."""
+        if member is not None and member.instance_id is not None:
+            self.static.pop(member.instance_id, None)
 
     # Members.
 
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """The static member of an instance id.
-
-        Raises ApiFailure for a member that has had another instance id since, and is no more.
-        """
-        member_id = self.static.get(instance_id) if instance_id is not None else None
-        return None if member_id is None else self.member(member_id)
+        """The static member of an instance id, if there is one."""
+        return None if instance_id is None else self.members.get(self.static.get(instance_id, ""))
 
     def with_member(self, member: ConsumerMember) -> dict[str, ConsumerMember]:
         """The members once one is changed or added, without the one that it replaces.
