@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
+import msgspec
+
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.control import read_control_key
@@ -48,12 +50,17 @@ class Leads(NamedTuple):
     epoch: int
 
 
-class _Pending(NamedTuple):
-    """Records that are not replicated yet."""
+class _Pending(msgspec.Struct, eq=False):
+    """What waits until all replicas in sync have the log up to an offset."""
 
     end_offset: int
     then: Then
-    timer: Timer
+    timer: Timer | None = None
+
+    def cancel_timer(self) -> None:
+        """Wait without a limit, or no more."""
+        if self.timer is not None:
+            self.timer.cancel()
 
 
 class CoordinatorShard:
@@ -103,7 +110,7 @@ class CoordinatorShard:
         self._timers.clear()
         pending, self._pending = self._pending, deque()
         for one in pending:
-            one.timer.cancel()
+            one.cancel_timer()
         for reply in list(self._awaited):
             reply.send(reply.failed(code))
 
@@ -163,25 +170,31 @@ class CoordinatorShard:
             then(_CODES.get(failure.code, failure.code))
             return
         applied(appended.base_offset)
-        end = appended.last_offset + 1
-        if log.high_watermark >= end:
+        self._wait(appended.last_offset + 1, then, timeout_ms)
+
+    def after_writes(self, then: Then, timeout_ms: int) -> None:
+        """Call ``then`` with 0 once all that the log has is replicated, or with an error code."""
+        self._wait(self._replicas.log.end_offset, then, timeout_ms)
+
+    def _wait(self, end_offset: int, then: Then, timeout_ms: int) -> None:
+        if self._replicas.log.high_watermark >= end_offset:
             then(0)
-        else:
-            timer = self.clock.later(timeout_ms / 1000, self._give_up, end)
-            self._pending.append(_Pending(end, then, timer))
+            return
+        pending = _Pending(end_offset, then)
+        pending.timer = self.clock.later(timeout_ms / 1000, self._give_up, pending)
+        self._pending.append(pending)
 
     def replicated(self) -> None:
         """Go on with what waited for the high watermark."""
         while self._pending and self._pending[0].end_offset <= self._replicas.log.high_watermark:
             first = self._pending.popleft()
-            first.timer.cancel()
+            first.cancel_timer()
             first.then(0)
 
-    def _give_up(self, end: int) -> None:
-        """Records were not replicated in time."""
-        for each in [each for each in self._pending if each.end_offset == end]:
-            self._pending.remove(each)
-            each.then(_CODES[codes.REQUEST_TIMED_OUT])
+    def _give_up(self, pending: _Pending) -> None:
+        """The log was not replicated in time."""
+        self._pending.remove(pending)
+        pending.then(_CODES[codes.REQUEST_TIMED_OUT])
 
     def _replay(self) -> None:
         """Load all that the partition has, but what is damaged or strange.

@@ -156,8 +156,8 @@ class Group:
             return bool(protocol_type and protocols)
         if protocol_type != self.protocol_type:
             return False
-        candidates = self._candidates()
-        return any(name in candidates for name, _ in protocols)
+        # Of no members, as where the first one has left amid the first rebalance, all support it.
+        return any(self._supporters[name] == len(self.members) for name, _ in protocols)
 
     def select_protocol(self) -> str:
         """The protocol with the most votes; of several the first in a HashMap of Java's."""

@@ -107,7 +107,10 @@ def _join_known(shard: Shard, group: Group, joining: Joining) -> None:
     request = joining.request
     member_id = request.member_id
     if member_id in group.pending_joins:
-        _add(shard, group, joining, member_id)
+        if request.group_instance_id is None:
+            _add(shard, group, joining, member_id)
+        else:  # only members without an instance are given an id first
+            joining.refuse(codes.UNKNOWN_SERVER_ERROR)
         return
     try:
         member = group.check_member(member_id, request.group_instance_id)

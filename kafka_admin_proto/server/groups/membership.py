@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
-from kafka_admin_proto.messages.leave_group_response import MemberResponse
+from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
@@ -12,11 +12,11 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.rebalance import (
     answer_sync,
+    complete_join_if_all,
     expect_heartbeat,
     fail_assignment,
     prepare_or_complete,
-    remove_member,
-    remove_pending,
+    remove,
     sync_arrived,
 )
 from kafka_admin_proto.server.groups.records import group_record
@@ -78,8 +78,8 @@ def _assign(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:
 
 def heartbeat(
     shard: Shard, name: str, member_id: str, instance_id: str | None, generation: int
-) -> None:
-    """A member is alive. Raises ApiFailure, also to let it join again."""
+) -> int:
+    """A member is alive; returns the code that lets it join again, or 0. Raises ApiFailure."""
     group = _known(shard, name)
     group.check_member(member_id, instance_id)
     if generation != group.generation:
@@ -87,38 +87,56 @@ def heartbeat(
     if group.state == "Empty":
         raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
     expect_heartbeat(shard, group, member_id)
-    if group.state == "PreparingRebalance":
-        raise ApiFailure(codes.REBALANCE_IN_PROGRESS)
+    return codes.REBALANCE_IN_PROGRESS if group.state == "PreparingRebalance" else codes.NONE
 
 
-def leave(shard: Shard, name: str, leaving: list[MemberIdentity]) -> list[MemberResponse]:
-    """Remove members; a static one also by its instance id alone, as an administrator does."""
+def leave(shard: Shard, name: str, leaving: list[MemberIdentity], reply: Reply) -> None:
+    """Remove members; a static one also by its instance id alone, as an administrator does.
+
+    Since Kafka 4 the others join again once all who leave are gone, also those who had only been
+    given an id; before, as soon as the first of them is.
+    """
     group = shard.groups.get(name)
     rows = []
+    has_left = False
     for each in leaving:
         row = MemberResponse(each.member_id, each.group_instance_id)
         rows.append(row)
         try:
             if group is None:
                 raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
-            _leave(shard, group, each)
+            member_id = _leaving(group, each)
         except ApiFailure as failure:
             row.error_code = failure.code
-    return rows
+            continue
+        is_member = member_id in group.members
+        remove(shard, group, member_id)
+        if shard.limits.release >= (4,):
+            has_left = True
+        elif is_member:
+            prepare_or_complete(shard, group)
+        else:
+            complete_join_if_all(shard, group)
+    if has_left and group is not None and group.state != "Empty":
+        prepare_or_complete(shard, group)
+
+    def stored(code: int) -> None:
+        reply.send(LeaveGroupResponse(error_code=code, members=[] if code else rows))
+
+    shard.append([], stored)
 
 
-def _leave(shard: Shard, group: Group, leaving: MemberIdentity) -> None:
+def _leaving(group: Group, leaving: MemberIdentity) -> str:
+    """The id of a member that leaves, or of a client that has not joined. Raises ApiFailure."""
     member_id, instance_id = leaving.member_id, leaving.group_instance_id
     if not member_id:
         known = None if instance_id is None else group.static.get(instance_id)
         if known is None:
             raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
-        remove_member(shard, group, known)
-    elif member_id in group.pending_joins:
-        remove_pending(shard, group, member_id)
-    else:
+        return known
+    if member_id not in group.pending_joins:
         group.check_member(member_id, instance_id)
-        remove_member(shard, group, member_id)
+    return member_id
 
 
 def _known(shard: Shard, name: str) -> Group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.groups.group import Group
@@ -43,26 +44,32 @@ def expect_heartbeat(
 
 
 def _expire(shard: Shard, group: Group, member_id: str) -> None:
-    """A member's session is over."""
+    """A member's session is over, or the time in which a client joins with its new id.
+
+    Kafka 4 then begins even a first generation whose delay is not over, if nobody is missing.
+    """
     member = group.members.get(member_id)
-    if member_id in group.pending_joins:
-        remove_pending(shard, group, member_id)
-    elif member is not None and not member.keeps_alive:
-        remove_member(shard, group, member_id)
+    if member is None and member_id not in group.pending_joins:
+        return
+    if member is not None and member.keeps_alive:
+        return
+    remove(shard, group, member_id)
+    if member is not None and group.state in ("Stable", "CompletingRebalance"):
+        prepare(shard, group)
+    else:
+        complete_join_if_all(shard, group, even_first=shard.limits.release >= (4,))
 
 
-def remove_pending(shard: Shard, group: Group, member_id: str) -> None:
-    """Forget an id with which no client has joined."""
+def remove(shard: Shard, group: Group, member_id: str) -> None:
+    """Remove a member, or an id with which no client has joined.
+
+    A client whose JoinGroup waits hears that it is no member, so that it joins anew.
+    """
     shard.cancel(heartbeat_key(group, member_id))
+    member = group.members.get(member_id)
+    if member is not None:
+        group.answer_join(member, JoinGroupResponse(error_code=codes.UNKNOWN_MEMBER_ID))
     group.remove(member_id)
-    complete_join_if_all(shard, group)
-
-
-def remove_member(shard: Shard, group: Group, member_id: str) -> None:
-    """Remove a member; the others join again."""
-    shard.cancel(heartbeat_key(group, member_id))
-    group.remove(member_id)
-    prepare_or_complete(shard, group)
 
 
 def cancel_timers(shard: Shard, group: Group) -> None:
@@ -120,10 +127,10 @@ def _wait_for_joins(shard: Shard, group: Group) -> None:
     shard.later(_join_key(group), timeout_ms, lambda: complete_join(shard, group))
 
 
-def complete_join_if_all(shard: Shard, group: Group) -> None:
+def complete_join_if_all(shard: Shard, group: Group, *, even_first: bool = False) -> None:
     """Begin the next generation if nobody is missing; the first one has its delay."""
-    is_first = group.previous_state == "Empty"
-    if group.state == "PreparingRebalance" and group.all_joined and not is_first:
+    may = even_first or group.previous_state != "Empty"
+    if group.state == "PreparingRebalance" and group.all_joined and may:
         complete_join(shard, group)
 
 

@@ -201,10 +201,16 @@ class Shard(CoordinatorShard):
     ) -> None:
         """Append records; ``then`` gets 0 once they are replicated, or an error code.
 
-        Offsets of a ``producer``, an id and an epoch, count when its transaction commits.
+        Since Kafka 4 a request that has no records waits too, for those of the requests before it
+        (``CoordinatorRuntime``). Offsets of a ``producer``, an id and an epoch, count when its
+        transaction commits.
         """
+        limits = self.limits
         if not records:
-            then(0)
+            if limits.release < (4,):
+                then(0)
+            else:
+                self.after_writes(then, limits.commit_timeout_ms)
             return
 
         def applied(offset: int) -> None:
@@ -219,7 +225,6 @@ class Shard(CoordinatorShard):
                 elif value is None or key.group not in self.groups:
                     self._apply_group(key, value)
 
-        limits = self.limits
         self.write(
             [written(each) for each in records], applied, then,
             timeout_ms=limits.commit_timeout_ms, compression=limits.compression, producer=producer,

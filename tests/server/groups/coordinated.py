@@ -8,6 +8,7 @@ from typing import Any
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
+from kafka_admin_proto.messages.leave_group_request import MemberIdentity
 from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -59,12 +60,12 @@ class Coordinated:
         instance_id: str | None = None,
         version: int | None = None,
         names: tuple[str, ...] = ("range",),
+        rebalance_s: int = 60,
     ) -> Waiting:
         """Join, as a consumer of no topics."""
         protocols = [JoinGroupRequestProtocol(each, b"") for each in names]
-        request = m.JoinGroupRequest(
-            "g", int(SESSION_S * 1000), 60_000, member_id, instance_id, "consumer", protocols
-        )
+        times = int(SESSION_S * 1000), rebalance_s * 1000
+        request = m.JoinGroupRequest("g", *times, member_id, instance_id, "consumer", protocols)
         return self.send(request, version)
 
     def sync(
@@ -75,13 +76,26 @@ class Coordinated:
         request = m.SyncGroupRequest("g", generation, member_id, None, "consumer", "range", rows)
         return self.send(request)
 
-    def member(self) -> str:
+    def member(self, rebalance_s: int = 60) -> str:
         """A first member, of a stable group of its own in generation 1."""
-        joining = self.join(version=3)
-        self.clock.pass_time(DELAY_S)
-        member_id: str = joining.response.member_id
-        assert self.sync(member_id, 1, {member_id: b"all"}).response.assignment == b"all"
+        (member_id,) = self.members(1, rebalance_s)
         return member_id
+
+    def members(self, count: int, rebalance_s: int = 60) -> list[str]:
+        """So many first members of a stable group in generation 1, the leader first."""
+        joining = [self.join(version=3, rebalance_s=rebalance_s) for _ in range(count)]
+        self.clock.pass_time(2 * DELAY_S)  # it begins again for those that come behind the first
+        ids: list[str] = [each.response.member_id for each in joining]
+        assert self.sync(ids[0], 1, dict.fromkeys(ids, b"all")).response.assignment == b"all"
+        for each in ids[1:]:
+            assert self.sync(each, 1).response.assignment == b"all"
+        return ids
+
+    def leave(self, *member_ids: str) -> list[int]:
+        """The error code of each member that leaves, all with one request."""
+        rows = [MemberIdentity(each, None) for each in member_ids]
+        found = self.ask(m.LeaveGroupRequest("g", members=rows))
+        return [each.error_code for each in found.members]
 
     def heartbeat(self, member_id: str, generation: int = 1, instance: str | None = None) -> int:
         """The error code of a heartbeat."""

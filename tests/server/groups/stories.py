@@ -244,7 +244,9 @@ class Story:
         )  # fmt: skip
         kind = random.choice(kinds)
         if name.endswith("admin"):
-            kind = random.choice(("fetch", "describe", "list", "forget", "delete", "commit"))
+            kind = random.choice(
+                ("fetch", "describe", "list", "forget", "delete", "commit", "expel", "expel")
+            )
         elif one is None or (one.generation < 0 and random.random() < 0.7):
             kind = "join"
         found: tuple[str, Any, int] = getattr(self, f"_{kind}")(group, name)
@@ -348,6 +350,23 @@ class Story:
                 return m.LeaveGroupRequest(group, member_id(side))
             first = "" if alone and instance else member_id(side)
             return m.LeaveGroupRequest(group, members=[MemberIdentity(first, instance)])
+
+        return name, make, version
+
+    def _expel(self, group: str, name: str) -> tuple[str, Any, int]:
+        """An administrator removes members, also those that wait."""
+        version = self._version(13, 3)
+        chosen = self._random.sample(_MEMBERS[group], self._random.choice((1, 2)))
+        by_instance = self._random.random() < 0.5
+
+        def row(side: Side, letter: str) -> MemberIdentity:
+            member_id = side.member(f"{group}-{letter}").id
+            if letter != "s":
+                return MemberIdentity(member_id, None)
+            return MemberIdentity("" if by_instance else member_id, f"i-{group}-s")
+
+        def make(side: Side) -> Message:
+            return m.LeaveGroupRequest(group, members=[row(side, each) for each in chosen])
 
         return name, make, version
 

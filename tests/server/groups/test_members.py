@@ -101,6 +101,89 @@ def test_who_does_not_sync_is_removed() -> None:
     assert cluster.heartbeat(member_id) == codes.UNKNOWN_MEMBER_ID
 
 
+def test_a_member_that_leaves_while_it_waits_is_answered() -> None:
+    """As where an administrator removes it: its client joins anew."""
+    cluster = Coordinated()
+    cluster.member()
+    new_id = cluster.join().response.member_id
+    joining = cluster.join(new_id)
+    assert cluster.leave(new_id) == [0]
+    assert joining.response.error_code == codes.UNKNOWN_MEMBER_ID
+    assert joining.response.member_id == ""
+
+
+def test_a_new_member_that_has_waited_for_minutes_is_answered() -> None:
+    cluster = Coordinated()
+    member_id = cluster.member(rebalance_s=1000)
+    joining = cluster.join(version=3, rebalance_s=1000)
+    for _ in range(60):
+        assert joining.waits
+        assert cluster.heartbeat(member_id) == codes.REBALANCE_IN_PROGRESS
+        cluster.clock.pass_time(SESSION_S / 2)
+    assert joining.response.error_code == codes.UNKNOWN_MEMBER_ID
+
+
+@pytest.mark.parametrize(("release", "generations"), [("4.4", [2]), ("3.9", [2, 3])])
+def test_members_leave_at_once(release: str, generations: list[int]) -> None:
+    """Kafka 4 removes all before it looks who is left; 3.9 begins a generation after the first."""
+    cluster = Coordinated(release)
+    ids = cluster.members(3)
+    first, second = (cluster.join(each, version=3) for each in ids[:2])
+    assert first.waits
+    assert second.waits
+    assert cluster.leave(ids[2], ids[1]) == [0, 0]
+    seen = [first.response.generation_id]
+    assert len(first.response.members) == (1 if release == "4.4" else 2)
+    if cluster.heartbeat(ids[0], seen[0]) == codes.REBALANCE_IN_PROGRESS:
+        seen.append(cluster.join(ids[0], version=3).response.generation_id)
+    assert seen == generations
+
+
+@pytest.mark.parametrize(
+    ("release", "code"), [("4.4", codes.REBALANCE_IN_PROGRESS), ("3.9", codes.NONE)]
+)
+def test_an_id_without_a_member_leaves(release: str, code: int) -> None:
+    """The members of a stable group join again in Kafka 4, though none of them has left."""
+    cluster = Coordinated(release)
+    member_id = cluster.member()
+    assert cluster.leave(cluster.join().response.member_id) == [0]
+    assert cluster.heartbeat(member_id) == code
+
+
+@pytest.mark.parametrize(("release", "waits"), [("4.4", False), ("3.9", True)])
+def test_a_first_generation_whose_last_missing_member_does_not_come(
+    release: str, waits: bool
+) -> None:
+    """Kafka 4 does not wait for the rest of the delay."""
+    delay_s = 2 * SESSION_S
+    configs = {"group.initial.rebalance.delay.ms": str(int(delay_s * 1000))}
+    cluster = Coordinated(release, configs=configs)
+    cluster.join()
+    joining = cluster.join(version=3)
+    cluster.clock.pass_time(SESSION_S)
+    assert joining.waits is waits
+    cluster.clock.pass_time(delay_s - SESSION_S)
+    assert joining.response.error_code == 0
+
+
+def test_the_only_member_leaves_amid_the_first_rebalance() -> None:
+    cluster = Coordinated()
+    leaves, stays = (cluster.join().response.member_id for _ in range(2))
+    cluster.join(leaves)
+    assert cluster.leave(leaves) == [0]
+    assert cluster.described().group_state == "PreparingRebalance"
+    joining = cluster.join(stays, names=("another",))
+    cluster.clock.pass_time(2 * DELAY_S)
+    assert (joining.response.error_code, joining.response.generation_id) == (0, 1)
+
+
+def test_an_id_that_was_given_is_for_no_instance() -> None:
+    cluster = Coordinated()
+    given = cluster.join().response.member_id
+    refused = cluster.join(given, "i").response
+    assert (refused.error_code, refused.member_id) == (codes.UNKNOWN_SERVER_ERROR, "")
+
+
 @pytest.mark.parametrize(("version", "leads"), [(9, True), (5, False)])
 def test_a_static_member_comes_again_without_a_rebalance(version: int, leads: bool) -> None:
     cluster = Coordinated()
@@ -134,7 +217,7 @@ def test_offsets_are_those_of_members_while_there_are_some() -> None:
     assert cluster.committed() == {0: 4}
     (row,) = cluster.ask(m.DeleteGroupsRequest(["g"])).results
     assert row.error_code == codes.NON_EMPTY_GROUP
-    cluster.ask(m.LeaveGroupRequest("g", members=[MemberIdentity(member_id, None)]))
+    assert cluster.leave(member_id) == [0]
     (row,) = cluster.ask(m.DeleteGroupsRequest(["g"])).results
     assert row.error_code == 0
     assert (cluster.committed(), cluster.ask(ListGroupsRequest()).groups) == ({}, [])
@@ -202,6 +285,47 @@ def test_a_commit_waits_for_all_replicas_in_sync() -> None:
     cluster.clock.pass_time(5)
     ((row,),) = (each.partitions for each in waiting.response.topics)
     assert row.error_code == codes.COORDINATOR_NOT_AVAILABLE
+
+
+def test_a_request_without_records_waits_for_those_before_it() -> None:
+    """As in Kafka 4; errors, and answers that other members decide, do not wait."""
+    cluster = Coordinated(nodes=3)
+    member_id = cluster.member()
+    cluster.state.partitions.left(cluster.node % 3 + 1)
+    commit = cluster.commit(1, 1, member_id)
+    beat = cluster.send(m.HeartbeatRequest("g", 1, member_id))
+    assert cluster.heartbeat(member_id, 2) == codes.ILLEGAL_GENERATION
+    assert cluster.join().response.error_code == codes.MEMBER_ID_REQUIRED
+    cluster.clock.pass_time(2)
+    leaves = cluster.send(m.LeaveGroupRequest("g", members=[MemberIdentity(member_id, None)]))
+    assert commit.waits
+    assert beat.waits
+    cluster.clock.pass_time(3)
+    assert beat.response.error_code == codes.COORDINATOR_NOT_AVAILABLE
+    assert leaves.waits
+    cluster.clock.pass_time(2)
+    assert leaves.response.error_code == codes.COORDINATOR_NOT_AVAILABLE
+
+
+def test_a_request_without_records_is_answered_once_those_before_it_are_replicated() -> None:
+    cluster = Coordinated(nodes=3)
+    member_id = cluster.member()
+    cluster.state.partitions.delay(cluster.node % 3 + 1, 1.0)
+    cluster.commit(1, 1, member_id)
+    cluster.clock.pass_time(0.5)
+    beat = cluster.send(m.HeartbeatRequest("g", 1, member_id))
+    assert beat.waits
+    cluster.clock.pass_time(0.5)
+    assert beat.response.error_code == 0
+
+
+def test_before_kafka_4_a_request_without_records_does_not_wait() -> None:
+    cluster = Coordinated("3.9", nodes=3)
+    member_id = cluster.member()
+    cluster.state.partitions.left(cluster.node % 3 + 1)
+    assert cluster.commit(1, 1, member_id).waits
+    assert cluster.heartbeat(member_id) == 0
+    assert cluster.leave(member_id) == [0]
 
 
 @pytest.mark.parametrize("topic", [None, "absent"])

@@ -191,7 +191,7 @@ def _owned(shard: Shard, subscription: ConsumerProtocolSubscription) -> list[Top
 def sync_consumers(
     shard: Shard, group: ConsumerGroup, request: SyncGroupRequest, reply: Reply
 ) -> None:
-    """Answer with what a member has. Raises ApiFailure."""
+    """Answer with what a member has, as far as replicas have it. Raises ApiFailure."""
     member, classic = _classic_member(
         group, request.member_id, request.group_instance_id, request.generation_id
     )
@@ -204,23 +204,30 @@ def sync_consumers(
     if group.target_epoch > member.epoch and member.state != UNREVOKED:
         _expect_join(shard, group, member)
         raise ApiFailure(codes.REBALANCE_IN_PROGRESS)
-    shard.cancel(sync_key(group.name, member.id))
-    expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
     assigned = {topic: list(numbers) for topic, numbers in member.assigned.items()}
     version = codec_of(protocol.metadata, SUBSCRIPTION).version
-    reply.send(
-        SyncGroupResponse(
-            protocol_type=request.protocol_type,
-            protocol_name=request.protocol_name,
-            assignment=assignment_bytes(assigned, shard.topics, version),
+
+    def confirmed(code: int) -> None:
+        if code:
+            reply.send(SyncGroupResponse(error_code=code))
+            return
+        shard.cancel(sync_key(group.name, member.id))
+        expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
+        reply.send(
+            SyncGroupResponse(
+                protocol_type=request.protocol_type,
+                protocol_name=request.protocol_name,
+                assignment=assignment_bytes(assigned, shard.topics, version),
+            )
         )
-    )
+
+    shard.append([], confirmed)
 
 
 def heartbeat_consumers(
     shard: Shard, group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int
-) -> None:
-    """A member is alive. Raises ApiFailure, also to let it join again."""
+) -> int:
+    """A member is alive; returns the code that lets it join again, or 0. Raises ApiFailure."""
     member, classic = _classic_member(group, member_id, instance_id, generation)
     expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
     if (
@@ -229,7 +236,8 @@ def heartbeat_consumers(
         or (member.state == UNRELEASED and not group.awaits_release(member))
     ):
         _expect_join(shard, group, member)
-        raise ApiFailure(codes.REBALANCE_IN_PROGRESS)
+        return codes.REBALANCE_IN_PROGRESS
+    return codes.NONE
 
 
 def _expect_join(shard: Shard, group: ConsumerGroup, member: ConsumerMember) -> None:

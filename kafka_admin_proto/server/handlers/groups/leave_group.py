@@ -38,5 +38,5 @@ def handle(state: View, request: LeaveGroupRequest, caller: Caller) -> Answer:
     if group is not None:
         leave_consumers(shard, group, leaving, reply)
     else:
-        reply.send(LeaveGroupResponse(members=leave(shard, name, leaving)))
+        leave(shard, name, leaving, reply)
     return answer_of(reply, LeaveGroupResponse(), mend)
