@@ -82,6 +82,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         self.unfinished_bytes = 0
         self._writable = True
         self._paused = False
+        #: Whether the client sends no more, and what it has sent is answered before the end.
+        self._ended = False
         #: A decoded request that waits for a controller, or for this connection's turn.
         self._waiting: RequestReceived | None = None
         self._loop = asyncio.get_running_loop()
@@ -131,6 +133,15 @@ class NodeConnection(asyncio.BufferedProtocol):
             self.service.limiter.set_unfinished(self, unfinished)
         if self._paused and unfinished > _UNREAD_BYTES and self._transport is not None:
             self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """The client sends no more: the connection ends, but for requests behind one that waits.
+
+        Kafka reads nothing of a client whose answer waits, not even its end, and goes on behind it:
+        a member that has sent LeaveGroup behind its JoinGroup does leave.
+        """
+        self._ended = self._paused and self._connection.buffered > 0
+        return self._ended
 
     def pause_writing(self) -> None:
         """The client does not read its answers: read no more of its requests."""
@@ -212,7 +223,10 @@ class NodeConnection(asyncio.BufferedProtocol):
         if self._writable and not self._paused:
             self._answer()
         if not self._paused:
-            self._read()
+            if self._ended and self._writable and self._transport is not None:
+                self._transport.close()
+            else:
+                self._read()
 
     def _read(self) -> None:
         """Read more of a client that reads its answers."""

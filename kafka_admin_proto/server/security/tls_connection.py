@@ -72,7 +72,7 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
 
     def eof_received(self) -> bool:
         """The client sends no more bytes: False lets asyncio close the socket."""
-        return False
+        return bool(self._reader.eof_received())
 
     def pause_writing(self) -> None:
         """The client does not read its answers."""
@@ -158,7 +158,8 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             while not self._paused and not self.is_closing():
                 count = int(self._tls.read(len(self._buffer), self._buffer))
                 if not count:
-                    self.close()
+                    if not self._reader.eof_received():
+                        self.close()
                     return
                 if isinstance(self._reader, asyncio.BufferedProtocol):
                     self._reader.buffer_updated(count)

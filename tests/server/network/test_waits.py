@@ -219,6 +219,21 @@ async def test_a_client_that_goes_away_is_forgotten_at_once(more: list[Creatable
 
 
 @in_loop
+async def test_what_a_client_has_sent_behind_it_is_answered_though_it_sends_no_more() -> None:
+    """Kafka reads nothing of a client whose answer waits, not even its end."""
+    async with held_back() as cluster, client_of(cluster) as client:
+        client.create(topic("a"))
+        client.create(topic("b"))
+        client.writer.write_eof()
+        (connection,) = vars(cluster)["_parts"].nodes[1].connections
+        await until(lambda: connection._ended and waiting(cluster) == 1)
+        cluster.delay_metadata(0, 1)
+        assert [await client.codes() for _ in range(2)] == [[0], [0]]
+        assert await client.reader.read() == b""
+        await until(lambda: not vars(cluster)["_parts"].nodes[1].connections)
+
+
+@in_loop
 async def test_an_idle_client_is_closed_as_others_are() -> None:
     limits = NetworkLimits(idle_ms=100)
     async with held_back(network_limits=limits) as cluster, client_of(cluster) as client:

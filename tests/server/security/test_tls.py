@@ -18,6 +18,7 @@ from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, 
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import Authority, Certificate
+from tests.server.handlers.records.asked import fetching
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.connections import connections_of
 from tests.server.security.secured import Certificates, peer, secured_cluster
@@ -149,6 +150,28 @@ def all_bytes(address: str, data: bytes) -> bytes:
 def test_no_tls_at_all(cluster: SyncCluster, data: bytes) -> None:
     """An alert in plain text, as Java sends it, and the end."""
     assert all_bytes(cluster.addresses("TLS"), data) == bytes.fromhex("15030300020250")
+
+
+@pytest.mark.parametrize("closes", ["TLS", "socket"])
+def test_what_is_sent_behind_a_request_that_waits_is_done_though_the_client_has_ended(
+    certificates: Certificates, closes: str
+) -> None:
+    waits = write_request(fetching(("t", 0, 0), max_wait_ms=100_000), 12, 1)
+    behind = write_request(CreateTopicsRequest([topic("late")], timeout_ms=1000), 5, 2)
+    with secured_cluster(certificates, topics={"t": 1}) as cluster:
+        with tls(cluster.addresses("MUTUAL"), certificates, certificates.client) as client:
+            client.sendall(frame(waits) + frame(behind))
+            if closes == "socket":
+                client.shutdown(socket.SHUT_WR)
+            else:  # close_notify is sent, and that of the server not waited for
+                client.settimeout(0)
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    client.unwrap()
+            cluster.wait_for(lambda: any(each._ended for each in connections_of(cluster)))
+            assert cluster.state.topic("late") is None
+            cluster.clock.advance(100)
+            cluster.wait_for(lambda: cluster.state.topic("late") is not None)
+        cluster.wait_for(lambda: not connections_of(cluster))
 
 
 def test_names_by_rules(certificates: Certificates) -> None:
