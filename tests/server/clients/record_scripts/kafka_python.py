@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any
 
@@ -275,14 +276,22 @@ def _statics(kafka: Any, steps: Steps, side: Side) -> None:
 
 
 def _settled(members: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
-    """Who has which partitions as soon as each has as many, or what they have after a while."""
+    """Who has which partitions as soon as each has as many, or what they have after a while.
+
+    All are polled at once: kafka-python forgets that it has joined where that ends between two
+    polls. Its leader then joins again, or sends no heartbeat until its session is over.
+    """
     deadline = time.monotonic() + PATIENCE_S
-    while True:
-        for each in members:
-            each.poll(timeout_ms=50)
-        found = [sorted(each.assignment()) for each in members]
-        if is_shared(found, sizes) or time.monotonic() > deadline:
-            return found
+    with ThreadPoolExecutor(len(members)) as at_once:
+        while True:
+            found = list(at_once.map(_polled, members))
+            if is_shared(found, sizes) or time.monotonic() > deadline:
+                return found
+
+
+def _polled(member: Any) -> list[Any]:
+    member.poll(timeout_ms=50)
+    return sorted(member.assignment())
 
 
 def _described(kafka: Any, side: Side, group: str) -> Any:
