@@ -56,6 +56,23 @@ def test_members_share_the_partitions(cluster: Coordinated) -> None:
     assert (one.partitions, one.epoch) == ([0, 1], 4)
 
 
+@pytest.mark.parametrize(
+    ("release", "epoch", "next_one"), [("4.4", 3, (4, [0, 1])), ("4.3", 2, (2, []))]
+)
+def test_the_last_member_leaves(release: str, epoch: int, next_one: object) -> None:
+    """Since 4.4 the next member does not wait for the end of an interval."""
+    cluster = Coordinated(release)
+    one = Consumer(cluster, "one")
+    one.beat()
+    cluster.clock.pass_time(0.1)
+    one.leave()
+    row: Any = _described(cluster)
+    assert (row.group_state, row.group_epoch, row.assignment_epoch) == ("Empty", 3, epoch)
+    two = Consumer(cluster, "two")
+    two.beat()
+    assert (two.epoch, two.partitions) == next_one
+
+
 def test_a_session_ends(cluster: Coordinated) -> None:
     one = Consumer(cluster, "one")
     one.beat()

@@ -110,6 +110,16 @@ def test_a_name_is_of_one_type(cluster: Coordinated) -> None:
     assert refused.error_message == "Group g is not a share group."
 
 
+@pytest.mark.parametrize(("release", "epoch"), [("4.4", 3), ("4.3", 2)])
+def test_the_last_member_leaves(release: str, epoch: int) -> None:
+    cluster = Coordinated(release)
+    one = Sharer(cluster, "one")
+    one.join()
+    one.beat(member_epoch=-1)
+    (row,) = cluster.ask(m.ShareGroupDescribeRequest(["g"])).groups
+    assert (row.group_state, row.group_epoch, row.assignment_epoch) == ("Empty", 3, epoch)
+
+
 def test_a_group_is_listed_described_and_deleted(cluster: Coordinated) -> None:
     one = Sharer(cluster, "one")
     one.join()

@@ -12,6 +12,7 @@ from kafka_admin_proto.server.groups.consumer.records import (
     epoch_record,
     member_tombstones,
     regex_record,
+    target_epoch_record,
 )
 from kafka_admin_proto.server.groups.consumer.timers import (
     cancel_member,
@@ -80,6 +81,8 @@ def remove_members(
     regexes = {regex: each for regex, each in group.regexes.items() if regex not in lost}
     metadata_hash = shard.topics.hash(subscribed(left, regexes))
     records.append(epoch_record(name, group.epoch + 1, metadata_hash))
+    if not left and shard.limits.release >= (4, 4):  # who comes next is assigned to at once
+        records.append(target_epoch_record(name, group.epoch + 1, 0))
     for each in members:
         cancel_member(shard, name, each.id)
     shard.append(records, then)

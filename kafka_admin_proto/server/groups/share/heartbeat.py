@@ -226,7 +226,7 @@ def _remove(shard: Shard, group: ShareGroup, member: ShareMember, then: Then) ->
     epoch = group.epoch + 1
     records = member_tombstones(group.name, member.id)
     records.append(epoch_record(group.name, epoch, shard.topics.hash(subscribed(left))))
-    if not left:
+    if not left and shard.limits.release >= (4, 4):  # who comes next is assigned to at once
         records.append(target_epoch_record(group.name, epoch, 0))
     shard.cancel(session_key(group.name, member.id))
     shard.append(records, then)
