@@ -47,6 +47,7 @@ class SyncAdminClient(SyncSession):
     verify_reassignment: Final = blocking(AdminClient.verify_reassignment)
     cancel_reassignment: Final = blocking(AdminClient.cancel_reassignment)
     change_configs: Final = blocking(AdminClient.change_configs)
+    unset_all_configs: Final = blocking(AdminClient.unset_all_configs)
     describe_configs: Final = blocking(AdminClient.describe_configs)
     list_config_resources: Final = blocking(AdminClient.list_config_resources)
     alter_configs: Final = blocking(AdminClient.alter_configs)

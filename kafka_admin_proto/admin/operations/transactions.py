@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
 from kafka_admin_proto.admin.operations.common.item_results import replaced
@@ -79,7 +80,7 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
 
     topic: str
     partition: int
-    producer_id: int
+    producer_id: int | None
     error: str | None = None
     message: str | None = None
 
@@ -87,12 +88,13 @@ class AbortedTransaction(msgspec.Struct, frozen=True):
 class OpenTransaction(msgspec.Struct, frozen=True, kw_only=True):
     """A transaction that is open on a partition, as ``abort_transaction`` takes it.
 
-    Without one the error is ``NO_TRANSACTION``, or that of the partition.
+    The numbers of its producer and its coordinator are those of ``describe_producers``. Without one
+    at the ``start_offset`` the error is ``NO_TRANSACTION``, or that of the partition.
     """
 
     topic: str
     partition: int
-    start_offset: int
+    start_offset: int | None = None
     producer_id: int | None = None
     producer_epoch: int | None = None
     coordinator_epoch: int = 0
@@ -176,11 +178,11 @@ class TransactionOperations(ProducerOperations):
         self, topic: str, partition: int, start_offset: int, *, timeout: float | None = None
     ) -> OpenTransaction:
         """The transaction that begins at this offset of a partition, as its leader knows it."""
-        (found,) = await self.describe_producers([(topic, partition)], timeout=timeout)
+        (described,) = await self.describe_producers([(topic, partition)], timeout=timeout)
         place = OpenTransaction(topic=topic, partition=partition, start_offset=start_offset)
-        if found.error is not None:
-            return replaced(place, error=found.error, message=found.message)
-        for each in found.producers:
+        if described.error is not None:
+            return replaced(place, error=described.error, message=described.message)
+        for each in described.producers:
             if each.transaction_start_offset == start_offset:
                 return replaced(
                     place,
@@ -192,21 +194,26 @@ class TransactionOperations(ProducerOperations):
         return replaced(place, error=NO_TRANSACTION, message=message)
 
     async def abort_transaction(
-        self,
-        topic: str,
-        partition: int,
-        *,
-        producer_id: int,
-        producer_epoch: int,
-        coordinator_epoch: int = 0,
-        timeout: float | None = None,
+        self, transaction: OpenTransaction, *, timeout: float | None = None
     ) -> AbortedTransaction:
         """End a hanging transaction on one partition: the leader writes an abort marker.
 
-        A transaction hangs when its coordinator does not know of it any more. The arguments are
-        those of ``describe_producers``. Aborting one that its coordinator still manages breaks
-        its atomicity: look at ``describe_transactions`` before.
+        A transaction hangs when its coordinator does not know of it any more. Aborting one that its
+        coordinator still manages breaks its atomicity: look at ``describe_transactions`` before.
+        Nothing is written for one that was not found, whose error the result has. Raises
+        InstructionError for one without its producer.
         """
+        topic, partition = transaction.topic, transaction.partition
+        producer_id, producer_epoch = transaction.producer_id, transaction.producer_epoch
+        if transaction.error is not None:
+            return AbortedTransaction(
+                topic, partition, producer_id, transaction.error, transaction.message
+            )
+        if producer_id is None or producer_epoch is None:
+            raise InstructionError(
+                f"the transaction on {topic}-{partition} says nothing of its producer: give "
+                "producer_id and producer_epoch, or take it from find_open_transaction"
+            )
         request = WriteTxnMarkersRequest(
             [
                 WritableTxnMarker(
@@ -214,7 +221,7 @@ class TransactionOperations(ProducerOperations):
                     producer_epoch,
                     False,
                     [WritableTxnMarkerTopic(topic, [partition])],
-                    coordinator_epoch,
+                    transaction.coordinator_epoch,
                 )
             ]
         )

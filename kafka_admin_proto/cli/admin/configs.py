@@ -7,7 +7,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
@@ -194,7 +193,10 @@ def set_configs(
         admin.ConfigChange(resource=each, set=wanted, append=more, subtract=less)
         for each in _named(named)
     ]
-    return _alter(live, changes, dry_run, "set")
+    items = live.rows(
+        lambda client: client.change_configs(changes, validate_only=dry_run, timeout=live.timeout)
+    )
+    return _changed(live, items, dry_run, "set")
 
 
 @configs.command("unset", cls=ClusterCommand, items="resources", operations=_OPERATIONS, waits=True)
@@ -224,20 +226,15 @@ def unset(
             "name what to unset: kap configs unset --topic TOPIC NAME, or --all without names"
         )
     resources = _named(named)
-    if not everything:
-        changes = [admin.ConfigChange(resource=each, delete=wanted) for each in resources]
-        return _alter(live, changes, dry_run, "unset")
-
-    from kafka_admin_proto.admin.operations.configs.changing import own_names
-
-    found = live.ask(lambda client: client.describe_configs(resources))
-    changes = [
-        admin.ConfigChange(resource=resource, delete=own_names(resource, each.configs))
-        for resource, each in zip(resources, found, strict=True)
-        if each.error is None
-    ]
-    failed = [each for each in found if each.error is not None]
-    return _alter(live, changes, dry_run, "unset", failed)
+    changes = [admin.ConfigChange(resource=each, delete=wanted) for each in resources]
+    items = live.rows(
+        lambda client: (
+            client.unset_all_configs(resources, validate_only=dry_run, timeout=live.timeout)
+            if everything
+            else client.change_configs(changes, validate_only=dry_run, timeout=live.timeout)
+        )
+    )
+    return _changed(live, items, dry_run, "unset")
 
 
 def _all_of(live: Live, kind: ResourceType) -> list[admin.ConfigResource]:
@@ -254,41 +251,27 @@ def _all_of(live: Live, kind: ResourceType) -> list[admin.ConfigResource]:
 
 def _named(options: dict[str, Any], *, needed: bool = True) -> list[admin.ConfigResource]:
     """The resources that options name. Raises click.UsageError for none where one is needed."""
-    found = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
+    named = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
     kind = options["entity_type"]
     if options["entity_default"] and kind != "brokers":
         raise click.UsageError("--entity-default goes with --entity-type brokers")
     if (kind is None) != (options["entity_name"] is None and not options["entity_default"]):
         raise click.UsageError("--entity-type and --entity-name go together")
     if options["entity_name"] is not None:
-        found.append((ENTITY_TYPES[kind], options["entity_name"]))
+        named.append((ENTITY_TYPES[kind], options["entity_name"]))
     if options["broker_defaults"] or options["entity_default"]:
-        found.append(("broker", ""))
-    if needed and not found:
+        named.append(("broker", ""))
+    if needed and not named:
         raise click.UsageError(
             "whose configs? Name --topic, --broker, --broker-defaults, --group, …"
         )
-    return [admin.ConfigResource(type=kind, name=name) for kind, name in dict.fromkeys(found)]
+    return [admin.ConfigResource(type=kind, name=name) for kind, name in dict.fromkeys(named)]
 
 
-def _alter(
-    live: Live,
-    changes: Sequence[admin.ConfigChange],
-    dry_run: bool,
-    done: str,
-    failed: Sequence[admin.ResourceConfigs] = (),
-) -> Answer:
-    """Change configs; ``failed`` are resources whose configs to change could not be described."""
-    items = live.rows(
-        lambda client: client.change_configs(changes, validate_only=dry_run, timeout=live.timeout)
-    )
-    for item, change in zip(items, changes, strict=True):
-        item["change"] = _shown(change)
-    for each in failed:
-        refused = admin.ChangedConfigs(
-            type=each.type, name=each.name, error=each.error, message=each.message
-        )
-        items.append({**msgspec.to_builtins(refused), "change": {}})
+def _changed(live: Live, items: Sequence[Row], dry_run: bool, done: str) -> Answer:
+    """What became of each resource, with its change: ``done`` is "set" or "unset"."""
+    for item in items:
+        item["change"] = _shown(item["change"])
     rows = [
         {
             **_flat(item),
@@ -318,15 +301,14 @@ def _alter(
     )
 
 
-def _shown(change: admin.ConfigChange) -> Row:
+def _shown(change: Row) -> Row:
     """What a change does, by "set", "delete", "append" and "subtract", with secrets masked."""
-    ways = {how: getattr(change, how) for how in ("set", "delete", "append", "subtract")}
     return {
         how: {name: MASK if is_secret_name(name) else value for name, value in each.items()}
         if isinstance(each, dict)
         else each
-        for how, each in ways.items()
-        if each
+        for how, each in change.items()
+        if each and how != "resource"
     }
 
 
@@ -348,12 +330,12 @@ def _text(item: Row) -> str:
 
 
 def _errors(items: Sequence[Row], live: Live) -> list[Row]:
-    found = [
+    errors = [
         failures.entry(item["error"], item["message"], {item["type"]: item["name"]})
         for item in items
         if item["error"]
     ]
     for item in items:
-        found += failures.incomplete(item["type"], [item])
-    near_topics(found, live)
-    return found
+        errors += failures.incomplete(item["type"], [item])
+    near_topics(errors, live)
+    return errors

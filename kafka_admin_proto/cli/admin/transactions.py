@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Table, listed
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
@@ -52,7 +53,7 @@ def list_transactions(
       kap transactions list
       kap transactions list --state Ongoing --duration-filter 3600000
     """
-    found = live.row(
+    listing = live.row(
         lambda client: client.list_transactions(
             states=state,
             producer_ids=producer_id,
@@ -60,7 +61,7 @@ def list_transactions(
             pattern=transactional_id_pattern,
         )
     )
-    rows, unknown, failed = found["transactions"], found["unknown_states"], found["failed"]
+    rows, unknown, failed = listing["transactions"], listing["unknown_states"], listing["failed"]
     # A filter of 0 ms is one that all transactions pass.
     filtered = state or producer_id or duration_filter or transactional_id_pattern is not None
     return Answer(
@@ -140,36 +141,26 @@ def abort(
             "say which transaction: --start-offset, or --producer-id, --producer-epoch and "
             "--coordinator-epoch"
         )
-    where = {"topic": topic, "partition": partition}
     if start_offset is not None:
-        found = live.ask(
+        transaction = live.ask(
             lambda client: client.find_open_transaction(topic, partition, start_offset)
         )
-        if found.error is not None:
-            error = failures.entry(found.error, found.message, where)
-            return Answer(document={"transactions": []}, tables=(), errors=[error])
-        producer_id, producer_epoch = found.producer_id, found.producer_epoch
-        coordinator_epoch = found.coordinator_epoch
-    assert producer_id is not None
-    assert producer_epoch is not None
-    assert coordinator_epoch is not None
-    confirm(
-        f"Abort the transaction of producer {producer_id} (epoch {producer_epoch}) on {topic}:"
-        f"{partition}?",
-        yes=yes,
-    )
-
-    row = live.row(
-        lambda client: client.abort_transaction(
-            topic,
-            partition,
+    else:
+        transaction = admin.OpenTransaction(
+            topic=topic,
+            partition=partition,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
-            coordinator_epoch=coordinator_epoch,
+            coordinator_epoch=coordinator_epoch or 0,
         )
-    )
-    errors = [failures.entry(row["error"], row["message"], where)] if row["error"] else []
-    return listed("transactions", [row], errors)
+    if transaction.error is None:
+        confirm(
+            f"Abort the transaction of producer {transaction.producer_id} (epoch "
+            f"{transaction.producer_epoch}) on {topic}:{partition}?",
+            yes=yes,
+        )
+    row = live.row(lambda client: client.abort_transaction(transaction))
+    return listed("transactions", [row], failures.partition_entries([row]))
 
 
 @producers.command("describe", cls=ClusterCommand, items="partitions", operations=_OPERATIONS)

@@ -33,6 +33,7 @@ from kafka_admin_proto.admin import (
     NewTopic,
     OffsetReset,
     OffsetResets,
+    OpenTransaction,
     PartitionReplicas,
     QuorumListener,
     QuotaAlteration,
@@ -65,13 +66,14 @@ _TOPIC, _PARTITION = "orders", ("orders", 0)
 _ROWS = [PartitionReplicas("orders", 0, [1])]
 _RESET = OffsetReset(topic=_TOPIC, partition=0, offset=2, new_offset=1)
 _ALTERED = AlterPlan("first", [TopicPlan(_TOPIC, [AddPartitionsStep(1, 2, [[1]])])])
+_OPEN = OpenTransaction(topic=_TOPIC, partition=0, producer_id=1, producer_epoch=0)
 _DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAQ"
 _ACL = AclBinding(ResourceType.TOPIC, "orders", "User:a", AclOperation.READ)
 _CHANGE = ConfigChange(resource=ConfigResource("topic", "orders"), set={"retention.ms": "1"})
 
 #: Method → its arguments; each gets ``timeout`` as well.
 OPERATIONS: dict[str, tuple[Any, ...]] = {
-    "abort_transaction": (_TOPIC, 0),
+    "abort_transaction": (_OPEN,),
     "add_raft_voter": (2, _DIRECTORY, [QuorumListener("C", "localhost", 1)]),
     "alter_client_quotas": ([QuotaAlteration({"user": "a"}, {"request_percentage": 1.0})],),
     "alter_configs": ([_CHANGE],),
@@ -144,12 +146,12 @@ OPERATIONS: dict[str, tuple[Any, ...]] = {
     "run_offset_resets": (OffsetResets(group_id="g", offsets=[_RESET]),),
     "send": (ListGroupsRequest(),),
     "unregister_broker": (2,),
+    "unset_all_configs": ([_CHANGE.resource],),
     "update_features": ([FeatureUpdate("metadata.version", 7)],),
     "verify_reassignment": (_ROWS,),
     "versions": (),
 }
 MORE: dict[str, dict[str, Any]] = {
-    "abort_transaction": {"producer_id": 1, "producer_epoch": 0},
     "plan_offset_deletions": {"topics": [_TOPIC]},
     "plan_offset_resets": {"to": "latest"},
 }

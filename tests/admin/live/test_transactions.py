@@ -94,15 +94,10 @@ def test_an_open_transaction_is_seen_aborted_and_fenced(
     async def aborted() -> None:
         async with AdminClient(cluster.bootstrap, timeout=40) as admin:
             (before,) = await admin.describe_producers([(topic, 0)])
-            open_ones = [each for each in before.producers if each.transaction_start_offset]
-            (producer,) = open_ones
-            result = await admin.abort_transaction(
-                topic,
-                0,
-                producer_id=producer.producer_id,
-                producer_epoch=producer.producer_epoch,
-                coordinator_epoch=max(producer.coordinator_epoch or 0, 0),
-            )
+            starts = [each.transaction_start_offset for each in before.producers]
+            (start,) = (each for each in starts if each)
+            hanging = await admin.find_open_transaction(topic, 0, start)
+            result = await admin.abort_transaction(hanging)
             assert result.error is None
             (after,) = await admin.describe_producers([(topic, 0)])
             assert not any(each.transaction_start_offset for each in after.producers)

@@ -56,6 +56,25 @@ def test_changed_configs_are_seen_and_those_not_set_are_named(admin: SyncAdminCl
     assert (done.not_set, done.complete) == ([], None), "it is set going, and not waited for"
 
 
+def test_all_that_was_set_for_a_resource_itself_is_unset(admin: SyncAdminClient) -> None:
+    topic, broker = ConfigResource("topic", "a"), ConfigResource("broker", "1")
+    lost, none_set = ConfigResource("topic", "lost"), ConfigResource("topic", "b")
+    own, of_all = {"flush.ms": "7", "segment.ms": "8"}, ConfigResource("broker", "")
+    inherited = ConfigChange(resource=of_all, set={"log.retention.ms": "9"})
+    admin.change_configs([ConfigChange(resource=topic, set=own), inherited])
+    for validate_only in (True, False):
+        results = admin.unset_all_configs(
+            [lost, topic, broker, none_set], validate_only=validate_only
+        )
+        assert [(r.name, [*r.change.delete], r.error) for r in results] == [
+            ("lost", [], UNKNOWN), ("a", [*own], None), ("1", [], None), ("b", [], None),
+        ]  # fmt: skip
+        assert results[1].complete is (None if validate_only else True)
+    emptied, kept = admin.describe_configs([topic, of_all])
+    assert not [each for each in emptied.configs if each.source == "DYNAMIC_TOPIC_CONFIG"]
+    assert "9" in {each.value for each in kept.configs if each.name == "log.retention.ms"}
+
+
 def test_a_broker_that_lags_makes_a_change_incomplete(
     cluster: SyncCluster, admin: SyncAdminClient
 ) -> None:

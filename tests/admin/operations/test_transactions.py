@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.errors import ConnectionFailedError
+from kafka_admin_proto.admin.errors import ConnectionFailedError, InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
 from kafka_admin_proto.admin.operations.producers import ActiveProducer
-from kafka_admin_proto.admin.operations.transactions import TransactionOperations
+from kafka_admin_proto.admin.operations.transactions import (
+    AbortedTransaction,
+    OpenTransaction,
+    TransactionOperations,
+)
 from kafka_admin_proto.messages import describe_producers_response as producers
 from kafka_admin_proto.messages import describe_transactions_response as described
 from kafka_admin_proto.messages import metadata_response as metadata
@@ -198,12 +202,23 @@ def test_an_open_transaction_is_found_by_its_offset(
 def test_an_abort_marker_goes_to_the_leader_wherever_that_is() -> None:
     client = Client()
     client.passing = 1
-    aborted = asyncio.run(client.abort_transaction("t", 1, producer_id=9, producer_epoch=1))
+    hanging = OpenTransaction(topic="t", partition=1, producer_id=9, producer_epoch=1)
+    aborted = asyncio.run(client.abort_transaction(hanging))
     assert aborted.error is None
     asked = [
         call.broker for call in client.calls if isinstance(call.request, WriteTxnMarkersRequest)
     ]
     assert asked == [2, 2]
+
+
+def test_what_was_not_found_is_not_aborted() -> None:
+    client = Client()
+    not_found = OpenTransaction(topic="t", partition=0, error="NoTransaction", message="why")
+    aborted = asyncio.run(client.abort_transaction(not_found))
+    assert aborted == AbortedTransaction("t", 0, None, "NoTransaction", "why")
+    with pytest.raises(InstructionError, match="on t-0 says nothing of its producer"):
+        asyncio.run(client.abort_transaction(OpenTransaction(topic="t", partition=0)))
+    assert not client.calls
 
 
 def test_producers_are_fenced_at_their_coordinators() -> None:

@@ -141,8 +141,10 @@ def test_what_does_not_hang_is_not_aborted(run: Run, broker: ScriptedBroker) -> 
     where = "transactions abort --topic orders --partition 0 --yes --output json"
     result = run(f"{where} --start-offset 5")
     assert result.exit_code == 1
-    (error,) = json.loads(result.stdout)["errors"]
+    document = json.loads(result.stdout)
+    (error,), (item,) = document["errors"], document["transactions"]
     assert (error["error"], error["partition"]) == ("NoTransaction", 0)
+    assert (item["error"], item["producer_id"]) == ("NoTransaction", None)
     for half in ("", "--producer-id 9", f"--start-offset {START} --producer-id 9"):
         assert run(f"{where} {half}").exit_code == 2
     assert run("transactions abort --topic x --partition 0 --start-offset 1 -y").exit_code == 1

@@ -18,6 +18,7 @@ from kafka_admin_proto.admin.operations.configs.describing import DescribeConfig
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.admin.operations.configs.waiting import in_configs
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.near_names import did_you_mean, near_names
 
@@ -34,7 +35,7 @@ _DEFAULT_BROKER_SOURCE = "DYNAMIC_DEFAULT_BROKER_CONFIG"
 
 
 class ChangedConfigs(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one resource.
+    """What became of one resource, by which ``change``.
 
     ``not_set`` are the configs to delete that were not set before, as far as the client may know;
     deleting them changed nothing. ``complete`` says whether every live broker has the configs of a
@@ -43,6 +44,7 @@ class ChangedConfigs(msgspec.Struct, frozen=True, kw_only=True):
 
     type: ResourceType
     name: str
+    change: ConfigChange
     not_set: Sequence[str] = ()
     error: str | None = None
     message: str | None = None
@@ -71,22 +73,65 @@ class ChangeConfigs(DescribeConfigs, AlterConfigs):
         timeout, deadline = waiting_time(self, timeout)
         there = await _described(self, wanted, deadline.left)
         refused = [_refused(change, there.get(change.resource)) for change in wanted]
+        results = await self._change(wanted, refused, there, validate_only, deadline)
+        return results if validate_only else await self._wait(results, timeout, deadline)
+
+    async def unset_all_configs(
+        self,
+        resources: Iterable[ConfigResource],
+        *,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> list[ChangedConfigs]:
+        """Unset the configs that were set for each resource itself, waited for as others changed.
+
+        ``change`` of a result says which they were. Nothing is unset for a resource whose configs
+        are not described; its result has the error of that. Raises as ``describe_configs``.
+        """
+        timeout, deadline = waiting_time(self, timeout)
+        described = await self.describe_configs(resources, timeout=deadline.left)
+        there = {ConfigResource(each.type, each.name): each.configs for each in described}
+        changes = [
+            ConfigChange(resource=resource, delete=own_names(resource, entries))
+            for resource, entries in there.items()
+        ]
+        refused = [
+            ChangedConfigs(type=each.type, name=each.name, change=change, error=each.error,
+                           message=each.message)
+            if each.error else None
+            for each, change in zip(described, changes, strict=True)
+        ]  # fmt: skip
+        results = await self._change(changes, refused, there, validate_only, deadline)
+        return results if validate_only else await self._wait(results, timeout, deadline)
+
+    async def _change(
+        self,
+        wanted: Sequence[ConfigChange],
+        refused: Sequence[ChangedConfigs | None],
+        there: Mapping[ConfigResource, list[ConfigEntry]],
+        validate_only: bool,
+        deadline: Deadline,
+    ) -> list[ChangedConfigs]:
+        """The results of all changes, those that are not refused sent to brokers."""
         sent = [change for change, no in zip(wanted, refused, strict=True) if no is None]
         altered = iter(
             await self.alter_configs(sent, validate_only=validate_only, timeout=deadline.left)
         )
-        results = [
+        return [
             no or _changed(change, there.get(change.resource), next(altered))
             for change, no in zip(wanted, refused, strict=True)
         ]
-        if validate_only or timeout <= 0:
+
+    async def _wait(
+        self, results: list[ChangedConfigs], timeout: float, deadline: Deadline
+    ) -> list[ChangedConfigs]:
+        """Wait until every live broker has the configs of topics, for a ``timeout`` above 0."""
+        if timeout <= 0:
             return results
-        values = {
-            change.resource.name: {**change.set, **dict.fromkeys(change.delete)}
-            for change in wanted
-            if change.resource.type == "topic"
-        }
         waited = {r.name: r for r in results if r.type == "topic" and r.error is None}
+        values = {
+            name: {**r.change.set, **dict.fromkeys(r.change.delete)} for name, r in waited.items()
+        }
         seen = await wait_for_results(self, waited, in_configs(self, values), deadline)
         return [seen.get(r.name, r) if r.type == "topic" else r for r in results]
 
@@ -131,7 +176,7 @@ def _refused(change: ConfigChange, there: Sequence[ConfigEntry] | None) -> Chang
     said = f"{kind} {resource.name} has no config {', '.join(unknown)}; nothing was changed"
     said += did_you_mean(near for name in unknown for near in near_names(name, names, most=1))
     return ChangedConfigs(
-        type=resource.type, name=resource.name, error="INVALID_CONFIG", message=said
+        type=resource.type, name=resource.name, change=change, error="INVALID_CONFIG", message=said
     )
 
 
@@ -141,6 +186,7 @@ def _changed(
     return ChangedConfigs(
         type=altered.type,
         name=altered.name,
+        change=change,
         not_set=_not_set(change, there),
         error=altered.error,
         message=altered.message,
