@@ -160,8 +160,8 @@ class _Parser:
                 nodes[-1] = Repeat(nodes[-1], *repeat)
                 is_repeated = True
                 continue
+            is_repeated = self._peek("{")  # braces that count nothing cannot be repeated either
             atom = self._atom(depth)
-            is_repeated = False
             repeatable = bool(atom) or repeatable
             nodes += atom
         return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
@@ -335,9 +335,6 @@ class _Parser:
         while is_first or not self._peek("]"):
             if self.at_end:
                 raise PatternError("missing closing ]")
-            if self._peek("-") and not is_first and not self._peek("-]"):
-                # Perl takes it for itself; RE2 wants it at an end, or escaped.
-                raise PatternError("invalid character class range")
             is_first = False
             characters = self._named_class()
             if characters is None:
@@ -364,14 +361,13 @@ class _Parser:
 
     def _named_class(self) -> Characters | None:
         """``[:alpha:]`` or a class behind a backslash."""
-        if self._take("[:"):
-            start = self._at
-            name = self._take_until(":]")
-            if name is not None:
-                if name.startswith("\\"):
-                    raise PatternError("invalid character class range")
-                return self._known(name.removeprefix("^"), others=name.startswith("^"))
-            self._at = start - 2
+        end = self._text.find(":]", self._at) if self._peek("[:") else -1
+        if end >= 0:
+            name = self._text[self._at + 2 : end]  # of "[:]" nothing
+            self._at = end + 2
+            if "\\" in name:
+                raise PatternError("invalid character class range")
+            return self._known(name.removeprefix("^"), others=name.startswith("^"))
         if self._peek("\\") and self._at + 1 < len(self._text):
             self._at += 1
             characters = self._class()
