@@ -26,16 +26,12 @@ class Validator(msgspec.Struct, frozen=True):
     min: int | float | None = None
     max: int | float | None = None
     values: tuple[str, ...] = ()
-    validators: tuple[Validator, ...] = ()
     text: str = ""
     isEmptyAllowed: bool | None = None
-    isNullAllowed: bool = False
 
     @property
     def rule(self) -> str:
         """What values it accepts, in a few words; empty for any."""
-        if self.validators:
-            return ", ".join(filter(None, (each.rule for each in self.validators)))
         if self.values:
             return f"of {', '.join(self.values)}"
         bounds = (("at least", self.min), ("at most", self.max))
@@ -54,7 +50,6 @@ class ConfigDefinition(msgspec.Struct, frozen=True):
     name: str
     type: str
     default: str | None = None
-    required: bool = False
     validator: Validator | None = None
     internal: bool = False
     synonyms: tuple[str, ...] = ()

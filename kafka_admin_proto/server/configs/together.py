@@ -34,6 +34,9 @@ _OVERRIDES = "max.connections.per.ip.overrides"
 #: Kafka's ``Utils.validHostPattern``.
 _HOST = re.compile(r"[0-9A-Za-z\-%._:]*")
 _SHARE_ASSIGNORS = {f"{PACKAGE_OF_ASSIGNORS}.SimpleAssignor": "simple"}
+_STREAMS_ASSIGNORS = {
+    "org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor": "sticky"
+}
 
 
 def _group_bounds() -> Iterator[_Bound]:
@@ -64,7 +67,7 @@ class _Node:
 
     def __init__(self, known: Definitions, broker: BrokerConfigs, release: ReleaseNumber) -> None:
         self._known, self._broker = known, broker
-        self.is_3_9 = release < (4,)
+        self.is_3_9, self.is_4_4 = release < (4,), release >= (4, 4)
 
     def text(self, name: str) -> str | None:
         found = self._broker.find((name,))
@@ -122,6 +125,8 @@ def _check_groups(node: _Node) -> None:
                 f"group.share.assignors must contain exactly one assignor, but found {count}"
             )
         _check_assignors(node, "group.share.assignors", _SHARE_ASSIGNORS)
+    if node.has("group.streams.assignors"):
+        _check_assignors(node, "group.streams.assignors", _STREAMS_ASSIGNORS)
     protocols = node.value("group.coordinator.rebalance.protocols")
     if "classic" not in (each.lower() for each in protocols):
         raise _refused("Disabling the 'classic' protocol is not supported.")
@@ -136,6 +141,8 @@ def _check_assignors(node: _Node, name: str, classes: Mapping[str, str]) -> None
     for each in names:
         if each not in there:
             raise _refused(f"{name}: Class {each} cannot be found; there are {', '.join(there)}")
+    if node.is_4_4 and len({classes.get(each, each) for each in names}) < len(names):
+        raise _refused(f"{name} has an assignor twice, by its name and its class: {names}")
 
 
 def _check_log(node: _Node) -> None:

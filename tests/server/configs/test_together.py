@@ -101,6 +101,7 @@ _REFUSED: list[tuple[_Given, str | None, str | None]] = [
     ),
 ]  # fmt: skip
 _ASSIGNOR = "org.apache.kafka.coordinator.group.assignor"
+_STREAMS_ASSIGNOR = "org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor"
 #: Values that Kafka reads at the start alone: those that it takes, and those that it refuses.
 _READ_AT_START: dict[str, tuple[list[str], list[str]]] = {
     "offsets.topic.compression.codec": (["0", "4"], ["-1", "5"]),
@@ -115,13 +116,20 @@ _READ_AT_START: dict[str, tuple[list[str], list[str]]] = {
 _READ_AT_START_4: dict[str, tuple[list[str], list[str]]] = {
     "share.coordinator.state.topic.compression.codec": (["0", "4"], ["-1", "5"]),
     "group.consumer.assignors": (
-        ["range", " uniform ", "range,range", f"range,{_ASSIGNOR}.UniformAssignor"],
+        ["range", " uniform ", f"range,{_ASSIGNOR}.UniformAssignor"],
         ["RANGE", "x", "range,x", "simple", f"{_ASSIGNOR}.SimpleAssignor", "java.lang.String"],
     ),
     "group.share.assignors": (
         ["simple", f"{_ASSIGNOR}.SimpleAssignor"],
         ["x", "simple,x", "range"],
     ),
+}
+_READ_AT_START_4_4: dict[str, tuple[list[str], list[str]]] = {
+    "group.streams.assignors": (
+        ["sticky", "sticky,sticky", _STREAMS_ASSIGNOR],
+        ["Sticky", "x", "sticky,x", f"{_STREAMS_ASSIGNOR},sticky", f"{_ASSIGNOR}.SimpleAssignor"],
+    ),
+    "group.consumer.assignors": (["range,range"], [f"range,{_ASSIGNOR}.RangeAssignor"]),
 }
 _READ_AT_START_3_9: dict[str, tuple[list[str], list[str]]] = {
     "group.consumer.assignors": (
@@ -135,9 +143,11 @@ _READ_AT_START_3_9: dict[str, tuple[list[str], list[str]]] = {
 def read_at_start(release: str) -> list[tuple[str, str, bool]]:
     """A config, its text, and whether Kafka starts with it."""
     of_release = _READ_AT_START_3_9 if release == "3.9" else _READ_AT_START_4
+    since_4_4 = _READ_AT_START_4_4 if release == "4.4" else {}
     return [
         (name, text, is_taken)
-        for name, (taken, refused) in {**_READ_AT_START, **of_release}.items()
+        for rows in (_READ_AT_START, of_release, since_4_4)
+        for name, (taken, refused) in rows.items()
         for is_taken, texts in ((True, taken), (False, refused))
         for text in texts
     ]
@@ -216,6 +226,33 @@ def test_a_running_broker_takes_no_change_that_leads_to_them(name: str, value: s
     assert name in said
 
 
+#: Texts that many a config cannot have.
+_WRONG = ("", "x", "-2", "a,,b", "9223372036854775808")
+
+
+def _wrong(release: str) -> list[tuple[str, str]]:
+    """Each config of a node but those that the cluster sets itself, with texts wrong for many."""
+    known = definitions(ReleaseNumber.parse(release)).in_properties.values()
+    return [
+        (each.name, text)
+        for each in known
+        if each.type not in ("CLASS", "PASSWORD")  # Java's classes, and what any text may be
+        and not answer({each.name: "x"}, release).startswith("the cluster sets the config")
+        for text in _WRONG
+    ]
+
+
+def _of_config_def(said: str, name: str) -> list[str] | None:
+    """The words of Kafka's ConfigDef on a config's value, sorted, for some are of a set of Java's.
+
+    None where the value is taken, or refused by others than ConfigDef.
+    """
+    said = said.removesuffix(": expected a value that Kafka takes")
+    is_its = f" for configuration {name}: " in said or said.startswith(f"Configuration '{name}' ")
+    is_of_class = said.endswith("Class cannot be found")
+    return sorted(said.replace(",", "").split()) if is_its and not is_of_class else None
+
+
 def _drawn(release: str, count: int) -> Iterator[_Given]:
     """So many of groups and so many others, with values around those they are compared with."""
     chosen = random.Random(29)
@@ -246,15 +283,20 @@ def test_beside_kafka_config(release: str, jars: str) -> None:
     refused = [*(given for given, *_ in _REFUSED), *(given for given, _ in _SINCE_4_4)]
     drawn = [*_drawn(release, 200), *refused]
     lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
-    single = read_at_start(release)
+    single, wrong = read_at_start(release), _wrong(release)
     tool = JavaTool(_TOOL, fetch_runtime(jars))
     try:
         answers = tool.ask(lines)
         of_single = tool.ask([f"{name}={text}" for name, text, _ in single])
+        of_wrong = tool.ask([f"{name}={text}" for name, text in wrong])
     finally:
         tool.close()
     said = [(*each[:2], one == "taken") for each, one in zip(single, of_single, strict=True)]
     assert said == single
+    for (name, text), theirs in zip(wrong, of_wrong, strict=True):
+        ours = answer({name: text}, release)
+        assert _of_config_def(ours, name) == _of_config_def(theirs, name), (name, text)
+    assert sum(each.startswith(("Invalid value", "Configuration '")) for each in of_wrong) > 900
     for each, theirs in zip(drawn, answers, strict=True):
         ours = answer(each, release)
         if theirs.startswith("Invalid value"):  # of one config: either names one of several

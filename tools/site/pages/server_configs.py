@@ -110,8 +110,6 @@ def allowed(validator: Validator | None) -> str:
     """The rule that values are checked by, in a few words."""
     if validator is None:
         return ""
-    if validator.validators:
-        return "; ".join(filter(None, map(allowed, validator.validators)))
     if validator.values:
         return ", ".join(map(code, validator.values))
     low, high = validator.min, validator.max
