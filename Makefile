@@ -148,8 +148,10 @@ explore: $(SPARK)
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15
 	$(MAKE) fuzz fuzz-speed FUZZ_SECONDS=$(FUZZ_SECONDS)
 
-coverage: $(SPARK) $(COVERAGE)
+# All runs on plain Python, and with no room named, what is about the engine on the engine.
+coverage: $(SPARK) $(COVERAGE) $(ENGINE)
 	KAFKA_ADMIN_PROTO_PURE=1 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) $(COVERED)
+	$(if $(COVERED),,KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) tests/speed)
 	$(RUN) -m coverage combine --quiet
 	$(RUN) -m coverage report
 
