@@ -24,9 +24,7 @@ _NEWEST: Final = 3
 
 def codec_of(data: bytes, name: str) -> Codec[Any]:
     """The codec of a subscription or assignment, by the version in front. Raises DecodeError."""
-    if len(data) < VERSION_BYTES:
-        fault = f"its version takes {VERSION_BYTES} bytes, and it has {len(data)}"
-        raise DecodeError(fault, message=name)
+    _check_size(data, name)
     version = min(int.from_bytes(data[:VERSION_BYTES], "big", signed=True), _NEWEST)
     if version < 0:
         raise DecodeError(f"the consumer protocol has no version {version}", message=name)
@@ -37,6 +35,17 @@ def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
     """The subscription of a member. Raises DecodeError."""
     found: ConsumerProtocolSubscription = _read(data, SUBSCRIPTION)
     return found
+
+
+def read_subscribed_topics(data: bytes) -> list[str]:
+    """The topics of a member's subscription, of whatever version. Raises DecodeError.
+
+    Every version begins as version 0, which is all that Kafka's ``ClassicGroup`` reads of it: some
+    clients say a newer version than they write.
+    """
+    _check_size(data, SUBSCRIPTION)
+    found: ConsumerProtocolSubscription = _decoded(data, codec(SUBSCRIPTION, 0))
+    return found.topics
 
 
 def read_assignment(data: bytes) -> ConsumerProtocolAssignment:
@@ -50,8 +59,18 @@ def write_assignment(value: ConsumerProtocolAssignment, version: int) -> bytes:
     return version.to_bytes(VERSION_BYTES, "big") + codec(ASSIGNMENT, version).encode(value)
 
 
+def _check_size(data: bytes, name: str) -> None:
+    if len(data) < VERSION_BYTES:
+        fault = f"its version takes {VERSION_BYTES} bytes, and it has {len(data)}"
+        raise DecodeError(fault, message=name)
+
+
 def _read(data: bytes, name: str) -> Any:
+    return _decoded(data, codec_of(data, name))
+
+
+def _decoded(data: bytes, layout: Codec[Any]) -> Any:
     try:
-        return codec_of(data, name).decode_at(data, VERSION_BYTES)
+        return layout.decode_at(data, VERSION_BYTES)
     except TrailingBytesError as error:
         return error.value

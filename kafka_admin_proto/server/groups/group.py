@@ -13,7 +13,7 @@ from kafka_admin_proto.messages.join_group_response import (
 )
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.protocol.consumer_protocol import CONSUMER, read_subscription
+from kafka_admin_proto.protocol.consumer_protocol import CONSUMER, read_subscribed_topics
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.members import Member, Protocols
@@ -176,7 +176,7 @@ class Group:
         found: set[str] = set()
         try:
             for each in self.members.values():
-                found.update(read_subscription(each.metadata(self.protocol)).topics)
+                found.update(read_subscribed_topics(each.metadata(self.protocol)))
         except DecodeError:
             return None
         return found

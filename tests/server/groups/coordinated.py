@@ -61,9 +61,10 @@ class Coordinated:
         version: int | None = None,
         names: tuple[str, ...] = ("range",),
         rebalance_s: int = 60,
+        subscription: bytes = b"",
     ) -> Waiting:
-        """Join, as a consumer of no topics."""
-        protocols = [JoinGroupRequestProtocol(each, b"") for each in names]
+        """Join, as a consumer whose topics nobody can read, or with a subscription."""
+        protocols = [JoinGroupRequestProtocol(each, subscription) for each in names]
         times = int(SESSION_S * 1000), rebalance_s * 1000
         request = m.JoinGroupRequest("g", *times, member_id, instance_id, "consumer", protocols)
         return self.send(request, version)
@@ -76,14 +77,15 @@ class Coordinated:
         request = m.SyncGroupRequest("g", generation, member_id, None, "consumer", "range", rows)
         return self.send(request)
 
-    def member(self, rebalance_s: int = 60) -> str:
+    def member(self, rebalance_s: int = 60, subscription: bytes = b"") -> str:
         """A first member, of a stable group of its own in generation 1."""
-        (member_id,) = self.members(1, rebalance_s)
+        (member_id,) = self.members(1, rebalance_s, subscription)
         return member_id
 
-    def members(self, count: int, rebalance_s: int = 60) -> list[str]:
+    def members(self, count: int, rebalance_s: int = 60, subscription: bytes = b"") -> list[str]:
         """So many first members of a stable group in generation 1, the leader first."""
-        joining = [self.join(version=3, rebalance_s=rebalance_s) for _ in range(count)]
+        fields: dict[str, Any] = {"rebalance_s": rebalance_s, "subscription": subscription}
+        joining = [self.join(version=3, **fields) for _ in range(count)]
         self.clock.pass_time(2 * DELAY_S)  # it begins again for those that come behind the first
         ids: list[str] = [each.response.member_id for each in joining]
         assert self.sync(ids[0], 1, dict.fromkeys(ids, b"all")).response.assignment == b"all"

@@ -18,6 +18,9 @@ from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from tests.server.groups.coordinated import DELAY_S, SESSION_S, Coordinated
 
+#: The user data of a subscription, null, behind its topics.
+_NO_DATA = b"\xff" * 4
+
 
 def test_the_first_members_have_time_to_come() -> None:
     cluster = Coordinated()
@@ -334,6 +337,31 @@ def test_offsets_of_no_group_are_not_deleted(topic: str | None, group: str, code
     """Also where no partition is left that there is: the coordinator is asked all the same."""
     rows = [OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(0)])] if topic else []
     assert Coordinated().ask(m.OffsetDeleteRequest(group, rows)).error_code == code
+
+
+@pytest.mark.parametrize(
+    ("topics", "code"),
+    [
+        (b"\0\0\0\0" + _NO_DATA, 0),
+        (b"\0\0\0\1\0\6orders" + _NO_DATA, 86),
+        (b"\0\0\0\1", 86),
+        (b"", 86),
+    ],
+    ids=["none", "this one", "cut off", "nothing"],
+)
+@pytest.mark.parametrize("version", [b"\0\0", b"\0\1", b"\0\3", b"\0\7", b"\xff\xff"])
+@pytest.mark.parametrize("release", ["4.4", "3.9"])
+def test_offsets_of_subscribed_topics_are_kept(
+    release: str, version: bytes, topics: bytes, code: int
+) -> None:
+    """All that counts is how every version begins: some clients write no more than that."""
+    cluster = Coordinated(release)
+    member_id = cluster.member(version + topics)
+    cluster.commit(7, 1, member_id)
+    rows = [OffsetDeleteRequestTopic("orders", [OffsetDeleteRequestPartition(0)])]
+    ((row,),) = (each.partitions for each in cluster.ask(m.OffsetDeleteRequest("g", rows)).topics)
+    assert row.error_code == code
+    assert cluster.committed() == ({0: 7} if code else {})
 
 
 PROTOCOLS = st.lists(
