@@ -1,8 +1,8 @@
 """Texts and orders as Java makes them, where Kafka's answers show them.
 
 The order of a HashMap decides which of several mistakes of a request an error names, and with it
-the error's code, which topic a quota refuses, and what members of a group are assigned: clients see
-these. Where it decides the order of rows alone, no order of Java's is made.
+the error's code, which topic a quota refuses, what members of a group are assigned, and how configs
+and quotas are listed: clients see these. Other rows have no order of Java's.
 """
 
 from __future__ import annotations
@@ -107,7 +107,21 @@ def hash_order(names: Iterable[str], table: int = _SMALL_TABLE) -> list[str]:
 
     ``table`` is the size that the map began with.
     """
-    return _in_buckets(names, table, string_hash)
+    return bucket_order(names, table, string_hash)
+
+
+def scala_order(names: Iterable[str]) -> list[str]:
+    """Strings in the order in which a mutable HashMap of Scala's lists its keys.
+
+    Its table grows as Java's; keys of one place stand by their hashes, as signed numbers.
+    """
+
+    def spread(name: str) -> int:
+        value = string_hash(name)
+        value ^= value >> 16
+        return value - (1 << 32) if value >> 31 else value
+
+    return hash_order(sorted(names, key=spread))
 
 
 def timeline_order(names: Iterable[str], most: int) -> list[str]:
@@ -135,7 +149,7 @@ def set_order(names: Iterable[str]) -> list[str]:
 
 def uuid_order(ids: Iterable[UUID], table: int = _SMALL_TABLE) -> list[UUID]:
     """As `hash_order`, of ids in Kafka's own class."""
-    return _in_buckets(ids, table, _uuid_hash)
+    return bucket_order(ids, table, _uuid_hash)
 
 
 def number_order(numbers: Iterable[int], table: int | None = None) -> list[int]:
@@ -144,12 +158,15 @@ def number_order(numbers: Iterable[int], table: int | None = None) -> list[int]:
     ``table`` is the size that it began with, if it is no copy.
     """
     unique = list(dict.fromkeys(numbers))
-    return _in_buckets(unique, copied_table(len(unique)) if table is None else table, int)
+    return bucket_order(unique, copied_table(len(unique)) if table is None else table, int)
 
 
-def copied_table(count: int) -> int:
-    """The size of the table of a HashSet that is made as a copy of ``count`` items."""
-    wanted = max(int(count / 0.75) + 1, _SMALL_TABLE)
+def copied_table(count: int, least: int = _SMALL_TABLE) -> int:
+    """The size of the table of a HashSet that is made as a copy of ``count`` items.
+
+    That of a HashMap is as small as it can be, with 1 as the ``least``.
+    """
+    wanted = max(int(count / 0.75) + 1, least)
     return 1 << (wanted - 1).bit_length()
 
 
@@ -159,7 +176,8 @@ def _uuid_hash(value: UUID) -> int:
     return (bits >> 32) ^ (bits & 0xFFFFFFFF)
 
 
-def _in_buckets(keys: Iterable[K], table: int, hash_of: Callable[[K], int]) -> list[K]:
+def bucket_order(keys: Iterable[K], table: int, hash_of: Callable[[K], int]) -> list[K]:
+    """Keys in the order of a HashMap with these hashes, unsigned numbers of 32 bits."""
     unique = list(dict.fromkeys(keys))
     if len(unique) < 2:
         return unique

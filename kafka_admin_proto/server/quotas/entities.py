@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.java import hash_order, string_hash
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 ENTITY_TYPES = (USER, CLIENT_ID, IP)
@@ -34,6 +34,14 @@ def entity_text(names: Mapping[str, str | None]) -> str:
         for kind in hash_order(names, _TABLE)
     )
     return "ClientQuotaEntity(entries={" + ", ".join(shown) + "})"
+
+
+def entity_hash(entity: Iterable[tuple[str, str | None]]) -> int:
+    """As ClientQuotaEntity.hashCode, as an unsigned number of 32 bits."""
+    pairs = (
+        string_hash(kind) ^ (0 if name is None else string_hash(name)) for kind, name in entity
+    )
+    return (31 + sum(pairs)) & 0xFFFFFFFF
 
 
 def quota_types(names: Mapping[str, str | None]) -> dict[str, str]:

@@ -7,6 +7,7 @@ Versions: 1 synonyms and sources, 2 a throttle time, 3 types and documentation (
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kafka_admin_proto.messages.describe_configs_request import (
@@ -31,6 +32,7 @@ from kafka_admin_proto.server.brokers.view import (
 )
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.groups import STREAMS_ASSIGNOR, broker_synonym
+from kafka_admin_proto.server.configs.order import listed
 from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.configs.sources import (
     CLIENT_METRICS,
@@ -152,19 +154,23 @@ class _Descriptions:
 
     def _described(self, kind: int, name: str) -> list[DescribeConfigsResourceResult]:
         state, node_id = self._state, self._caller.node_id
+        defined: Sequence[ConfigDefinition] | None = None
         match kind:
             case 2:
-                rows = _topic(state, name, node_id)
+                rows, defined = _topic(state, name, node_id), state.definitions.topic
             case 4:
                 rows = _broker(state, name, node_id)
+                defined = state.definitions.broker if name else None
             case 8:
                 _check_broker_id(name, node_id, empty=None)
                 rows = {}
             case 16:
                 rows = _metrics(state, name)
             case _:
-                rows = _group(state, name, node_id)
+                rows, defined = _group(state, name, node_id), state.definitions.group
         plain = self._is_plain(kind)
+        configs = {config.name: config for config in rows}
+        shown = configs if defined is None else [each.name for each in defined if not each.internal]
         return [
             DescribeConfigsResourceResult(
                 name=config.name,
@@ -183,7 +189,8 @@ class _Descriptions:
                 config_type=0 if plain else _TYPES.index(config.type),
                 documentation="" if plain else self._documentation(config),
             )
-            for config, (value, source, synonyms) in rows.items()
+            for config in (configs[each] for each in listed(configs, shown, state.release))
+            for value, source, synonyms in (rows[config],)
         ]
 
     def _documentation(self, config: ConfigDefinition) -> str | None:

@@ -18,6 +18,7 @@ from kafka_admin_proto.messages.alter_client_quotas_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.quotas.entities import check_quota, entity_text, quota_types
 from kafka_admin_proto.server.security.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.state import State
@@ -52,18 +53,23 @@ def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> A
 
 
 def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) -> list[Message]:
-    """Records of the values that differ from the current ones."""
+    """Records of the values that differ from the current ones.
+
+    They have the order in which a broker puts them into its image; the mistake that counts is the
+    first in the controller's map, which is as small as it can be.
+    """
     types = quota_types(names)
     now = state.cluster.quotas.get(entity, {})
+    given = {op.key: None if op.remove else op.value for op in ops}
+    for key in hash_order(given, 1):
+        if (value := given[key]) is not None:
+            check_quota(types, key, value, finite=state.release >= (4, 4))
     records: list[Message] = []
-    for op in ops:
-        if op.remove:
-            if op.key in now:
-                records.append(_record(entity, op.key, remove=True))
-            continue
-        check_quota(types, op.key, op.value, finite=state.release >= (4, 4))
-        if now.get(op.key) != op.value:
-            records.append(_record(entity, op.key, op.value))
+    for key in hash_order(given):
+        if (value := given[key]) is not None and now.get(key) != value:
+            records.append(_record(entity, key, value))
+        elif value is None and key in now:
+            records.append(_record(entity, key, remove=True))
     return records
 
 

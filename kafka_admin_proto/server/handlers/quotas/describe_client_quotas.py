@@ -5,6 +5,8 @@ Versions: 1 flexible.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from kafka_admin_proto.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -16,10 +18,12 @@ from kafka_admin_proto.messages.describe_client_quotas_response import (
     ValueData,
 )
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.metadata.entities import QuotaEntity
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP
+from kafka_admin_proto.server.java import bucket_order, copied_table, hash_order
+from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP, entity_hash
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 
 _EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
@@ -29,6 +33,9 @@ _NAMES = {
     _SPECIFIED: "MATCH_TYPE_SPECIFIED",
 }
 
+#: Places in the table of a map that was made for fewer entries and has grown, and of a usual one.
+_GROWN, _BY_COMPONENT = 1, 16
+
 
 @handler(of_broker=True, needs=Gate(DESCRIBE_CONFIGS, "none"), kept=False)
 def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) -> Answer:
@@ -36,18 +43,39 @@ def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) ->
     exact, specified = _checked(request.components)
     wanted = {*exact, *specified}
     entries = []
-    for entity, quotas in state.cluster.quotas.items():
-        names = dict(entity)
+    for entity in _listed(state, exact, specified):
+        names, quotas = dict(entity), state.cluster.quotas[entity]
         if not wanted <= names.keys() or (request.strict and wanted != names.keys()):
             continue
         if all(names[kind] == name for kind, name in exact.items()):
             entries.append(
                 EntryData(
                     [EntityData(kind, name) for kind, name in entity],
-                    [ValueData(key, value) for key, value in quotas.items()],
+                    [ValueData(key, quotas[key]) for key in hash_order(quotas, _GROWN)],
                 )
             )
     return Answer(DescribeClientQuotasResponse(entries=entries))
+
+
+def _listed(
+    state: View, exact: Mapping[str, str | None], specified: Collection[str]
+) -> list[QuotaEntity]:
+    """All entities, or at least those with the component that a broker of 4.4 looks up first.
+
+    They have the order of its maps: that of the whole image, or a copy of one of those by
+    component.
+    """
+    entities = bucket_order(state.cluster.quotas, _GROWN, entity_hash)
+    if state.release < (4, 4) or not (exact or specified):
+        return entities
+    kind = hash_order(exact or specified)[0]
+    found = [
+        each
+        for each in entities
+        if kind in dict(each) and (not exact or dict(each)[kind] == exact[kind])
+    ]
+    of_component = bucket_order(found, _BY_COMPONENT, entity_hash)
+    return bucket_order(of_component, copied_table(len(found), _GROWN), entity_hash)
 
 
 def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], set[str]]:
