@@ -50,30 +50,19 @@ class Answers:
         self.quorum: Quorum = views.state.quorum
         self._kept: dict[View, _Kept] = {}
 
-    def encoded(self, caller: Caller, request: Request) -> bytes | None:
-        """The body of a kept answer; None if no answer is kept.
+    def answer(self, caller: Caller, request: Request) -> Answer | bytes:
+        """A node's answer, with its records appended; as bytes if it is kept for later requests.
 
         Raises ControllerUnavailable if a controller has to answer and none is active.
         """
-        if not served(request.api_key, request.dialect).kept:
-            return None
         view = self.view(caller, request)
-        kept = self._kept.get(view)
-        if kept is None:
-            return None
-        stamp = _stamp(view)
-        if stamp != kept.stamp:
-            kept.forget(stamp)
-            return None
-        return kept.bodies.get(_key(view, caller, request))
-
-    def answer(self, caller: Caller, request: Request) -> Answer | bytes:
-        """A node's answer, with its records appended; as bytes if it is kept for later requests."""
-        view = self.view(caller, request)
+        is_kept = served(request.api_key, request.dialect).kept
+        if is_kept and (found := self.kept(view, caller, request)) is not None:
+            return found
         answer = respond(view, request.api_key, request.body, caller)
-        if view.quorum.available:  # a Metadata request may create topics
+        if answer.records and view.quorum.available:  # a Metadata request may create topics
             self.append(answer.records)
-        if answer.records or not served(request.api_key, request.dialect).kept:
+        if answer.records or not is_kept:
             return answer
         body = answer.response.encode(request.api_version)
         self._keep(view, caller, request, body)
@@ -100,6 +89,17 @@ class Answers:
         if not self._views.state.quorum.available:
             raise ControllerUnavailable
         return self._views.state
+
+    def kept(self, view: View, caller: Caller, request: Request) -> bytes | None:
+        """The body of a kept answer; None if no answer is kept."""
+        kept = self._kept.get(view)
+        if kept is None:
+            return None
+        stamp = _stamp(view)
+        if stamp != kept.stamp:
+            kept.forget(stamp)
+            return None
+        return kept.bodies.get(_key(view, caller, request))
 
     def _keep(self, view: View, caller: Caller, request: Request, body: bytes) -> None:
         kept = self._kept.get(view)

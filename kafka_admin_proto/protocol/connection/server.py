@@ -199,7 +199,8 @@ class ServerConnection(BaseConnection[ServerEvent]):
         if request.api_version not in versions:
             self._refuse_version(request)
             return None
-        request.read_body()
+        if request.body is None:
+            request.read_body()
         if request.error is not None and not isinstance(request.error, TrailingBytesError):
             raise RemoteProtocolError(
                 f"a request of {api_words(api_key, self._dialect)} v{request.api_version} that "

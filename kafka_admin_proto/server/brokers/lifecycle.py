@@ -267,7 +267,8 @@ class Lifecycle:
 
     def _replicated(self, key: tuple[UUID, int]) -> None:
         """A partition has changed: a replica that was late may have caught up."""
-        if key in self._state.out_of_sync and not self._catching_up:
+        late = self._state.out_of_sync
+        if late and key in late and not self._catching_up:
             topic = self._state.topic_by_id(key[0])
             if topic is not None and self._is_joinable(topic, key[1]):
                 self._appended((), 0)

@@ -72,8 +72,7 @@ def _answer(
     request, effect = event.request, fault.effect
     answer: Answer | bytes
     if effect.failure is None:
-        found = answers.encoded(caller, request)
-        answer = answers.answer(caller, request) if found is None else found
+        answer = answers.answer(caller, request)
     else:
         assert request.body is not None
         target = fault.condition.target

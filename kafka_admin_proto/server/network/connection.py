@@ -274,7 +274,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._write(out)
             self._fail(error)
         else:
-            self._write(out)
+            self.write(b"".join(out))
 
     def _fail(self, error: Exception) -> None:
         """Close the connection after an error of its client, of this program or of the system.
@@ -318,8 +318,7 @@ class NodeConnection(asyncio.BufferedProtocol):
                 self, service.answers, event, caller
             ):
                 return b""
-            body = service.answers.encoded(caller, request)
-            answer = service.answers.answer(caller, request) if body is None else body
+            answer = service.answers.answer(caller, request)
         except ControllerUnavailable:
             self._wait_for_controller(event)
             return b""

@@ -88,7 +88,7 @@ class Waits:
 
     def wake(self, key: WaitKey) -> None:
         """Check the answers that wait for a change of ``key`` in the next turn of the loop."""
-        found = self._by_key.get(key)
+        found = self._by_key.get(key) if self._by_key else None  # hashing a UUID takes its time
         if found:
             for each in found:
                 self._woken.setdefault(each, set()).add(key)

@@ -34,10 +34,20 @@ def split_batches(data: bytes | memoryview) -> Iterator[memoryview]:
     batch has.
     """
     view = memoryview(data)
+    size = _size(view)
+    return iter((view,)) if size == len(view) else _each(view, size)  # one is the usual case
+
+
+def _each(view: memoryview, size: int | None) -> Iterator[memoryview]:
+    while size is not None:
+        yield view[:size]
+        view = view[size:]
+        size = _size(view)
+
+
+def _size(view: memoryview) -> int | None:
     try:
-        while (size := batch_size(view)) is not None:
-            yield view[:size]
-            view = view[size:]
+        return batch_size(view)
     except NoBatch as error:
         text = f"Invalid magic found in record: {error.value}"
         if error.field == "length":

@@ -226,9 +226,10 @@ class Producers:
 
     def replicated_to(self, offset: int) -> None:
         """The high watermark or the log's start is at ``offset``."""
-        self.unreplicated = {
-            first: last for first, last in self.unreplicated.items() if last >= offset
-        }
+        if self.unreplicated:
+            self.unreplicated = {
+                first: last for first, last in self.unreplicated.items() if last >= offset
+            }
 
     def start_at(self, offset: int) -> None:
         """The log begins at ``offset`` now."""

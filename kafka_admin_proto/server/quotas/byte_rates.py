@@ -131,7 +131,7 @@ class Counted(NamedTuple):
 def counted_rate(view: View, caller: Caller, quota: str) -> Counted | None:
     """What a caller has used of a quota on the broker that was asked, None without one."""
     quotas = view.cluster.quotas
-    if not any(quota in each for each in quotas.values()):
+    if not quotas or not any(quota in each for each in quotas.values()):
         return None
     found = quota_of(view, caller.principal.partition(":")[2], caller.client_id or "", quota)
     if found is None:

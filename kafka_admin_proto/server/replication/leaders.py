@@ -69,7 +69,9 @@ def hosted(
     if epoch not in (NO_EPOCH, partition.leader_epoch):
         older = epoch < partition.leader_epoch
         raise ApiFailure(codes.FENCED_LEADER_EPOCH if older else codes.UNKNOWN_LEADER_EPOCH)
-    current = state.cluster.topics[topic.id].partitions[number]
+    current = partition
+    if view is not state:
+        current = state.cluster.topics[topic.id].partitions[number]
     if leader_only and not partition.leader == current.leader == node:
         raise ApiFailure(codes.NOT_LEADER_OR_FOLLOWER)
     return Hosted(topic, number, partition, state.partitions.log(topic, number))

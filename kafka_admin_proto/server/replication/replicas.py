@@ -231,5 +231,9 @@ class ReplicatedLog:
         log = self.log
         if len(self._isr) < self.min_isr:
             return
-        ends = [self._behind[each].end for each in self._isr if each in self._behind]
-        log.high_watermark = max(log.high_watermark, min([log.end_offset, *ends]))
+        end = log.end_offset
+        for node, behind in self._behind.items():
+            if node in self._isr:
+                end = min(end, behind.end)
+        if end > log.high_watermark:
+            log.high_watermark = end

@@ -75,27 +75,37 @@ class _Pending(NamedTuple):
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
 def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
     """Append the batches of each partition; with acks of -1 wait for the replicas in sync."""
-    of_transaction = _check_transaction(state, request, caller)
     response = ProduceResponse()
     hints = LeaderHints(state, caller)
-    pending = PendingRows[_Pending]()
+    pending: PendingRows[_Pending] = PendingRows()
     asked: dict[tuple[str, UUID], dict[int, bytes | None]] = {}  # a partition counts once
+    of_transaction = False
     for each in request.topic_data:
         parts = asked.setdefault((each.name, each.topic_id), {})
-        parts.update((part.index, part.records) for part in each.partition_data)
-    budget = DecompressionBudget(
-        sum(len(data or b"") for parts in asked.values() for data in parts.values())
-    )
-    topics = {key: topic_of(state, *key) for key in asked}
-    names = {key: key[0] if topic is None else topic.name for key, topic in topics.items()}
-    allowed = allowed_topics(state, caller, WRITE, names.values())
+        for part in each.partition_data:
+            parts[part.index] = part.records
+            # As in Kafka a first batch whose size or magic is impossible fails the whole request.
+            if part.records is not None and _is_transactional(part.records):
+                of_transaction = True
+    if of_transaction:
+        _check_transactional_id(state, request, caller)
+    size = 0
+    topics: list[Topic | None] = []
+    names: list[str] = []
     for key, parts in asked.items():
-        if names[key] in allowed:
-            _check_whole(topics[key], parts, caller.version)
-    for key, parts in asked.items():
+        topic = topic_of(state, *key)
+        topics.append(topic)
+        names.append(key[0] if topic is None else topic.name)
+        for data in parts.values():
+            size += len(data or b"")
+    budget = DecompressionBudget(size)
+    allowed = allowed_topics(state, caller, WRITE, names)
+    for name, topic, parts in zip(names, topics, asked.values(), strict=True):
+        if name in allowed:
+            _check_whole(topic, parts, caller.version)
+    for name, topic, (key, parts) in zip(names, topics, asked.items(), strict=True):
         rows: list[PartitionProduceResponse] = []
         response.responses.append(TopicProduceResponse(*key, rows))
-        topic, name = topics[key], names[key]
         for number, data in parts.items():
             row = PartitionProduceResponse(number, base_offset=-1)
             rows.append(row)
@@ -145,24 +155,11 @@ def _throttle(view: View, caller: Caller, response: ProduceResponse) -> None:
         response.throttle_time_ms = quota.throttle_ms(caller.request_bytes)
 
 
-def _check_transaction(state: View, request: ProduceRequest, caller: Caller) -> bool:
-    """Whether there are records of a transaction.
-
-    Raises ApiFailure if the caller may not write these. As in Kafka a first batch whose size or
-    magic is impossible fails the whole request.
-    """
+def _check_transactional_id(state: View, request: ProduceRequest, caller: Caller) -> None:
+    """Raises ApiFailure if the caller may not write records of its transaction."""
     name = request.transactional_id
-    found = [
-        _is_transactional(part.records)
-        for each in request.topic_data
-        for part in each.partition_data
-        if part.records is not None
-    ]
-    if not any(found):
-        return False
     if name is None or not allows(state, caller, WRITE, TRANSACTIONAL_ID, name):
         raise ApiFailure(codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    return True
 
 
 def _is_transactional(data: bytes) -> bool:
