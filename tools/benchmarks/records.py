@@ -23,6 +23,7 @@ from pathlib import Path
 
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
+from tools.benchmarks.bare_server import TOPIC
 from tools.benchmarks.record_load import (
     BATCH_RECORDS,
     RECORD_BYTES,
@@ -36,22 +37,33 @@ from tools.benchmarks.record_load import (
     until_answered,
 )
 from tools.benchmarks.request_load import Load, load
-from tools.benchmarks.server import MIB, Figure, Server, head, in_turn, ours, pin, real, table
+from tools.benchmarks.server import (
+    MIB,
+    Figure,
+    Server,
+    head,
+    in_turn,
+    ours,
+    pin,
+    python_server,
+    real,
+    table,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-records.md"
 
 #: A group of many members begins when all have come.
 _GROUPS = {"group.initial.rebalance.delay.ms": "1000"}
 #: Retention follows closely what is produced.
-_RETENTION = {"log.initial.task.delay.ms": "100", "log.retention.check.interval.ms": "100"}
-_KEPT_MB, _SEGMENT_MB = 100, 10
+_RETENTION = {"log.initial.task.delay.ms": "10", "log.retention.check.interval.ms": "10"}
+_KEPT_MB, _SEGMENT_MB = 100, 2
 _SHORT: dict[str, str | None] = {
     "retention.bytes": str(_KEPT_MB * 10**6),
     "segment.bytes": str(_SEGMENT_MB * 10**6),
 }
 _TOPICS: dict[str, dict[str, str | None]] = {
     "records": {},
-    "single": {},
+    TOPIC: {},
     "committed": {},
     "short": _SHORT,
 }
@@ -66,6 +78,8 @@ class Results:
     produced: list[list[Work]] = field(default_factory=list)
     consumed: list[list[Work]] = field(default_factory=list)
     single_ms: list[list[list[float]]] = field(default_factory=list)
+    #: The same with a server that does nothing: one of each round.
+    bare_ms: list[list[float]] = field(default_factory=list)
     commits: list[list[Load]] = field(default_factory=list)
     rebalances: list[list[Work]] = field(default_factory=list)
     peak_bytes: list[int] = field(default_factory=list)
@@ -101,6 +115,7 @@ def measure(options: argparse.Namespace) -> Results:
         stack.callback(pin, processors)
         pin(processors[:1])
         running = [stack.enter_context(new) for new in _servers(_GROUPS, options)]
+        bare = stack.enter_context(python_server("-m", "tools.benchmarks.bare_server"))
         pin(processors[1:2])
         for server in running:
             _create(server)
@@ -116,9 +131,11 @@ def measure(options: argparse.Namespace) -> Results:
             turns = partial(in_turn, running)
             rounds.produced.append([produce(each, "records", mb) for each in turns()])
             rounds.consumed.append([consume(each, "records", mb) for each in turns()])
-            rounds.single_ms.append(
-                [single_latencies_ms(each, "single", seconds) for each in turns()]
-            )
+            *single_ms, bare_ms = [
+                single_latencies_ms(each, TOPIC, seconds) for each in in_turn([*running, bare])
+            ]
+            rounds.single_ms.append(single_ms)
+            rounds.bare_ms.append(bare_ms)
             rounds.commits.append(
                 [
                     load(each.address, each.pid, frames, sizes[each.port], 8, seconds)
@@ -204,6 +221,7 @@ def page(results: Results, options: argparse.Namespace) -> str:
         for title, figures, rounds in kinds
         for figure in figures
     ]
+    bare = [figure.cells([results.bare_ms])[0] for figure in _SINGLE]
     peaks = [[each] for each in results.peak_bytes]
     rows.append((f"{options.retained_mb:g} MB produced: {_PEAK.title}", _PEAK.cells(peaks)))
     return f"""# Records and groups beside a real broker
@@ -215,9 +233,14 @@ librdkafka produces batches of {BATCH_RECORDS} records of {RECORD_BYTES} bytes w
 consumes them; then it produces single records. Eight raw clients commit offsets. In a rebalance the
 leader of a group joins again, all others hear of it in a heartbeat, and each gets its assignment.
 The memory is that of a new server with retention.bytes of {_KEPT_MB} MB in segments of
-{_SEGMENT_MB} MB, checked ten times a second.
+{_SEGMENT_MB} MB, checked a hundred times a second: the log has these bytes, a segment more at most,
+and what came since the last check.
 
 {table(rows)}
+Of a single record's time {bare[0]} (p50) and {bare[1]} (p99) are librdkafka's, the sockets' and
+asyncio's, less than which no server on asyncio can take: so long it takes, in the same rounds, with
+one that answers every Produce with the same bytes (`tools/benchmarks/bare_server.py`).
+
 An in-process cluster of one node starts in {statistics.median(results.start_ms):.1f} ms.
 """
 

@@ -158,11 +158,16 @@ def measure(options: argparse.Namespace) -> Results:
 # The servers.
 
 
-@contextlib.contextmanager
-def ours(*options: str) -> Iterator[Server]:
+def ours(*options: str) -> AbstractContextManager[Server]:
     """``kap serve`` in a process of its own, ready; ``options`` are those of its command line."""
+    return python_server("-c", _KAP, "serve", "--brokers", "1", *options)
+
+
+@contextlib.contextmanager
+def python_server(*arguments: str) -> Iterator[Server]:
+    """A process of Python whose first line of output is its address; ready."""
     begin = time.perf_counter()
-    command = [sys.executable, "-c", _KAP, "serve", "--brokers", "1", *options]
+    command = [sys.executable, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
