@@ -201,16 +201,8 @@ class NodeConnection(asyncio.BufferedProtocol):
         if isinstance(answer, bytes) or answer.wait is None:
             return False
 
-        def go_on(answer: Answer) -> None:
-            if self._transport is None:  # the client has gone since the wait was over
-                return
-            try:
-                then(answer)
-            except Exception as error:
-                self._fail(error)
-
         def in_turn(answer: Answer) -> None:
-            self.service.turns.add(partial(go_on, answer))
+            self.service.turns.add(partial(self._go_on, then, answer))
 
         if not self.service.waits.add(self, answer, in_turn):
             return False
@@ -264,14 +256,14 @@ class NodeConnection(asyncio.BufferedProtocol):
                         out.append(answer)  # alone, it is written without a copy
                     size += len(answer)
                     if size > _WRITE_BYTES:
-                        self._write(out)
-                        size = 0
+                        self.write(b"".join(out))
+                        out, size = [], 0
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
                 elif isinstance(event, Authenticated):
                     self.authenticated(event.principal)
         except Exception as error:
-            self._write(out)
+            self.write(b"".join(out))
             self._fail(error)
         else:
             self.write(b"".join(out))
@@ -290,11 +282,6 @@ class NodeConnection(asyncio.BufferedProtocol):
             SERVER.error("node %d: %s: %s", self._node.id, kind, error, exc_info=where)
         self._refuse(error)
 
-    def _write(self, out: list[bytes]) -> None:
-        """Write these bytes, and empty the list."""
-        self.write(b"".join(out))
-        out.clear()
-
     def _handle(self, event: RequestReceived) -> bytes:
         request = event.request
         if request.body is None:
@@ -302,15 +289,9 @@ class NodeConnection(asyncio.BufferedProtocol):
         service = self.service
         assert request.header is not None
         caller = Caller(
-            self._node.id,
-            request.api_version,
-            request.header.client_id,
-            listener=self._listener.name,
-            host=self.host,
-            principal=self._principal,
-            request_bytes=len(request.data),
-            connection=self,
-        )
+            self._node.id, request.api_version, request.header.client_id, self._principal,
+            self._listener.name, self.host, len(request.data), self,
+        )  # fmt: skip
         service.requests.add(caller, request, service.clock.now_ms())
         began_ns = time.perf_counter_ns()
         try:
@@ -344,24 +325,26 @@ class NodeConnection(asyncio.BufferedProtocol):
         def encoded(body: asyncio.Future[bytes]) -> None:
             if not body.cancelled():  # the loop ends
                 answer.body = body.result()  # what a handler made can be encoded
-                self._finish(event, answer)
+                self._go_on(partial(self._finish, event), answer)
 
         self.pause()
         body = self._loop.run_in_executor(None, answer.response.encode, event.request.api_version)
         body.add_done_callback(encoded)
         return b""
 
+    def _go_on(self, then: Callable[[Answer], None], answer: Answer) -> None:
+        """Call ``then`` with an answer of an earlier turn, unless the client has gone since."""
+        if self._transport is not None:
+            try:
+                then(answer)
+            except Exception as error:
+                self._fail(error)
+
     def _finish(self, event: RequestReceived, answer: Answer) -> None:
         """Send an answer of an earlier turn, and go on with later requests."""
-        if self._transport is None:  # the client has closed the connection
-            return
         self._paused = False
-        try:
-            self.write(self._answered(event, answer))
-        except Exception as error:
-            self._fail(error)
-        else:
-            self._continue()
+        self.write(self._answered(event, answer))
+        self._continue()
 
     def encoded(self, event: RequestReceived, answer: Answer | bytes) -> bytes:
         """The frame of an answer whose records are appended; b"" for a request with acks 0.
@@ -417,8 +400,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         assert event is not None
         request = event.request
         assert request.body is not None
-        failure = Failure(codes.REQUEST_TIMED_OUT)
-        response = whole_answer(request.body, request.api_version, failure)
+        response = whole_answer(request.body, request.api_version, Failure(codes.REQUEST_TIMED_OUT))
         self.write(self.encoded(event, Answer(response)))
         self.resume()
 

@@ -225,19 +225,6 @@ class PartitionLog:
                 return found
         return []
 
-    def aborted_beside(self, offset: int, batch: StoredBatch, size: int) -> list[AbortedRange]:
-        """The aborted transactions that Kafka sends with ``size`` bytes, from a batch on.
-
-        These are those up to the next entry of the offset index, or up to the segment's end.
-        ``offset`` is the one that was asked for.
-        """
-        place = segment_index(self.segments, batch.base_offset)
-        end = self.segments[place].index.first_from(batch.position + size)
-        if end is None:
-            following = self.segments[place + 1 : place + 2]
-            end = following[0].base_offset if following else self.end_offset
-        return self.aborted_transactions(offset, end)
-
     def aborted_transactions(self, first: int, end: int) -> list[AbortedRange]:
         """The aborted transactions with offsets from ``first`` up to ``end``, which is left out."""
         return aborted_between(self.segments, first, end)
@@ -264,14 +251,10 @@ class PartitionLog:
 
         A follower hears of an epoch with its first records.
         """
-        is_known = of_leader or not self._is_latest_epoch_empty
-        return self.epochs.end_of(epoch, self.end_offset, is_latest_known=is_known)
-
-    @property
-    def _is_latest_epoch_empty(self) -> bool:
-        """Whether no record was written since the leader took over."""
-        has_records = self.start_offset < self.end_offset or self.end_offset == 0
-        return has_records and self.epochs.start_of_latest == self.end_offset
+        end = self.end_offset
+        is_whole = self.start_offset < end or end == 0
+        is_known = of_leader or not (is_whole and self.epochs.start_of_latest == end)
+        return self.epochs.end_of(epoch, end, is_latest_known=is_known)
 
     def producers(self) -> list[ProducerState]:
         """The producers that wrote to the log and have not expired."""
@@ -304,11 +287,13 @@ class PartitionLog:
             self.epochs.truncate_from_end(self.end_offset)
             return
         self.cleaned_to = min(self.cleaned_to, offset)
+        if offset < self.start_offset:  # the log does not begin behind its end
+            self.start_offset = offset
+            self.store.start_moved()
+        self.store.truncated(offset)
         if offset < self.segments[0].base_offset:
             self._start_empty(offset, now_ms)
             return
-        self._lower_start(offset)
-        self.store.truncated(offset)
         kept = segment_index(self.segments, offset) + 1
         gone = self.segments[kept:]
         for segment in gone:
@@ -394,20 +379,12 @@ class PartitionLog:
 
     def _start_empty(self, offset: int, now_ms: int) -> None:
         """Remove everything; the log begins and ends at ``offset``."""
-        self._lower_start(offset)
-        self.store.truncated(offset)
         self.store.remove(self.segments[::-1], self.settings)
         self.segments = [self.store.segment(offset, self.settings, now_ms)]
         self.end_offset = offset
         self.epochs.clear()
         self._producers.clear(offset)
         self.high_watermark = offset
-
-    def _lower_start(self, offset: int) -> None:
-        """The log ends at ``offset`` now, so that it does not begin behind it."""
-        if offset < self.start_offset:
-            self.start_offset = offset
-            self.store.start_moved()
 
     def _reload_producers(self, now_ms: int, recovered_from: float = float("inf")) -> None:
         """Bring the producers to the end of the log, from their last snapshot on."""

@@ -207,6 +207,22 @@ def aborted_between(segments: Sequence[Segment], first: int, end: int) -> list[A
     return found
 
 
+def aborted_beside(
+    segments: Sequence[Segment], offset: int, batch: StoredBatch, size: int
+) -> list[AbortedRange]:
+    """The aborted transactions that Kafka sends with ``size`` bytes, from a batch on.
+
+    These are those up to the next entry of the offset index, or up to the segment's end.
+    ``offset`` is the one that was asked for.
+    """
+    place = segment_index(segments, batch.base_offset)
+    end = segments[place].index.first_from(batch.position + size)
+    if end is None:
+        following = segments[place + 1 : place + 2]
+        end = following[0].base_offset if following else segments[place].next_offset
+    return aborted_between(segments, offset, end)
+
+
 def bytes_below(segments: Sequence[Segment], batch: StoredBatch, up_to: int) -> tuple[int, bool]:
     """The bytes of the batch's segment below ``up_to``, and whether that is in a later one."""
     segment, last = (

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.share.in_flight import Part
+from kafka_admin_proto.server.share.in_flight import InFlight, Part
 from kafka_admin_proto.server.share.state import ACKNOWLEDGED, ACQUIRED, ARCHIVED, AVAILABLE
 
 #: The types of acknowledgements: a gap is an offset of no record.
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+_FIRST = attrgetter("first")
 #: The states of records that get them.
 STATES = {GAP: ARCHIVED, ACCEPT: ACKNOWLEDGED, RELEASE: AVAILABLE, REJECT: ARCHIVED}
 
@@ -34,6 +37,29 @@ def runs(asked: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, i
         size = len(list(run))
         yield first, first + size - 1, kind
         first += size
+
+
+def acknowledged_batches(
+    asked: Acknowledgement, batches: Sequence[InFlight], start: int
+) -> list[InFlight]:
+    """Those of the batches in flight, from ``start`` on, that it is about. Raises ApiFailure."""
+    place = bisect_right(batches, asked.first, key=_FIRST) - 1
+    if place >= 0 and batches[place].is_gap:
+        place -= 1  # the records before it
+    if place < 0 and asked.first < start <= asked.last:
+        place = bisect_right(batches, start, key=_FIRST) - 1
+    if place < 0:
+        text = "The request batch offsets are not found in the cache."
+        raise invalid(f"Batch record not found. {text}")
+    end = bisect_right(batches, asked.last, key=_FIRST)
+    found = [each for each in batches[place:end] if not each.is_gap]
+    for offset, name in ((asked.first, "first"), (asked.last, "last")):
+        if found[-1].last < offset:
+            raise ApiFailure(
+                codes.INVALID_REQUEST,
+                f"Batch record not found. The {name} offset in request is past acquired records.",
+            )
+    return found
 
 
 def check_owner(part: Part, member: str, what: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from kafka_admin_proto.server.share.in_flight import InFlight
+from kafka_admin_proto.server.share.in_flight import InFlight, Part
+from kafka_admin_proto.server.share.state import ACQUIRED, AVAILABLE
 
 #: Records with so few deliveries are never slowed down.
 _FEW_DELIVERIES = 2
@@ -139,7 +140,34 @@ def _slow_from(limit: int) -> int:
     return max(_FEW_DELIVERIES, -(-limit // 2))
 
 
-def last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
+def acquire_new(
+    asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
+) -> tuple[list[InFlight], list[Acquired]]:
+    """The records from ``first`` on as new ones in flight, and the rows of those acquired.
+
+    Batches of the log stay whole: more records than asked for are acquired then or, where the
+    member is strict about their number, are free.
+    """
+    if asked.most < last - first + 1:
+        last = _last_of_batch(found, first + asked.most - 1)
+    ranges = [(first, last)]
+    if not asked.is_strict and last - first + 1 > asked.batch_size:
+        ranges = _by_size(found, first, last, asked.batch_size)
+    new = [
+        InFlight.whole(Part(low, high, ACQUIRED, 1, asked.member, asked.lock_ms))
+        for low, high in ranges
+    ]
+    rows = [Acquired(low, high, 1) for low, high in ranges]
+    if asked.is_strict and last - first + 1 > asked.most:
+        new[0].split()
+        new[0].cut(new[0].parts[0], first, first + asked.most - 1)
+        for part in new[0].parts[1:]:
+            part.state, part.count, part.member = AVAILABLE, 0, ""
+        rows = [Acquired(first, first + asked.most - 1, 1)]
+    return new, rows
+
+
+def _last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
     """The last offset of the batch of the log that has an offset, which is itself in none."""
     for each in found:
         if each.base_offset <= offset <= each.last_offset:
@@ -147,7 +175,7 @@ def last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
     return offset
 
 
-def by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
+def _by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
     """Offsets in ranges of at least ``size`` records, which begin where batches of the log do.
 
     Sizes below 1 count as 1. Kafka begins with a range of no records for them.

@@ -12,13 +12,13 @@ from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acknowledged import (
     RENEW,
     STATES,
     Acknowledgement,
+    acknowledged_batches,
     check_owner,
     invalid,
     runs,
@@ -28,8 +28,7 @@ from kafka_admin_proto.server.share.acquiring import (
     Acquiring,
     LogBatch,
     acquire_free,
-    by_size,
-    last_of_batch,
+    acquire_new,
     without,
 )
 from kafka_admin_proto.server.share.in_flight import (
@@ -186,27 +185,12 @@ class SharePartition:
         """Acquire records that are not in flight yet."""
         if not self.batches and self.end > first:
             first = self.end
-        if wanted.most < last - first + 1:
-            last = last_of_batch(stored, first + wanted.most - 1)
-        ranges = [(first, last)]
-        if not wanted.is_strict and last - first + 1 > wanted.batch_size:
-            ranges = by_size(stored, first, last, wanted.batch_size)
-        new = [
-            InFlight.whole(Part(low, high, ACQUIRED, 1, wanted.member, wanted.lock_ms))
-            for low, high in ranges
-        ]
-        rows = [Acquired(low, high, 1) for low, high in ranges]
-        if wanted.is_strict and last - first + 1 > wanted.most:
-            new[0].split()
-            new[0].cut(new[0].parts[0], first, first + wanted.most - 1)
-            for part in new[0].parts[1:]:
-                part.state, part.count, part.member = AVAILABLE, 0, ""
-            rows = [Acquired(first, first + wanted.most - 1, 1)]
+        new, rows = acquire_new(wanted, stored, first, last)
         place = bisect_right(self.batches, first, key=_FIRST)
         self.batches[place:place] = new
         if self.batches[0].first == first:
             self.start = first
-        self.end = max(self.end, last)
+        self.end = max(self.end, new[-1].last)
         return rows
 
     # Acknowledging.
@@ -240,7 +224,7 @@ class SharePartition:
     ) -> None:
         """Begin the changes of one acknowledgement. Raises ApiFailure."""
         limits = self._limits()
-        for batch in self._acknowledged(ack):
+        for batch in acknowledged_batches(ack, self.batches, self.start):
             if batch.last < self.start:
                 continue
             is_partial = (
@@ -264,27 +248,6 @@ class SharePartition:
                         continue
                     parts.append(part)
                     changes.append(part.begin(STATES[kind], limits.deliveries))
-
-    def _acknowledged(self, ack: Acknowledgement) -> list[InFlight]:
-        """The batches that an acknowledgement is about. Raises ApiFailure."""
-        place = bisect_right(self.batches, ack.first, key=_FIRST) - 1
-        if place >= 0 and self.batches[place].is_gap:
-            place -= 1  # the records before it
-        if place < 0 and ack.first < self.start <= ack.last:
-            place = bisect_right(self.batches, self.start, key=_FIRST) - 1
-        if place < 0:
-            text = "The request batch offsets are not found in the cache."
-            raise invalid(f"Batch record not found. {text}")
-        end = bisect_right(self.batches, ack.last, key=_FIRST)
-        batches = [each for each in self.batches[place:end] if not each.is_gap]
-        for end, name in ((ack.first, "first"), (ack.last, "last")):
-            if batches[-1].last < end:
-                raise ApiFailure(
-                    codes.INVALID_REQUEST,
-                    f"Batch record not found. The {name} offset in request is past acquired "
-                    "records.",
-                )
-        return batches
 
     def release(self, member: str, then: Kept) -> None:
         """Give back all that a member has: its session has ended."""

@@ -26,7 +26,11 @@ from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.log import PartitionLog
-from kafka_admin_proto.server.partitions.segments import StoredBatch, bytes_below
+from kafka_admin_proto.server.partitions.segments import (
+    StoredBatch,
+    aborted_beside,
+    bytes_below,
+)
 from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.replication.fetch_sessions import Asked, Key
 from kafka_admin_proto.server.replication.leaders import NO_EPOCH, Hosted, LeaderHints, hosted
@@ -370,7 +374,7 @@ def _aborted(
         return [] if has_more else None
     if read.is_cut:
         return None
-    aborted = log.aborted_beside(offset, read.first, read.readable)
+    aborted = aborted_beside(log.segments, offset, read.first, read.readable)
     return [AbortedTransaction(each.producer_id, each.first_offset) for each in aborted]
 
 
