@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from kafka_admin_proto.admin import AdminClient, NewTopic, SyncAdminClient
-from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest, ProduceRequest
+from kafka_admin_proto.protocol import read_request, write_request
 from kafka_admin_proto.server import Cluster, SyncCluster
+from kafka_admin_proto.server.apis import Caller, served_apis
 from kafka_admin_proto.server.inspection import asked_requests
-from kafka_admin_proto.server.inspection.asked_requests import MOST_BYTES
+from kafka_admin_proto.server.inspection.asked_requests import (
+    MOST_BYTES,
+    AskedRequest,
+    AskedRequests,
+)
+from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.differential.wire import Nodes
 
 
@@ -55,6 +63,29 @@ def test_the_oldest_make_room(cluster: SyncCluster, monkeypatch: pytest.MonkeyPa
             nodes.ask(0, large, 9)
     sizes = [len(each.body.encode(each.version)) for each in cluster.requests]
     assert MOST_BYTES / 2 < sum(sizes) <= MOST_BYTES
+
+
+def test_requests_are_kept_as_they_came() -> None:
+    """Decoded, one of the smallest partitions takes eight times its bytes."""
+    topic = ProduceRequest.TopicProduceData(
+        "orders", partition_data=[ProduceRequest.PartitionProduceData(0, b"")] * 20_000
+    )
+    data = write_request(ProduceRequest(topic_data=[topic]), 9, 1)
+    requests = AskedRequests(served_apis(ReleaseNumber.parse("4.4")))
+    requests.add(Caller(1, 9, "me"), read_request(data), 5)  # what is made once, is
+    requests.clear()
+    tracemalloc.start()
+    try:
+        requests.add(Caller(1, 9, "me"), read_request(bytes(bytearray(data))), 5)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(data) <= kept < len(data) + 2000
+    (found,) = requests.of("Produce")
+    assert found == AskedRequest(1, "Produce", 9, "me", "User:ANONYMOUS", 5, found.body)
+    assert isinstance(found.body, ProduceRequest)
+    assert found.body.topic_data == [topic]
+    assert next(iter(requests)) is found  # read once
 
 
 def test_waiting_for_a_client(cluster: SyncCluster) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_admin_proto.protocol.payloads import read_request
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
 
@@ -36,6 +37,33 @@ class AskedRequest(msgspec.Struct, frozen=True):
     body: Message
 
 
+class _Kept(msgspec.Struct):
+    """A request as it came, whose body is decoded when a test looks at it.
+
+    A decoded body is many objects, which may take eight times as much memory.
+    """
+
+    node: int
+    api: str
+    client_id: str | None
+    principal: str
+    time_ms: int
+    data: bytes
+    dialect: str
+    asked: AskedRequest | None = None
+
+    def decoded(self) -> AskedRequest:
+        """The request with its body."""
+        if self.asked is None:
+            read = read_request(self.data, dialect=self.dialect)
+            assert read.body is not None
+            self.asked = AskedRequest(
+                self.node, self.api, read.api_version, self.client_id, self.principal,
+                self.time_ms, read.body,
+            )  # fmt: skip
+        return self.asked
+
+
 class AskedRequests:
     """The newest requests of all clients, the oldest first: at most 10,000 in 4 MiB.
 
@@ -46,14 +74,13 @@ class AskedRequests:
     def __init__(self, apis: tuple[Api, ...]) -> None:
         self._apis = apis
         self._lock = threading.Lock()
-        self._kept: deque[tuple[AskedRequest, int]] = deque()
+        self._kept: deque[_Kept] = deque()
         self._bytes = 0
         #: Requests that made room for newer ones.
         self.dropped: int = 0
 
     def __iter__(self) -> Iterator[AskedRequest]:
-        with self._lock:
-            return iter([each for each, _ in self._kept])
+        return (each.decoded() for each in self._newest())
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -63,27 +90,24 @@ class AskedRequests:
         names = [each.name for each in self._apis]
         if api not in names:
             raise ValueError(f"there is no api {shown(api)} here; there are {', '.join(names)}")
-        return [each for each in self if each.api == api]
+        return [each.decoded() for each in self._newest() if each.api == api]
 
     def add(self, caller: Caller, request: Request, time_ms: int) -> None:
         """Keep a request that was decoded, in the place of older ones if need be."""
-        assert request.body is not None
-        found = AskedRequest(
-            caller.node_id,
-            request.api or str(request.api_key),
-            request.api_version,
-            caller.client_id,
-            caller.principal,
-            time_ms,
-            request.body,
-        )
+        found = _Kept(
+            caller.node_id, request.api or str(request.api_key), caller.client_id,
+            caller.principal, time_ms, request.data, request.dialect,
+        )  # fmt: skip
         with self._lock:
-            self._kept.append((found, len(request.data)))
-            self._bytes += len(request.data)
+            self._kept.append(found)
+            self._bytes += len(found.data)
             while len(self._kept) > MOST_REQUESTS or self._bytes > MOST_BYTES:
-                _, size = self._kept.popleft()
-                self._bytes -= size
+                self._bytes -= len(self._kept.popleft().data)
                 self.dropped += 1
+
+    def _newest(self) -> list[_Kept]:
+        with self._lock:
+            return list(self._kept)
 
     def clear(self) -> None:
         """Forget all requests."""
