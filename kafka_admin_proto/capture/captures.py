@@ -9,21 +9,20 @@ requests without a response yet, open connections.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader, BytesIO, FileIO
 from pathlib import Path
 from typing import IO, Any
 
 from kafka_admin_proto.arguments import listed
-from kafka_admin_proto.capture.connection.conversation import LINGER_US, Conversation
-from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+from kafka_admin_proto.capture.connection.table import ConversationTable
 from kafka_admin_proto.capture.dumps.text import SAMPLE_BYTES
 from kafka_admin_proto.capture.files.buffered import BufferedSource, Packet
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.frames import DecodedFrame, fault_frame
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.capture.plain_rows import NEVER_US, PlainRows, RowSink
+from kafka_admin_proto.capture.plain_rows import PlainRows, RowSink
 from kafka_admin_proto.capture.tcp.segments import (
     FIN,
     FOREIGN,
@@ -34,18 +33,11 @@ from kafka_admin_proto.capture.tcp.segments import (
     kind_of,
     no_tcp,
     read_segment,
-    reversed_key,
 )
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
-
-#: Conversations that are followed; of more, those that were silent for longest are dropped.
-MAX_CONVERSATIONS = 50_000
-#: Pairs of endpoints that are remembered after their connections, and connections that may have
-#: ended in the last seconds; of more, the first are forgotten earlier.
-_MAX_REMEMBERED = 8192
 
 
 def open_file(name: str) -> BufferedReader:
@@ -117,15 +109,8 @@ class CaptureDecoder:
         sink: RowSink | None = None,
         engine: Any = compiled,
     ) -> None:
-        self._options = options
-        self._names = TopicNameIndex()
         self._out: list[DecodedFrame] = []
-        #: Source and destination → the conversation, and which of its ends sends.
-        self._table: dict[bytes, tuple[Conversation, int]] = {}
-        #: Conversations whose connection has ended, and when.
-        self._ended: deque[tuple[int, bytes, Conversation]] = deque()
-        #: How many connections each pair of endpoints had, of the pairs seen last.
-        self._connections: OrderedDict[bytes, int] = OrderedDict()
+        self._table = ConversationTable(options, self._out)
         self._capture = ""
         #: Segments so far.
         self._ordinal = 0
@@ -135,10 +120,7 @@ class CaptureDecoder:
         #: Takes the plain packets, where there is a sink for their rows.
         self._plain: PlainRows | None = None
         if sink is not None and engine is not None and not options.keep_requests:
-            self._plain = PlainRows(
-                options, sink, self._names, self._table, self._out, self._ended,
-                self._segment_within, self._forget_within, engine,
-            )  # fmt: skip
+            self._plain = PlainRows(sink, self._table, self._segment_within, engine)
 
     def read(self, stream: IO[bytes], name: str) -> Iterator[DecodedFrame]:
         """The frames that are whole by the end of this file."""
@@ -176,7 +158,7 @@ class CaptureDecoder:
         if self._plain is None:
             return False
         behind, source.at = source.at, start
-        self._ordinal = self._plain.take(source, self._capture, self._ordinal, self._next_end())
+        self._ordinal = self._plain.take(source, self._capture, self._ordinal)
         if source.at > start:
             return True
         source.at = behind
@@ -184,12 +166,12 @@ class CaptureDecoder:
 
     def finish(self) -> Iterator[DecodedFrame]:
         """The capture is over: the frames that the connections still have."""
-        for conversation, end in self._table.values():
+        for conversation, end in self._table.entries.values():
             if end == 0:
                 conversation.close()
                 yield from self._out
                 self._out.clear()
-        self._table.clear()
+        self._table.entries.clear()
         if self._others and not self._ordinal:
             yield fault_frame(self._capture, DumpError(no_tcp(self._others)))
 
@@ -208,65 +190,17 @@ class CaptureDecoder:
     def _segment(self, segment: Segment, ts: int, ordinal: int) -> None:
         key, sequence, flags, payload, missing, acknowledged = segment
         self._ordinal = ordinal
-        conversation, end = self._table.get(key) or self._new(key)
+        conversation, end = self._table.entry(key)
         conversation.segment(
             end, sequence, flags, payload, missing, acknowledged, ts, ordinal, self._capture
         )
         if conversation.unanswered:  # this decoder has no use for unanswered requests
             conversation.unanswered.clear()
         if flags & (FIN | RST) and conversation.ended_us == ts:
-            self._ended.append((ts, key, conversation))
-        ended = self._ended
-        if ended and (ts - ended[0][0] > LINGER_US or len(ended) > _MAX_REMEMBERED):
-            self._forget(ts)
+            self._table.note_end(ts, key, conversation)
+        self._table.forget(ts)
 
     def _segment_within(self, segment: Segment, ts: int, ordinal: int) -> int:
         """Decode a segment amid plain ones; returns when the next conversation is to be dropped."""
         self._segment(segment, ts, ordinal)
-        return self._next_end()
-
-    def _forget_within(self, ts: int) -> int:
-        """Drop what is to be dropped, amid plain segments; returns when the next one is."""
-        self._forget(ts)
-        return self._next_end()
-
-    def _next_end(self) -> int:
-        """When the next conversation that has ended is to be dropped."""
-        # A damaged capture has times up to the last of 63 bits.
-        return min(self._ended[0][0] + LINGER_US, NEVER_US) if self._ended else NEVER_US
-
-    def _new(self, key: bytes) -> tuple[Conversation, int]:
-        if len(self._table) >= 2 * MAX_CONVERSATIONS:
-            self._drop_silent()
-        back = reversed_key(key)
-        connections = self._connections.pop(min(key, back), 0)
-        conversation = Conversation(key, self._options, self._names, self._out, connections)
-        self._table[back] = conversation, 1
-        entry = self._table[key] = conversation, 0
-        return entry
-
-    def _forget(self, ts: int) -> None:
-        """Drop the conversations whose connection ended a while ago."""
-        while self._ended and (
-            ts - self._ended[0][0] > LINGER_US or len(self._ended) > _MAX_REMEMBERED // 2
-        ):
-            ended_us, key, conversation = self._ended.popleft()
-            if conversation.ended_us == ended_us:
-                self._drop(key)
-
-    def _drop_silent(self) -> None:
-        """Drop the fifth of the conversations that has been silent for longest."""
-        silent = [(each.ts, key) for key, (each, end) in self._table.items() if end == 0]
-        silent.sort()
-        for _, key in silent[: len(silent) // 5]:
-            self._drop(key)
-
-    def _drop(self, key: bytes) -> None:
-        back = reversed_key(key)
-        conversation, _ = self._table.pop(key)
-        # A damaged packet may have one endpoint as source and destination: its two keys are one.
-        self._table.pop(back, None)
-        conversation.close()
-        self._connections[min(key, back)] = conversation.connections
-        if len(self._connections) > _MAX_REMEMBERED:
-            self._connections.popitem(last=False)
+        return self._table.next_end()

@@ -10,7 +10,6 @@ The row is that of `frame_record`, with the same keys in the same order; tests c
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, Protocol
@@ -19,7 +18,7 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.capture.connection.connection import Connection
-from kafka_admin_proto.capture.connection.conversation import Conversation
+from kafka_admin_proto.capture.connection.conversation import Conversation, both_ends
 from kafka_admin_proto.capture.connection.endpoints import Endpoints
 from kafka_admin_proto.capture.connection.envelope import envelope_principal
 from kafka_admin_proto.capture.connection.exchange import (
@@ -36,16 +35,19 @@ from kafka_admin_proto.capture.connection.pairing import (
 )
 from kafka_admin_proto.capture.connection.sasl import SaslExchange
 from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
+from kafka_admin_proto.capture.connection.table import (
+    MAX_ENTRIES,
+    MAX_REMEMBERED,
+    ConversationTable,
+)
 from kafka_admin_proto.capture.connection.token_guard import BEFORE_LOGIN, TokenGuard
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS, TopicNameIndex
 from kafka_admin_proto.capture.files.buffered import BufferedSource
 from kafka_admin_proto.capture.files.pcap import FileHeader
 from kafka_admin_proto.capture.files.pcapng import Blocks
-from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.framing import Framer
 from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
-from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, Segment
+from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, SYN, Segment
 from kafka_admin_proto.capture.topics_named import topics_in
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.errors import UnknownMessageError
@@ -63,8 +65,6 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: Bytes of a body whose meaning is kept.
 _KEPT_BYTES = 512
-#: A time of a capture that never comes.
-NEVER_US = 1 << 62
 #: The objects whose slots the engine reads and fills.
 _STATE = (
     Connection, Conversation, EarlyResponses, Endpoints, Exchange, Framer, Holes, PendingRequest,
@@ -126,52 +126,43 @@ class RowSink(msgspec.Struct, kw_only=True):
 
 
 class PlainRows:
-    """Takes the plain packets of a capture, beside a `CaptureDecoder`.
+    """Takes the plain packets of a capture, beside a `CaptureDecoder`, whose ``table`` it works on.
 
-    ``table``, ``out`` and ``ended`` are the decoder's: its conversations, the frames that it has
-    yet to return, and the conversations whose connections have ended. ``segment`` decodes a segment
-    that is not plain, at a time and with an ordinal, and ``forget`` drops conversations by a time;
-    both return when ``forget`` is due again.
+    ``segment`` decodes a segment that is not plain, at a time and with an ordinal, and returns when
+    the next conversation is to be dropped.
     """
 
     def __init__(
         self,
-        options: DecodeOptions,
         sink: RowSink,
-        names: TopicNameIndex,
-        table: dict[bytes, tuple[Conversation, int]],
-        out: list[DecodedFrame],
-        ended: deque[tuple[int, bytes, Conversation]],
+        table: ConversationTable,
         segment: Callable[[Segment, int, int], int],
-        forget: Callable[[int], int],
         engine: Any = compiled,
     ) -> None:
         self._engine = engine
-        self._options = options
+        self._options = table.options
         self._sink = sink
-        self._names = names
+        self._table = table
         self.write = sink.write
         self.second = sink.second
         self.text_cell = sink.text_cell
         self._filter: RowFilter | None = None
         self._rows = rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
-        frames = engine.FrameReader(
-            self,
-            {each.__name__: each for each in _STATE},
-            rows,
-            names,
-            NAMING_API_KEYS | {api_keys.ENVELOPE},
-            sink.mask,
-        )
+        classes = {each.__name__: each for each in _STATE}
+        naming = NAMING_API_KEYS | {api_keys.ENVELOPE}
+        frames = engine.FrameReader(self, classes, rows, table.names, naming, sink.mask)
+        shared = (table.options, table.names, table.out)
+        pattern = engine.Pattern(_opened(table), tuple(_STATE), shared)
+        conversations = engine.Conversations(table, pattern, both_ends, MAX_ENTRIES, MAX_REMEMBERED)
         self._reader = engine.CaptureReader(
-            LINK_HEADERS, BARE_LINK_HEADERS, table, out, ended, segment, forget, frames
+            LINK_HEADERS, BARE_LINK_HEADERS, conversations, table.out, segment, frames
         )
 
-    def take(self, source: BufferedSource, capture: str, ordinal: int, until: int) -> int:
+    def take(self, source: BufferedSource, capture: str, ordinal: int) -> int:
         """Take the packets that follow in the buffer, up to one of an unusual shape.
 
-        Returns the ordinal of the last segment; ``ordinal`` is that of the one before. From
-        ``until`` on conversations are to be dropped. Stops behind a packet with frames in ``out``.
+        Returns the ordinal of the last segment; ``ordinal`` is that of the one before. Stops behind
+        a packet with frames in the table's ``out``.
         """
         frames, layout = self._sink.frames, source.layout
         assert frames is not None
@@ -183,11 +174,11 @@ class PlainRows:
             self._rows.choose(wanted)
         if type(layout) is FileHeader:
             ordinal, frames.count = self._reader.read_pcap(
-                source, layout, capture, ordinal, until, frames.count
+                source, layout, capture, ordinal, frames.count
             )
         elif type(layout) is Blocks:
             ordinal, frames.count = self._reader.read_pcapng(
-                source, layout.order, layout.interfaces, capture, ordinal, until, frames.count
+                source, layout.order, layout.interfaces, capture, ordinal, frames.count
             )
         return ordinal
 
@@ -245,7 +236,7 @@ class PlainRows:
         """The name of a topic id, and both as members of a JSON object, a comma behind them."""
         topic_id = UUID(bytes=raw)
         # All names are those of packets before the current one, or in it.
-        found = self._names.named.get(topic_id)
+        found = self._table.names.named.get(topic_id)
         if found is None:
             return None, None
         texts = (topic_id_to_text(topic_id), replace_invalid_utf8(found[0]))
@@ -276,6 +267,13 @@ class PlainRows:
     def printable(self, text: bytes) -> bytes:
         """JSON that is safe on a terminal."""
         return printable_json(text.decode()).encode()
+
+
+def _opened(table: ConversationTable) -> Conversation:
+    """A conversation that the SYN of a client has just opened; the engine makes others like it."""
+    found = Conversation(bytes(12), table.options, table.names, table.out)
+    found.segment(0, 0, SYN, b"", 0, 0, 0, 0, "")
+    return found
 
 
 _principal = lru_cache(maxsize=256)(envelope_principal)

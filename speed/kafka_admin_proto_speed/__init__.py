@@ -12,8 +12,10 @@ import kafka_admin_proto  # noqa: F401
 from kafka_admin_proto_speed._engine import (
     CapturePlan,
     CaptureReader,
+    Conversations,
     Engine,
     FrameReader,
+    Pattern,
     RecordEngine,
     RowWriter,
     SegmentReader,
@@ -24,8 +26,10 @@ from kafka_admin_proto_speed._engine import (
 __all__ = [
     "CapturePlan",
     "CaptureReader",
+    "Conversations",
     "Engine",
     "FrameReader",
+    "Pattern",
     "RecordEngine",
     "RowWriter",
     "SegmentReader",

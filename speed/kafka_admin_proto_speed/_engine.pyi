@@ -103,20 +103,33 @@ class FrameReader:
         mask: bool,
     ) -> None: ...
 
+class Pattern:
+    def __init__(
+        self, pattern: Any, classes: tuple[type[Any], ...], shared: tuple[Any, ...]
+    ) -> None: ...
+
+class Conversations:
+    def __init__(
+        self,
+        table: Any,
+        pattern: Pattern,
+        ends: Callable[[bytes], tuple[str, str]],
+        most_entries: int,
+        most_remembered: int,
+    ) -> None: ...
+
 class CaptureReader:
     def __init__(
         self,
         link_headers: dict[int, tuple[int, int]],
         bare_headers: dict[int, int],
-        table: dict[bytes, Any],
+        conversations: Conversations,
         out: list[Any],
-        ended: Any,
         slow: Callable[[Any, int, int], int],
-        forget: Callable[[int], int],
         frames: FrameReader,
     ) -> None: ...
     def read_pcap(
-        self, source: Any, header: Any, capture: str, ordinal: int, until: int, number: int
+        self, source: Any, header: Any, capture: str, ordinal: int, number: int
     ) -> tuple[int, int]: ...
     def read_pcapng(
         self,
@@ -125,7 +138,6 @@ class CaptureReader:
         interfaces: list[Any],
         capture: str,
         ordinal: int,
-        until: int,
         number: int,
     ) -> tuple[int, int]: ...
 

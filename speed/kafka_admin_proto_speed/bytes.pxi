@@ -86,6 +86,7 @@ cdef extern from "Python.h":
     bint PyTuple_CheckExact(PyObject*) noexcept
     PyObject* PyList_AsTuple(PyObject*) noexcept
 
+    PyObject* PyMethod_New(PyObject*, PyObject*) noexcept
     PyObject* PyObject_CallNoArgs(PyObject*) noexcept
     PyObject* PyObject_CallOneArg(PyObject*, PyObject*) noexcept
     PyObject* PyObject_GetAttr(PyObject*, PyObject*) noexcept

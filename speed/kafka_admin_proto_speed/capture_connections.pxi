@@ -1,11 +1,6 @@
 # Segments of connections that are open, in their turn, with no bytes before them missing.
 
 cdef enum:
-    FIN_FLAG = 1
-    SYN_FLAG = 2
-    RST_FLAG = 4
-    LINGER_US = 5_000_000  # as in connection/conversation.py
-    MOST_ENDED = 4096  # fewer than captures.py remembers
     MOST_LINES = 1 << 16  # bytes of rows that are kept before they are written
 
 
@@ -13,10 +8,8 @@ cdef class ConnectionReader(StreamReader):
     """Takes the segments of plain connections, and has plain Python take the others."""
 
     cdef Links links
-    cdef dict table
-    cdef object ended
+    cdef Conversations conversations
     cdef object slow
-    cdef object forget
     cdef object capture
     cdef int64_t until
 
@@ -29,7 +22,7 @@ cdef class ConnectionReader(StreamReader):
             return False
         if self.segment(&segment, ts):
             if ts > self.until:
-                self.until = self.forget(ts)
+                self.until = self.conversations.forget(ts)
         else:
             self.until = self.slow(
                 (
@@ -52,16 +45,25 @@ cdef class ConnectionReader(StreamReader):
         cdef Side x
         cdef PyObject* buffer
         cdef int64_t sequence = 0, rest = 0
-        cdef bint is_fin
-        found = self.table.get(<bytes>(<const char*>segment.key)[: segment.key_size])
-        if found is None or not find_side(s, <PyObject*>found, &x):
+        cdef bint ends
+        found = self.conversations.entries.get(
+            <bytes>(<const char*>segment.key)[: segment.key_size]
+        )
+        if found is None:
+            if not self.conversations.open(segment, &x):
+                return False
+            self.arrived(&x, ts)
+            return True
+        if not find_side(s, <PyObject*>found, &x):
             return False
-        if segment.flags & (SYN_FLAG | RST_FLAG):
+        if segment.flags & SYN_FLAG:
             return self.syn(&x, segment, ts)
-        is_fin = segment.flags & FIN_FLAG
-        if x.ended_us >= 0 and (segment.size or is_fin or ts - x.ended_us > LINGER_US):
-            return False
-        if is_fin and len(self.ended) >= MOST_ENDED:
+        ends = segment.flags & (FIN_FLAG | RST_FLAG)
+        if x.ended_us >= 0:
+            if segment.size or segment.flags & FIN_FLAG or ts - x.ended_us > LINGER_US:
+                return False
+            ends = ends and ts == x.ended_us
+        if ends and (x.ended_us >= 0 or self.conversations.has_many_ended()):
             return False
         if segment.size:
             if not number_in(slot(x.reassembler, s.sequence), &sequence):
@@ -88,7 +90,7 @@ cdef class ConnectionReader(StreamReader):
             self.data(&x, segment, ts)
             if self.frames.rows.lines.p - self.frames.rows.lines.begin > MOST_LINES:
                 self.frames.rows.flush()
-        if is_fin:
+        if ends:
             self.end(&x, segment, ts)
         return True
 
@@ -106,7 +108,7 @@ cdef class ConnectionReader(StreamReader):
         """Take the SYN with which a server answers that of its client: False for any other."""
         cdef Slots* s = &self.frames.slots
         cdef int64_t client = 0
-        if segment.flags & (SYN_FLAG | RST_FLAG | FIN_FLAG) != SYN_FLAG:
+        if segment.flags & (RST_FLAG | FIN_FLAG):
             return False
         if segment.size or x.ended_us >= 0 or not number_in(slot(x.endpoints, s.client), &client):
             return False
@@ -119,20 +121,21 @@ cdef class ConnectionReader(StreamReader):
         ) == 0
 
     cdef int end(self, Side* x, Segment* segment, int64_t ts) except -1:
-        """One end has announced that it sends no more: `StreamReassembler.fin`."""
+        """One end sends no more (`StreamReassembler.fin`), or has reset the connection."""
         cdef Slots* s = &self.frames.slots
         cdef int64_t sequence = 0, position = 0
         cdef int32_t beyond
-        if number_in(slot(x.reassembler, s.sequence), &sequence):
+        ended = self.conversations.ended
+        if segment.flags & FIN_FLAG and number_in(slot(x.reassembler, s.sequence), &sequence):
             number_in(slot(x.reassembler, s.position), &position)
             beyond = <int32_t>(segment.sequence + <uint32_t>segment.size - <uint32_t>sequence)
             fill_number(x.reassembler, s.fin, position + beyond)
-        if has_ended(s, x.reassembler) and has_ended(s, x.receiver):
+        if segment.flags & RST_FLAG or (has_ended(s, x.reassembler) and has_ended(s, x.receiver)):
             fill_number(x.conversation, s.ended_us, ts)
             key = <bytes>(<const char*>segment.key)[: segment.key_size]
-            self.ended.append((ts, key, <object>x.conversation))
-            if len(self.ended) == 1:
-                self.until = ts + LINGER_US
+            ended.append((ts, key, <object>x.conversation))
+            if len(ended) == 1:
+                self.until = self.conversations.table.next_end()
         return 0
 
 

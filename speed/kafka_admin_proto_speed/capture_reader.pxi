@@ -23,23 +23,22 @@ cdef inline uint32_t u32(const unsigned char* q, bint is_big) noexcept:
 cdef class CaptureReader(ConnectionReader):
     """Decodes the plain packets of a capture, beside a `CaptureDecoder`, whose state it works on.
 
-    ``table`` is that of the conversations, and ``out`` where frames of plain Python go: the reader
-    stops behind the packet that they are in, so that they come behind the rows before them.
-    ``ended`` are conversations whose connection has ended, as there. ``slow`` takes a segment that
-    is not plain, with its time and ordinal, and ``forget`` drops conversations by a time, which is
-    due when that is later than ``until``; both return the new ``until``. ``frames`` sees to the rows.
+    ``out`` is where frames of plain Python go: the reader stops behind the packet that they are in,
+    so that they come behind the rows before them. ``slow`` takes a segment that is not plain, with
+    its time and ordinal, and returns when the next conversation is to be dropped. ``frames`` sees
+    to the rows.
     """
 
     def __cinit__(
-        self, dict link_headers not None, dict bare_headers not None, dict table not None,
-        list out not None, ended, slow, forget, FrameReader frames not None
+        self, dict link_headers not None, dict bare_headers not None,
+        Conversations conversations not None, list out not None, slow, FrameReader frames not None
     ):
         fill_links(&self.links, link_headers, bare_headers)
-        self.table, self.out, self.ended, self.slow = table, out, ended, slow
-        self.forget, self.frames = forget, frames
+        self.conversations, self.out = conversations, out
+        self.slow, self.frames = slow, frames
 
     def read_pcap(
-        self, source, header, str capture not None, int64_t ordinal, int64_t until, int64_t number
+        self, source, header, str capture not None, int64_t ordinal, int64_t number
     ):
         """Read on from the source's position in a pcap file.
 
@@ -55,7 +54,7 @@ cdef class CaptureReader(ConnectionReader):
         cdef int64_t link = header.link
         cdef int64_t largest = header.largest
         cdef int64_t size, original, fraction
-        self.begin(capture, ordinal, until, number)
+        self.begin(capture, ordinal, number)
         try:
             while end - at >= PCAP_HEADER and not self.out:
                 fraction = u32(q + at + 4, is_big)
@@ -78,7 +77,7 @@ cdef class CaptureReader(ConnectionReader):
 
     def read_pcapng(
         self, source, order, list interfaces not None, str capture not None, int64_t ordinal,
-        int64_t until, int64_t number
+        int64_t number
     ):
         """The same in a pcapng file, of whose interfaces link type, resolution and offset count."""
         cdef Interface known[MOST_INTERFACES]
@@ -93,7 +92,7 @@ cdef class CaptureReader(ConnectionReader):
         cdef int64_t size, captured, number_of, ticks
         for i in range(count):
             known[i] = interface_of(interfaces[i])
-        self.begin(capture, ordinal, until, number)
+        self.begin(capture, ordinal, number)
         try:
             while end - at >= PCAPNG_LEAST and not self.out:
                 block = q + at
@@ -119,8 +118,9 @@ cdef class CaptureReader(ConnectionReader):
             raise
         return self.finish(source, start, at)
 
-    cdef int begin(self, capture, int64_t ordinal, int64_t until, int64_t number) except -1:
-        self.capture, self.ordinal, self.until = capture, ordinal, until
+    cdef int begin(self, capture, int64_t ordinal, int64_t number) except -1:
+        self.capture, self.ordinal = capture, ordinal
+        self.until = self.conversations.table.next_end()
         self.frames.rows.number = number
         return 0
 

@@ -3,6 +3,8 @@
 
 cdef struct Slots:
     PyTypeObject* conversation_class
+    Py_ssize_t conversation_ends
+    Py_ssize_t connections
     Py_ssize_t connection
     Py_ssize_t flipped
     Py_ssize_t conversation_ts
@@ -14,6 +16,7 @@ cdef struct Slots:
     Py_ssize_t foreign
     Py_ssize_t streams
     PyTypeObject* endpoints_class
+    Py_ssize_t ends
     Py_ssize_t capture
     Py_ssize_t name
     Py_ssize_t client
@@ -92,7 +95,8 @@ cdef int find_slots(Slots* s, dict classes) except -1:
     s.conversation_class = <PyTypeObject*>c
     s.connection, s.flipped = slot_named(c, "_connection"), slot_named(c, "_flipped")
     s.conversation_ts, s.conversation_ordinal = slot_named(c, "ts"), slot_named(c, "ordinal")
-    s.ended_us = slot_named(c, "ended_us")
+    s.ended_us, s.connections = slot_named(c, "ended_us"), slot_named(c, "connections")
+    s.conversation_ends = slot_named(c, "_ends")
     c = classes["Connection"]
     s.connection_class = <PyTypeObject*>c
     s.endpoints, s.exchange = slot_named(c, "endpoints"), slot_named(c, "_exchange")
@@ -100,6 +104,7 @@ cdef int find_slots(Slots* s, dict classes) except -1:
     c = classes["Endpoints"]
     s.endpoints_class = <PyTypeObject*>c
     s.capture, s.name, s.client = slot_named(c, "capture"), slot_named(c, "name"), slot_named(c, "client")
+    s.ends = slot_named(c, "ends")
     s.client_text, s.server_text = slot_named(c, "client_text"), slot_named(c, "server_text")
     c = classes["StreamDecoder"]
     s.stream_class = <PyTypeObject*>c

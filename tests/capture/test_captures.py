@@ -550,7 +550,7 @@ def _number_of_framers() -> int:
 
 
 def test_a_flood_of_connections_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_admin_proto.capture.captures.MAX_CONVERSATIONS", 10)
+    monkeypatch.setattr("kafka_admin_proto.capture.connection.table.MAX_ENTRIES", 20)
     packets = []
     for port in range(1000, 1100):
         packets += conversation(USUAL[:3], client=("10.0.0.1", port), farewell=False)

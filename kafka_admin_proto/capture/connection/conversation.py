@@ -33,6 +33,12 @@ _SYNCED, _UNSYNCED = (
 )
 
 
+def both_ends(key: bytes) -> tuple[str, str]:
+    """The endpoints of a segment as texts, its source first."""
+    size = (len(key) - 4) // 2
+    return endpoint(key[:size], key[-4:-2]), endpoint(key[size : 2 * size], key[-2:])
+
+
 class Conversation:
     """``key`` has the endpoints as a segment has them: end 0 is its source, end 1 its destination.
 
@@ -53,11 +59,7 @@ class Conversation:
         out: list[DecodedFrame],
         connections: int = 0,
     ) -> None:
-        size = (len(key) - 4) // 2
-        self._ends = (
-            endpoint(key[:size], key[-4:-2]),
-            endpoint(key[size : 2 * size], key[-2:]),
-        )
+        self._ends = both_ends(key)
         self._options = options
         self._names = topic_names
         self._out = out
