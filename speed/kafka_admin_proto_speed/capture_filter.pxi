@@ -67,7 +67,9 @@ cdef class RowChooser:
         )
 
     cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
-        """`Filter` of the command line but for the topic, of a frame without a problem."""
+        """What `Filter` of the command line says of a frame, whatever is in its body."""
+        if not self.chooses:
+            return True
         if self.keys_wanted is not None and row.api_key not in self.keys_wanted:
             return False
         if self.client_wanted is not None and <object>row.client_id != self.client_wanted:
@@ -78,9 +80,7 @@ cdef class RowChooser:
             return False
         if row.ts < self.since or (self.until >= 0 and row.ts >= self.until):
             return False
-        if row.latency < self.slower_than:
-            return False
-        return not self.errors_only or (row.is_read and bool(self.codes))
+        return row.latency >= self.slower_than
 
     cdef bint is_of_connection(self, Slots* s, Side* x) except -1:
         name = <object>slot(x.endpoints, s.name)

@@ -47,6 +47,7 @@ cdef class FrameReader(RequestReader):
         cdef Row row
         cdef list same_id
         cdef object key
+        cdef bint wanted
         if size < 8 or not is_a(holes, s.holes_class):
             return 0
         if slot(holes, s.ids_repeat) != Py_False and slot(holes, s.hole_seen) != Py_False:
@@ -85,11 +86,6 @@ cdef class FrameReader(RequestReader):
             return 0
         if plan.falls_back and (r.end - r.p < 2 or be16(r.p) == UNSUPPORTED_VERSION):
             return 0
-        if plan.reads or self.must_decode(slot(x.exchange, s.guard)):
-            if self.body(plan, r) <= 0:
-                return 0
-            if plan.names and plan.reads and not self.rows.knows_all_topics():
-                return 0  # there are names to be learned
         row.is_response, row.is_read, row.is_forwarded = True, plan.reads, False
         row.api_key, row.api_version = <int>api_key, <int>api_version
         row.client_id = slot(asked, s.request_client_id)
@@ -97,6 +93,14 @@ cdef class FrameReader(RequestReader):
         row.body, row.end = r.p, r.end
         row.principal = slot(slot(x.exchange, s.sasl), s.principal)
         row.software = slot(x.exchange, s.software)
+        row.is_wanted = self.rows.is_wanted(s, x, &row)
+        # Whether a body without names decodes is then of its own row alone.
+        wanted = plan.reads and (row.is_wanted or plan.names or plan.encloses)
+        if wanted or self.must_decode(slot(x.exchange, s.guard)):
+            if self.body(plan, r) <= 0:
+                return 0
+            if plan.names and plan.reads and not self.rows.knows_all_topics():
+                return 0  # there are names to be learned
         if self.rows.row(s, x, &row, plan) <= 0:
             return 0
         if slot(asked, s.enclosed) != Py_None:
@@ -146,6 +150,7 @@ cdef class FrameReader(RequestReader):
         row.offset = of_outer.offset + first_place(start, body.end, body.p, size)
         row.body, row.end = r.p, r.end
         row.principal, row.software = Py_None, Py_None
+        row.is_wanted = self.rows.is_wanted(s, x, &row)
         return self.rows.row(s, x, &row, plan)
 
     cdef bint names_topics(

@@ -5,6 +5,7 @@
 cdef struct Row:
     bint is_response
     bint is_read  # the body is: its error codes are known
+    bint is_wanted  # by its header
     bint is_forwarded
     const unsigned char* body
     const unsigned char* end

@@ -38,6 +38,7 @@ cdef class RequestReader(HeaderReader):
         row.body, row.end = r.p, r.end
         row.principal = slot(slot(x.exchange, s.sasl), s.principal)
         row.software = slot(x.exchange, s.software)
+        row.is_wanted = self.rows.is_wanted(s, x, &row)
         if self.rows.row(s, x, &row, plan) <= 0:
             return 0
         if plan.encloses:
@@ -99,6 +100,7 @@ cdef class RequestReader(HeaderReader):
         row.offset = of_outer.offset + first_place(start, body.end, data, size)
         row.body, row.end = r.p, r.end
         row.principal, row.software = <PyObject*>name, Py_None
+        row.is_wanted = self.rows.is_wanted(s, x, &row)
         if self.rows.row(s, x, &row, plan) <= 0:
             return None
         made = new_request(s, row.api_key, row.api_version, row.ts, <PyObject*>client_id)

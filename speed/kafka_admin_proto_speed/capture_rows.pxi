@@ -2,7 +2,6 @@
 
 cdef enum:
     MOST_COLUMNS = 40
-    MOST_TOPICS = 20_000  # names of topics that are kept as text
 
 cdef enum:  # columns, in the order of _COLUMNS
     CAPTURE
@@ -38,14 +37,6 @@ _COLUMNS = [
     "number", "time",
 ]
 
-cdef class _Topic:
-    """The name of a topic id, and both as JSON; None where it has none."""
-
-    cdef object name
-    cdef bytes text
-    cdef int64_t shown  # which of all `topic_names` it was last put into
-
-
 cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
     """Whether JSON is of characters that a terminal prints: of ASCII it has but one other."""
     cdef uint64_t word
@@ -64,7 +55,7 @@ cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
     return True
 
 
-cdef class RowWriter(RowChooser):
+cdef class RowWriter(TopicReader):
     """Writes the rows of frames.
 
     ``form`` is "jsonl" or "tsv". ``options`` has the functions for what is rare, see
@@ -77,13 +68,9 @@ cdef class RowWriter(RowChooser):
     cdef int columns[MOST_COLUMNS]
     cdef bytes keys
     cdef Py_ssize_t key_ends[MOST_COLUMNS]
-    cdef object options
     cdef Writer lines
     cdef Py_ssize_t guess
     cdef Writer body  # the JSON of the frame's body
-    cdef Writer ids  # the topic ids in it
-    cdef dict topics
-    cdef PyObject* changes  # of the index of names that ``topics`` is of
     cdef int64_t named  # how many rows were given names
     cdef int64_t number  # of the last row
     cdef Py_ssize_t last  # where it begins
@@ -95,7 +82,6 @@ cdef class RowWriter(RowChooser):
             raise ValueError(f"rows as {form} with {len(columns)} columns")
         self.is_tsv = form == "tsv"
         self.has_bodies = has_bodies
-        self.options = options
         self.count = len(columns)
         self.keys = b""
         for i, name in enumerate(columns):
@@ -107,15 +93,11 @@ cdef class RowWriter(RowChooser):
             self.key_ends[i] = len(self.keys)
         open_writer(&self.lines, &self.guess)
         open_writer(&self.body, NULL)
-        open_writer(&self.ids, NULL)
-        self.topics = {}
         self.second = -1
 
     def __dealloc__(self):
         drop_writer(&self.lines)
         drop_writer(&self.body)
-        drop_writer(&self.ids)
-        Py_XDECREF(self.changes)
 
     cdef int flush(self) except -1:
         """Hand the lines over."""
@@ -145,7 +127,7 @@ cdef class RowWriter(RowChooser):
         cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
         cdef Py_ssize_t before = 0
         cdef int i, done
-        if self.chooses and not (self.is_wanted(s, x, row) and self.is_about(row, plan)):
+        if not (row.is_wanted and self.is_about(row, plan)):
             self.number += 1
             self.last = start
             return 1
@@ -338,56 +320,6 @@ cdef class RowWriter(RowChooser):
             fraction //= 10
         text[size + 7] = 90  # Z
         return self.ascii(text, size + 8)
-
-    # Names of topics --------------------------------------------------------------------------
-
-    cdef _Topic topic(self, const unsigned char* raw):
-        """A topic id and its name."""
-        cdef _Topic found
-        key = <bytes>(<const char*>raw)[:16]
-        known = self.topics.get(key)
-        if known is None:
-            found = _Topic()
-            found.name, found.text = self.options.topic(key)
-            if len(self.topics) >= MOST_TOPICS:
-                self.topics.clear()
-            self.topics[key] = found
-            return found
-        return <_Topic>known
-
-    cdef bint is_about(self, Row* row, CapturePlan plan) except -1:
-        """Whether the body names the topic that was asked for, if one was."""
-        cdef const unsigned char* q = self.ids.begin
-        if self.topic_wanted is None:
-            return True
-        if not row.is_read:
-            return False
-        while q < self.ids.p:
-            if self.topic(q).name == self.topic_wanted:
-                return True
-            q += 16
-        # Most bodies do not even have the bytes of the name; in others it may be that of a group.
-        if not has_bytes(row.body, row.end, self.topic_bytes):
-            return False
-        body = <bytes>(<const char*>row.body)[: row.end - row.body]
-        return self.options.names_topic(plan.codec, body, self.topic_wanted)
-
-    cdef int follow_names(self, PyObject* changes) except -1:
-        """Forget the names if others were given since."""
-        if changes != self.changes:
-            self.topics.clear()
-            Py_XDECREF(self.changes)
-            self.changes = held(changes)
-        return 0
-
-    cdef bint knows_all_topics(self) except -1:
-        """Whether all topic ids in the body have names."""
-        cdef const unsigned char* q = self.ids.begin
-        while q < self.ids.p:
-            if self.topic(q).text is None:
-                return False
-            q += 16
-        return True
 
     cdef int topic_names(self) except -1:
         """The names that are known of the topic ids in the body, each once."""
