@@ -356,7 +356,7 @@ def test_offsets_of_subscribed_topics_are_kept(
 ) -> None:
     """All that counts is how every version begins: some clients write no more than that."""
     cluster = Coordinated(release)
-    member_id = cluster.member(version + topics)
+    member_id = cluster.member(subscription=version + topics)
     cluster.commit(7, 1, member_id)
     rows = [OffsetDeleteRequestTopic("orders", [OffsetDeleteRequestPartition(0)])]
     ((row,),) = (each.partitions for each in cluster.ask(m.OffsetDeleteRequest("g", rows)).topics)
