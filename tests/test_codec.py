@@ -394,6 +394,28 @@ def test_json_of_the_wrong_shape(obj: Any, path: str, fault: str) -> None:
     assert caught.value.message == "CreateTopicsRequest v1"
 
 
+@pytest.mark.parametrize(
+    ("unknown", "path", "fault"),
+    [
+        ({}, "", "expected an array of unknown tags"),
+        ([7], "[0]", 'expected an object with "tag" and "data"'),
+        ([{"tag": 1, "data": ""}, {"tag": 2}], "[1]", 'expected an object with "tag" and "data"'),
+        ([{"tag": -1, "data": ""}], "[0].tag", "expected a tag"),
+        ([{"tag": True, "data": ""}], "[0].tag", "expected a tag"),
+        ([{"tag": 1 << 32, "data": ""}], "[0].tag", "expected a tag"),
+        ([{"tag": 1, "data": "?"}], "[0].data", "is not base64"),
+        ([{"tag": 1, "data": 7}], "[0].data", "is not base64"),
+    ],
+)
+def test_json_of_unknown_tags_of_the_wrong_shape(unknown: Any, path: str, fault: str) -> None:
+    found = codec(CreateTopicsRequest, 5)
+    obj = found.to_json(CreateTopicsRequest(unknown_tagged_fields=((9, b"a"),)))
+    assert found.from_json(obj).unknown_tagged_fields == ((9, b"a"),)
+    with pytest.raises(JsonError, match=fault) as caught:
+        found.from_json({**obj, "_unknownTaggedFields": unknown})
+    assert caught.value.path == f"_unknownTaggedFields{path}"
+
+
 def test_a_grammar_composes_with_the_users_own_construct() -> None:
     c = codec(CreateTopicsRequest, 1)
     envelope = construct.Struct(

@@ -43,6 +43,10 @@ SCRAM = UserScramCredentialRecord(
 )  # fmt: skip
 
 
+#: Of magic 2, without key, value and headers.
+EMPTY_RECORD = b"\x0c\x00\x00\x00\x01\x01\x00"
+
+
 def rows_of(data: bytes, **more: Any) -> list[ExplainedRow]:
     """The rows, of which each byte is in exactly one."""
     limit = {"limit": more.pop("limit")} if "limit" in more else {}
@@ -251,6 +255,9 @@ def check_damage(data: bytes) -> None:
         (v2(b"\x7f\x00"), "records[0].length", 61, "record size is -64, and 1 byte are left"),
         (v2(b"", count=-2), "records[0]", 61, "the count of records is -2"),
         (v2(b"\x0c\x00\x00\x00\x01\x01\x00", count=2), "records[1]", 68, "it ends after 1"),
+        (v2(EMPTY_RECORD * 2), "left_over", 68, "left after its 1 record"),
+        (b"\x7f" + b"\xff" * 7 + v2(EMPTY_RECORD)[8:], "records[0]", 61, "leaves no room for"),
+        (v1(b"\xff\xff\xff\xff\0\0\0\x01abc", magic=0), "left_over", 27, "left after the message"),
         (v2(b"abc", compression=7), "compressed_records", 61, "7"),
         (v2(b"abc", compression=1), "compressed_records", 61, "gzip"),
         (v1(b"\xff\xff\xff\xff\0\0\0\x09ab", magic=0), "value", 22, "value needs 9 bytes, 2 left"),
@@ -266,6 +273,21 @@ def test_what_damage_says(data: bytes, path: str, start: int, words: str) -> Non
     assert bad.start - len(BEFORE) == start
     assert words in bad.meaning
     assert values(rows)["[1].records[0].key"] == '"next"'
+
+
+def test_batches_that_kafka_reads_otherwise_than_they_say() -> None:
+    """One without records has bytes for them, one is shorter than its head, one keeps tombstones."""
+    unread = rows_of(v2(EMPTY_RECORD, count=0))
+    assert (unread[-1].kind, unread[-1].path) == ("rest", "records.batches[0].left_over")
+    short = v2(b"")[:8] + (20).to_bytes(4, "big") + v2(b"")[12:32]
+    (bad,) = damage(rows_of(short + v2(EMPTY_RECORD)))
+    assert (bad.path, bad.meaning) == ("records.batches[0]", "it has 32 bytes, too few for magic 2")
+    (masked,) = damage(rows_of(short + v2(EMPTY_RECORD), secret=True))
+    assert "32" not in masked.meaning
+    kept = bytearray(write_batch(Batch.of([Record(0, 5, b"k", None)])))
+    kept[22] |= 1 << 6
+    meanings = {row.path: row.meaning for row in rows_of(with_checksum(kept))}
+    assert meanings["records.batches[0].base_timestamp"].startswith("delete horizon: tombstones")
 
 
 def test_behind_a_bad_record_comes_the_next() -> None:
