@@ -23,7 +23,7 @@ from kafka_admin_proto.server.groups.records import (
 )
 from kafka_admin_proto.server.groups.shard import Shard
 
-#: The first version of OffsetCommit that says that a group is not there.
+#: The first version of OffsetCommit in which Kafka 4 says that a group is not there.
 _NO_GROUP = 9
 
 
@@ -50,7 +50,7 @@ def commit(
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND)
     if group is None:
         if committer.generation >= 0:
-            known = committer.version >= _NO_GROUP
+            known = committer.version >= _NO_GROUP and shard.limits.release >= (4,)
             raise ApiFailure(codes.GROUP_ID_NOT_FOUND if known else codes.ILLEGAL_GENERATION)
         group = Group(name, shard.now_ms)
     _check_committer(group, committer, of_transaction=producer is not None)

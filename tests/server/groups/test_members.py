@@ -264,6 +264,15 @@ def test_offsets_of_a_deleted_topic_are_deleted() -> None:
     assert cluster.committed() == {}
 
 
+@pytest.mark.parametrize(
+    ("release", "code"),
+    [("4.4", codes.GROUP_ID_NOT_FOUND), ("3.9", codes.ILLEGAL_GENERATION)],
+)
+def test_a_member_commits_to_a_group_that_is_not_there(release: str, code: int) -> None:
+    ((row,),) = (each.partitions for each in Coordinated(release).commit(1, 2, "m").response.topics)
+    assert row.error_code == code
+
+
 @pytest.mark.parametrize(("release", "code"), [("4.3", 69), ("3.9", 0)])
 def test_a_group_that_is_not_there(release: str, code: int) -> None:
     cluster = Coordinated(release)
