@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The newest requests are kept: how many at most, and how many bytes of them as they were sent.
 MOST_REQUESTS, MOST_BYTES = 10_000, 4 << 20
+#: Up to here the objects of a body take several times the bytes of the request.
+_SMALL_BYTES = 4096
 
 
 class AskedRequest(msgspec.Struct, frozen=True):
@@ -38,30 +40,31 @@ class AskedRequest(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct):
-    """A request as it came, whose body is decoded when a test looks at it.
+    """A request, of ``size`` bytes; a small one as it came, since its body is many objects.
 
-    A decoded body is many objects, which may take eight times as much memory.
+    It is decoded when a test looks at it.
     """
 
     node: int
     api: str
+    version: int
     client_id: str | None
     principal: str
     time_ms: int
-    data: bytes
+    size: int
     dialect: str
-    asked: AskedRequest | None = None
+    data: bytes = b""
+    body: Message | None = None
 
     def decoded(self) -> AskedRequest:
         """The request with its body."""
-        if self.asked is None:
-            read = read_request(self.data, dialect=self.dialect)
-            assert read.body is not None
-            self.asked = AskedRequest(
-                self.node, self.api, read.api_version, self.client_id, self.principal,
-                self.time_ms, read.body,
-            )  # fmt: skip
-        return self.asked
+        if self.body is None:
+            self.body = read_request(self.data, dialect=self.dialect).body
+        assert self.body is not None
+        return AskedRequest(
+            self.node, self.api, self.version, self.client_id, self.principal, self.time_ms,
+            self.body,
+        )  # fmt: skip
 
 
 class AskedRequests:
@@ -95,14 +98,18 @@ class AskedRequests:
     def add(self, caller: Caller, request: Request, time_ms: int) -> None:
         """Keep a request that was decoded, in the place of older ones if need be."""
         found = _Kept(
-            caller.node_id, request.api or str(request.api_key), caller.client_id,
-            caller.principal, time_ms, request.data, request.dialect,
+            caller.node_id, request.api or str(request.api_key), request.api_version,
+            caller.client_id, caller.principal, time_ms, len(request.data), request.dialect,
         )  # fmt: skip
+        if found.size <= _SMALL_BYTES:
+            found.data = request.data
+        else:
+            found.body = request.body
         with self._lock:
             self._kept.append(found)
-            self._bytes += len(found.data)
+            self._bytes += found.size
             while len(self._kept) > MOST_REQUESTS or self._bytes > MOST_BYTES:
-                self._bytes -= len(self._kept.popleft().data)
+                self._bytes -= self._kept.popleft().size
                 self.dropped += 1
 
     def _newest(self) -> list[_Kept]:
