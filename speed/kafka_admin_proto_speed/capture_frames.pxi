@@ -93,7 +93,7 @@ cdef class FrameReader(RequestReader):
         row.body, row.end = r.p, r.end
         row.principal = slot(slot(x.exchange, s.sasl), s.principal)
         row.software = slot(x.exchange, s.software)
-        row.is_wanted = self.rows.is_wanted(s, x, &row)
+        row.is_wanted = self.rows.is_wanted(s, x, &row) and self.rows.may_be_about(&row, plan)
         # Whether a body without names decodes is then of its own row alone.
         wanted = plan.reads and (row.is_wanted or plan.names or plan.encloses)
         if wanted or self.must_decode(slot(x.exchange, s.guard)):

@@ -42,6 +42,12 @@ cdef class TopicReader(RowChooser):
             return found
         return <_Topic>known
 
+    cdef bint may_be_about(self, Row* row, CapturePlan plan) noexcept:
+        """Whether `is_about` may be true of a body that is yet to be read."""
+        if self.topic_wanted is None or plan.engine.nodes.has_topic_ids:
+            return True
+        return has_bytes(row.body, row.end, self.topic_bytes)
+
     cdef bint is_about(self, Row* row, CapturePlan plan) except -1:
         """What `Filter` says of a body that was read: its error codes, and the topics it names."""
         cdef const unsigned char* q = self.ids.begin

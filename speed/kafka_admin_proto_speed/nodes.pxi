@@ -90,6 +90,7 @@ cdef class _Nodes:
     cdef list kept
     cdef dict shapes  # id of a description → address of its shape
     cdef bint in_json_order
+    cdef bint has_topic_ids
 
     def __cinit__(self):
         self.blocks = NULL
@@ -204,6 +205,7 @@ cdef class _Nodes:
         if is_error_field(field.attribute):
             made.scanned = ERROR_CODE
         elif is_topic_id_field(field.attribute):
+            self.has_topic_ids = True
             made.scanned = TOPIC_ID
         made.named_by = names.index(field.named_by) if field.named_by else -1
         default = field.default()
