@@ -276,7 +276,7 @@ def test_what_damage_says(data: bytes, path: str, start: int, words: str) -> Non
 
 
 def test_batches_that_kafka_reads_otherwise_than_they_say() -> None:
-    """One without records has bytes for them, one is shorter than its head, one keeps tombstones."""
+    """Without records but bytes for them, shorter than its head, with a delete horizon."""
     unread = rows_of(v2(EMPTY_RECORD, count=0))
     assert (unread[-1].kind, unread[-1].path) == ("rest", "records.batches[0].left_over")
     short = v2(b"")[:8] + (20).to_bytes(4, "big") + v2(b"")[12:32]

@@ -60,6 +60,7 @@ class _Client:
     def __init__(self) -> None:
         self.epoch = 0
         self.owned: dict[UUID, list[int]] = {}
+        self.instance: str | None = None
 
 
 class ConsumerStory:
@@ -101,7 +102,7 @@ class ConsumerStory:
             if answer.error_code == codes.MEMBER_ID_REQUIRED:
                 message.member_id = answer.member_id
                 return text + self._asked(side, message, version)
-            if answer.error_code == codes.UNKNOWN_MEMBER_ID:
+            if answer.error_code in (codes.UNKNOWN_MEMBER_ID, codes.FENCED_INSTANCE_ID):
                 one.id, one.generation = "", -1
             return text
         answer = side.ask(message, version)
@@ -249,9 +250,10 @@ class ConsumerStory:
         return make, version
 
     def _old_join(self, group: str, member: str) -> tuple[Any, int]:
-        """The one member of a group that uses the classic protocol."""
+        """The one member of a group that uses the classic protocol, at times of an instance."""
         random = self._random
-        version = random.choice((3, 9))
+        version = random.choice((5, 9))
+        instance, is_new = random.choice((None, "i")), random.random() < 0.3
         topics = random.choice([each for each in _GROUPS[group] if each])
         kind = self._odd("consumer", "connect")
         names = self._odd(["range", "sticky"], ["range"], [])
@@ -262,8 +264,13 @@ class ConsumerStory:
         protocols = [JoinGroupRequestProtocol(each, metadata) for each in names]
 
         def make(side: Side) -> Message:
-            member_id = side.member(name).id
-            return m.JoinGroupRequest(group, 600_000, 600_000, member_id, None, kind, protocols)
+            one, client = side.member(name), self._client(side, name)
+            if not one.id:  # ids of two that the coordinator gave would sort by chance
+                client.instance = instance
+            member_id = "" if client.instance and is_new else one.id
+            return m.JoinGroupRequest(
+                group, 600_000, 600_000, member_id, client.instance, kind, protocols
+            )
 
         return make, version
 

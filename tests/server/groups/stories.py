@@ -186,7 +186,9 @@ class Side:
             names = {topic_id: f"<{name}>" for name, topic_id in self.topic_ids.items()}
             return names.get(value, value)
         if isinstance(value, str):
-            return self._names.get(value) or _OF_CHANCE.sub("?", value)
+            for member_id, name in self._names.items():
+                value = value.replace(member_id, name)
+            return _OF_CHANCE.sub("?", value)
         if hasattr(value, "__struct_fields__"):
             fields = {
                 each: self._sorted(getattr(value, each))

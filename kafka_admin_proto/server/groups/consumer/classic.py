@@ -113,6 +113,7 @@ def join_consumers(shard: Shard, group: ConsumerGroup, joining: Joining) -> None
             )
         after = deepcopy(group)
         after.apply_all(records)
+        after.epoch = group.epoch  # Kafka makes the generation of the epoch before the records
         then = partial(_joined, shard, joining, updated, is_downgraded=True)
         downgrade(shard, after, (), then, records, rebalances=rebalances)
         return
