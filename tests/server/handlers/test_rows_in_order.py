@@ -137,10 +137,17 @@ def test_quotas_as_a_real_broker(release: str, one_broker: Callable[[str], Clust
                 request = DescribeClientQuotasRequest(components)
                 wanted = own.ask(0, request, 1)
                 assert _until(partial(theirs.ask, 0, request, 1), wanted) == wanted, components
-        for entity in list(there):
-            ops = [quotas.OpData(each, 0.0, True) for each in there[entity]]
-            row = quotas.EntryData([quotas.EntityData(*each) for each in entity], ops)
-            theirs.ask(0, AlterClientQuotasRequest([row]), 1)
+        rows = [
+            quotas.EntryData(
+                [quotas.EntityData(*each) for each in entity],
+                [quotas.OpData(each, 0.0, True) for each in keys],
+            )
+            for entity, keys in there.items()
+        ]
+        removal = AlterClientQuotasRequest(rows)
+        real_answer, our_answer = (each.ask(0, removal, 1) for each in (theirs, own))
+        assert len(rows) > 12
+        assert real_answer == our_answer
 
 
 def _alter(
