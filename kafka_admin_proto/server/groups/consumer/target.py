@@ -56,7 +56,9 @@ def new_target(
     records = []
     for member_id in subscribers:
         before, after = group.target.get(member_id), found.get(member_id, {})
-        if before is None or _sets(before) != _sets(after):
+        # One that takes the place of another static member has got that one's by a record before.
+        takes_over = group.static.get(members[member_id].instance_id or "", member_id) != member_id
+        if before is None or takes_over or _sets(before) != _sets(after):
             records.append(target_record(group.name, member_id, after))
     records.append(target_epoch_record(group.name, epoch, now_ms))
     return found, records
