@@ -20,7 +20,7 @@ RUN_BY: dict[str, tuple[str, int]] = {
     "real-broker.md": ("tests/docs/test_real_broker.py", 3),
     "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
     "server-faults.md": ("tests/server/faults/test_docs.py", 1),
-    "server.md": ("tests/server/test_addresses.py", 1),
+    "server.md": ("tests/server/arguments/test_addresses.py", 1),
     "server-security.md": (
         "tests/docs/test_server_security.py tests/server/security/test_signed_tokens.py",
         4,

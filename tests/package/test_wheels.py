@@ -34,11 +34,13 @@ def test_names_and_suffixes_are_those_that_pip_and_python_look_for() -> None:
         f"{front}manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
         f"{front}manylinux_2_17_aarch64.manylinux2014_aarch64.whl",
         f"{front}musllinux_1_2_x86_64.whl",
+        f"{front}musllinux_1_2_aarch64.whl",
     ]
     assert [each.suffix("3.11") for each in (*wheels.TARGETS, wheels.BIG_ENDIAN)] == [
         ".cpython-311-x86_64-linux-gnu.so",
         ".cpython-311-aarch64-linux-gnu.so",
         ".cpython-311-x86_64-linux-musl.so",
+        ".cpython-311-aarch64-linux-musl.so",
         ".cpython-311-s390x-linux-gnu.so",
     ]
 
