@@ -34,13 +34,10 @@ def new_target(
     are_equal: bool,
 ) -> tuple[dict[str, dict[UUID, list[int]]], list[CoordinatorRecord]]:
     """What these members shall have from an epoch on, and its records."""
+    known = {name: _known_target(group, member) for name, member in members.items()}
     subscribers = {
-        name: Subscriber(
-            members[name].instance_id,
-            topics.ids(group.topics_of(members[name])),
-            group.target.get(name) or last_target(group, members[name]),
-        )
-        for name in members
+        name: Subscriber(member.instance_id, topics.ids(group.topics_of(member)), known[name] or {})
+        for name, member in members.items()
     }
     owners = {
         (topic, number): name
@@ -55,13 +52,20 @@ def new_target(
     found = assign(Subscribers(subscribers, are_equal, counts, owners))
     records = []
     for member_id in subscribers:
-        before, after = group.target.get(member_id), found.get(member_id, {})
-        # One that takes the place of another static member has got that one's by a record before.
-        takes_over = group.static.get(members[member_id].instance_id or "", member_id) != member_id
-        if before is None or takes_over or _sets(before) != _sets(after):
+        before, after = known[member_id], found.get(member_id, {})
+        if before is None or _sets(before) != _sets(after):
             records.append(target_record(group.name, member_id, after))
     records.append(target_epoch_record(group.name, epoch, now_ms))
     return found, records
+
+
+def _known_target(group: ConsumerGroup, member: ConsumerMember) -> Target | None:
+    """What a member was to have; one that replaces a static member has got that one's target.
+
+    Its own of before, if it had another instance id, owns its partitions until the next target.
+    """
+    replaced = group.static.get(member.instance_id or "", member.id)
+    return group.target.get(replaced, group.target.get(member.id))
 
 
 def _sets(target: Target) -> dict[UUID, frozenset[int]]:
