@@ -229,10 +229,10 @@ class PartitionLog:
         """The aborted transactions with offsets from ``first`` up to ``end``, which is left out."""
         return aborted_between(self.segments, first, end)
 
-    def has_ongoing_transaction(self, producer_id: int, epoch: int) -> bool:
-        """Whether the log has records of the producer's transaction that is under way."""
+    def ongoing_transaction(self, producer_id: int) -> int | None:
+        """The epoch of a producer whose transaction is under way, if the log has records of it."""
         state = self._producers.states.get(producer_id)
-        return state is not None and state.is_in_transaction and state.producer_epoch == epoch
+        return state.producer_epoch if state is not None and state.is_in_transaction else None
 
     def offset_for_time(self, timestamp_ms: int, *, up_to: int) -> FoundOffset | None:
         """The first record with a timestamp of at least this, None if none is below ``up_to``.

@@ -35,10 +35,15 @@ def verify(
     log: PartitionLog,
     support: Support,
 ) -> None:
-    """Raises ApiFailure unless a partition belongs to a producer's transaction, or does now."""
+    """Raises ApiFailure unless a partition belongs to a producer's transaction, or does now.
+
+    Nothing is asked where the log has records of it: before Kafka 4 of any of its epochs.
+    """
     state = view.controller_state
-    enabled = view.broker_value("transaction.partition.verification.enable")
-    if not enabled or log.has_ongoing_transaction(*producer):
+    producer_id, epoch = producer
+    ongoing = log.ongoing_transaction(producer_id)
+    is_known = ongoing is not None and (ongoing == epoch or view.release < (4,))
+    if is_known or not view.broker_value("transaction.partition.verification.enable"):
         return
     done: list[int] = []
     try:

@@ -33,11 +33,11 @@ _BOTH = pytest.mark.parametrize("versions", [_FIRST, _SECOND], ids=["first", "se
 class _Producer:
     """The transactional id "t", asked on a cluster of one node."""
 
-    def __init__(self, versions: tuple[int, int] = _FIRST) -> None:
+    def __init__(self, versions: tuple[int, int] = _FIRST, release: str = "4.3") -> None:
         configs = {
             "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
         }  # fmt: skip
-        self.served = Served("4.3", 1, configs=configs)
+        self.served = Served(release, 1, configs=configs)
         self._end, self._produce = versions
         self.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 1000))
         self.served.ask(m.FindCoordinatorRequest(key_type=1, coordinator_keys=["t"]))
@@ -61,6 +61,12 @@ class _Producer:
 
     def write(self, epoch: int | None = None) -> int:
         """Produce a record of the transaction."""
+        code: int = self.produced(epoch).error_code
+        self.sequence += code == 0
+        return code
+
+    def produced(self, epoch: int | None = None) -> Any:
+        """The row of a record of the transaction."""
         batch = Batch.of([Record(0, 0, None, b"v")])
         batch.is_transactional, batch.base_sequence = True, self.sequence
         batch.producer_id, batch.producer_epoch = self.id, self.epoch if epoch is None else epoch
@@ -68,9 +74,7 @@ class _Producer:
             TopicProduceData("orders", partition_data=[PartitionProduceData(0, write_batch(batch))])
         ]
         (topic,) = self.served.ask(m.ProduceRequest("t", -1, 1000, rows), self._produce).responses
-        code: int = topic.partition_responses[0].error_code
-        self.sequence += code == 0
-        return code
+        return topic.partition_responses[0]
 
     def begin(self) -> None:
         """Begin a transaction with a record."""
@@ -137,6 +141,17 @@ def test_an_older_epoch_is_fenced(versions: tuple[int, int]) -> None:
     assert producer.write(epoch=old) == codes.INVALID_PRODUCER_EPOCH
     assert producer.end(epoch=old) == codes.PRODUCER_FENCED
     assert producer.init(known=(producer.id, old)).error_code == codes.PRODUCER_FENCED
+
+
+@pytest.mark.parametrize(("release", "start_offset"), [("3.9", 0), ("4.3", -1)])
+def test_who_refuses_an_older_epoch_amid_a_transaction(release: str, start_offset: int) -> None:
+    """In 3.9 it is the log, which says where it begins: a producer that is in it is not verified."""
+    producer = _Producer(release=release)
+    producer.init()
+    producer.init()
+    producer.begin()
+    row = producer.produced(producer.epoch - 1)
+    assert (row.error_code, row.log_start_offset) == (codes.INVALID_PRODUCER_EPOCH, start_offset)
 
 
 @_BOTH
