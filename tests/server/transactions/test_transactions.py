@@ -145,7 +145,7 @@ def test_an_older_epoch_is_fenced(versions: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize(("release", "start_offset"), [("3.9", 0), ("4.3", -1)])
 def test_who_refuses_an_older_epoch_amid_a_transaction(release: str, start_offset: int) -> None:
-    """In 3.9 it is the log, which says where it begins: a producer that is in it is not verified."""
+    """In 3.9 it is the log, which says where it begins: who is in it is not verified."""
     producer = _Producer(release=release)
     producer.init()
     producer.init()
