@@ -19,7 +19,9 @@ _DOUBLE = re.compile(
     r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)", re.ASCII
 )
 #: Places in the table of a HashSet that has not grown.
-_SMALL_TABLE = 16
+SMALL_TABLE = 16
+#: Places in the table of one that was made for a single key, or for none.
+LEAST_TABLE = 1
 #: What a TimelineHashMap multiplies hashes with.
 _FIBONACCI = -7046029254386353131
 #: The characters that String.trim removes.
@@ -102,7 +104,7 @@ def string_hash(text: str) -> int:
     return value
 
 
-def hash_order(names: Iterable[str], table: int = _SMALL_TABLE) -> list[str]:
+def hash_order(names: Iterable[str], table: int = SMALL_TABLE) -> list[str]:
     """Strings in the order in which a HashMap that grew to hold them lists its keys.
 
     ``table`` is the size that the map began with.
@@ -147,7 +149,7 @@ def set_order(names: Iterable[str]) -> list[str]:
     return hash_order(unique, copied_table(len(unique)))
 
 
-def uuid_order(ids: Iterable[UUID], table: int = _SMALL_TABLE) -> list[UUID]:
+def uuid_order(ids: Iterable[UUID], table: int = SMALL_TABLE) -> list[UUID]:
     """As `hash_order`, of ids in Kafka's own class."""
     return bucket_order(ids, table, _uuid_hash)
 
@@ -161,10 +163,10 @@ def number_order(numbers: Iterable[int], table: int | None = None) -> list[int]:
     return bucket_order(unique, copied_table(len(unique)) if table is None else table, int)
 
 
-def copied_table(count: int, least: int = _SMALL_TABLE) -> int:
+def copied_table(count: int, least: int = SMALL_TABLE) -> int:
     """The size of the table of a HashSet that is made as a copy of ``count`` items.
 
-    That of a HashMap is as small as it can be, with 1 as the ``least``.
+    That of a HashMap is as small as it can be, with `LEAST_TABLE` as the ``least``.
     """
     wanted = max(int(count / 0.75) + 1, least)
     return 1 << (wanted - 1).bit_length()

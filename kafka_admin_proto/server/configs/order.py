@@ -15,18 +15,18 @@ from kafka_admin_proto.server.releases import ReleaseNumber
 _ORDERS = 8
 
 
-def listed(
+def broker_order(
     names: Collection[str], defined: Collection[str], release: ReleaseNumber
 ) -> tuple[str, ...]:
     """The names in a broker's order.
 
     4.x lists those that are set without being ``defined`` before the others, 3.9 all in one map.
     """
-    return _listed(tuple(names), frozenset(defined), release < (4,))
+    return _ordered(tuple(names), frozenset(defined), release < (4,))
 
 
 @lru_cache(_ORDERS)
-def _listed(names: tuple[str, ...], defined: frozenset[str], is_scala: bool) -> tuple[str, ...]:
+def _ordered(names: tuple[str, ...], defined: frozenset[str], is_scala: bool) -> tuple[str, ...]:
     if is_scala:
         return tuple(scala_order(names))
     others = [each for each in names if each not in defined]

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records.metadata.entities import QuotaEntity
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import hash_order, string_hash
+from kafka_admin_proto.server.java import SMALL_TABLE, bucket_order, hash_order, string_hash
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 ENTITY_TYPES = (USER, CLIENT_ID, IP)
@@ -36,7 +37,12 @@ def entity_text(names: Mapping[str, str | None]) -> str:
     return "ClientQuotaEntity(entries={" + ", ".join(shown) + "})"
 
 
-def entity_hash(entity: Iterable[tuple[str, str | None]]) -> int:
+def entity_order(entities: Iterable[QuotaEntity], table: int = SMALL_TABLE) -> list[QuotaEntity]:
+    """Entities in the order in which a HashMap of Java's lists them as its keys."""
+    return bucket_order(entities, table, _entity_hash)
+
+
+def _entity_hash(entity: QuotaEntity) -> int:
     """As ClientQuotaEntity.hashCode, as an unsigned number of 32 bits."""
     pairs = (
         string_hash(kind) ^ (0 if name is None else string_hash(name)) for kind, name in entity

@@ -32,7 +32,7 @@ from kafka_admin_proto.server.brokers.view import (
 )
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.groups import STREAMS_ASSIGNOR, broker_synonym
-from kafka_admin_proto.server.configs.order import listed
+from kafka_admin_proto.server.configs.order import broker_order
 from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.configs.sources import (
     CLIENT_METRICS,
@@ -189,7 +189,7 @@ class _Descriptions:
                 config_type=0 if plain else _TYPES.index(config.type),
                 documentation="" if plain else self._documentation(config),
             )
-            for config in (configs[each] for each in listed(configs, shown, state.release))
+            for config in (configs[each] for each in broker_order(configs, shown, state.release))
             for value, source, synonyms in (rows[config],)
         ]
 

@@ -18,10 +18,10 @@ from kafka_admin_proto.messages.alter_client_quotas_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import bucket_order, hash_order
+from kafka_admin_proto.server.java import LEAST_TABLE, hash_order
 from kafka_admin_proto.server.quotas.entities import (
     check_quota,
-    entity_hash,
+    entity_order,
     entity_text,
     quota_types,
 )
@@ -31,8 +31,6 @@ from kafka_admin_proto.values import Message
 
 _Names = dict[str, str | None]
 _Entity = tuple[tuple[str, str | None], ...]
-#: Places in the table of the map that an answer is made of, and of one as small as can be.
-_ANSWERED, _SMALLEST = 16, 1
 
 
 @handler(of_broker=False, needs=Gate(ALTER_CONFIGS, "code"), kept=False)
@@ -53,7 +51,7 @@ def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> A
         except ApiFailure as failure:
             failures[entity] = failure
     rows = []
-    for entity in bucket_order(failures, _ANSWERED, entity_hash):
+    for entity in entity_order(failures):
         found = failures[entity]
         refused = (0, None) if found is None else (found.code, found.message)
         rows.append(EntryData(*refused, [EntityData(*each) for each in entity]))
@@ -69,7 +67,7 @@ def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) ->
     types = quota_types(names)
     now = state.cluster.quotas.get(entity, {})
     given = {op.key: None if op.remove else op.value for op in ops}
-    for key in hash_order(given, _SMALLEST):
+    for key in hash_order(given, LEAST_TABLE):
         if (value := given[key]) is not None:
             check_quota(types, key, value, finite=state.release >= (4, 4))
     records: list[Message] = []

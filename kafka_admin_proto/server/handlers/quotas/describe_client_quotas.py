@@ -22,8 +22,8 @@ from kafka_admin_proto.records.metadata.entities import QuotaEntity
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import bucket_order, copied_table, hash_order
-from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP, entity_hash
+from kafka_admin_proto.server.java import LEAST_TABLE, copied_table, hash_order
+from kafka_admin_proto.server.quotas.entities import ENTITY_TYPES, IP, entity_order
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 
 _EXACT, _DEFAULT, _SPECIFIED = 0, 1, 2
@@ -32,9 +32,6 @@ _NAMES = {
     _DEFAULT: "MATCH_TYPE_DEFAULT",
     _SPECIFIED: "MATCH_TYPE_SPECIFIED",
 }
-
-#: Places in the table of a map that was made for fewer entries and has grown, and of a usual one.
-_GROWN, _BY_COMPONENT = 1, 16
 
 
 @handler(of_broker=True, needs=Gate(DESCRIBE_CONFIGS, "none"), kept=False)
@@ -51,7 +48,7 @@ def handle(state: View, request: DescribeClientQuotasRequest, caller: Caller) ->
             entries.append(
                 EntryData(
                     [EntityData(kind, name) for kind, name in entity],
-                    [ValueData(key, quotas[key]) for key in hash_order(quotas, _GROWN)],
+                    [ValueData(key, quotas[key]) for key in hash_order(quotas, LEAST_TABLE)],
                 )
             )
     return Answer(DescribeClientQuotasResponse(entries=entries))
@@ -65,7 +62,7 @@ def _listed(
     They have the order of its maps: that of the whole image, or a copy of one of those by
     component.
     """
-    entities = bucket_order(state.cluster.quotas, _GROWN, entity_hash)
+    entities = entity_order(state.cluster.quotas, LEAST_TABLE)
     if state.release < (4, 4) or not (exact or specified):
         return entities
     kind = hash_order(exact or specified)[0]
@@ -74,8 +71,8 @@ def _listed(
         for each in entities
         if kind in dict(each) and (not exact or dict(each)[kind] == exact[kind])
     ]
-    of_component = bucket_order(found, _BY_COMPONENT, entity_hash)
-    return bucket_order(of_component, copied_table(len(found), _GROWN), entity_hash)
+    of_component = entity_order(found)
+    return entity_order(of_component, copied_table(len(found), LEAST_TABLE))
 
 
 def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], set[str]]:
