@@ -143,9 +143,9 @@ class PlainRows:
         self._options = table.options
         self._sink = sink
         self._table = table
-        self.write = sink.write
-        self.second = sink.second
-        self.text_cell = sink.text_cell
+        self.write: Callable[[bytes], object] = sink.write
+        self.second: Callable[[int], bytes | None] = sink.second
+        self.text_cell: Callable[[str], str] = sink.text_cell
         self._filter: RowFilter | None = None
         self._rows = rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
         classes = {each.__name__: each for each in _STATE}

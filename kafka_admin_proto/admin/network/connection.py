@@ -62,7 +62,7 @@ class BrokerConnection(asyncio.Protocol):
         self.address = address
         self.broker = broker
         self.apis: dict[int, VersionRange] = {}
-        self.max_release = config.max_release
+        self.max_release: str | None = config.max_release
         #: Whether the broker has sent anything.
         self.is_heard: bool = False
         #: Whether a proof is computed, or the provider of tokens asked.

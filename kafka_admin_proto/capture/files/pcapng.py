@@ -77,8 +77,8 @@ class Blocks:
 
     def __init__(self, source: BufferedSource, state: State | None = None) -> None:
         self._source = source
-        self.order = state.order if state else "<"
-        self.interfaces = state.interfaces[: state.known] if state else []
+        self.order: str = state.order if state else "<"
+        self.interfaces: list[_Interface | None] = state.interfaces[: state.known] if state else []
         #: Type and size of the block at the source's position.
         self._kind = self._size = 0
 

@@ -47,7 +47,7 @@ class Resolver:
         self._open: list[Production] = []
         self._size = 0
         #: How many more fields all messages together may have.
-        self.left = max_fields
+        self.left: int = max_fields
 
     def slip(self, place: Production | Item, rule: str, fault: str, remedy: str) -> None:
         self.slips.append(Slip(place.line, place.column, rule, fault, remedy))

@@ -52,7 +52,7 @@ class Settings:
             raise SettingsError(str(error)) from None
         check_settings(given)
         self.brokers: int = given["brokers"]
-        self.release = ReleaseNumber.parse(given["release"])
+        self.release: ReleaseNumber = ReleaseNumber.parse(given["release"])
         self.host: str = without_brackets(given["host"])
         self.port: int = given["port"]
         #: The racks by node; none where none are given.

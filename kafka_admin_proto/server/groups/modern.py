@@ -20,7 +20,7 @@ class ModernGroup(Generic[MemberT]):
     """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
         self.epoch: int = _FIRST_EPOCH
         self.metadata_hash: int = 0
         self.target_epoch: int = _FIRST_EPOCH
@@ -29,7 +29,13 @@ class ModernGroup(Generic[MemberT]):
         self.target: dict[str, Target] = {}
         self.members: dict[str, MemberT] = {}
         #: Whether topics have changed since their hash was compared.
-        self.is_outdated = True
+        self.is_outdated: bool = True
+
+    def _apply_epoch(self, epoch: int, metadata_hash: int) -> None:
+        self.epoch, self.metadata_hash = epoch, metadata_hash
+
+    def _apply_target_epoch(self, epoch: int, time_ms: int) -> None:
+        self.target_epoch, self.target_ms = epoch, time_ms
 
     def member(self, member_id: str) -> MemberT:
         """The member of an id. Raises ApiFailure."""

@@ -62,7 +62,8 @@ class ShareBroker:
         self._state = state
         self._node = node
         self._sent = sent
-        self.sessions = ShareSessions(state.broker_value("group.share.max.share.sessions", node))
+        most = state.broker_value("group.share.max.share.sessions", node)
+        self.sessions: ShareSessions = ShareSessions(most)
         #: By partition, since each append asks who has something of it, and by group.
         self._led: dict[Place, dict[str, _Led]] = {}
 

@@ -70,10 +70,10 @@ class ShareReading:
         isolation: str = view.group_value(self._group, "share.isolation.level", node)
         self._is_committed = isolation == _COMMITTED
         self.rows: dict[Place, PartitionData] = {}
-        self.hints = LeaderHints(view, caller)
+        self.hints: LeaderHints = LeaderHints(view, caller)
         self.keys: list[WaitKey] = []
         #: Whether no share coordinator was found that has the state of a partition.
-        self.is_loading = False
+        self.is_loading: bool = False
         # Only 0 asks for nothing: with less, partitions that cannot be read have their errors.
         self._asks_nothing: bool = 0 in (request.max_records, self._max_bytes)
         found = self._found(view, places, names)

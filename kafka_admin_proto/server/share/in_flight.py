@@ -95,7 +95,7 @@ class InFlight:
         self.first = first
         self.last = last
         self.parts = parts
-        self.is_split = False
+        self.is_split: bool = False
         self.is_gap = is_gap
 
     @classmethod

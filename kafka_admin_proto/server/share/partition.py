@@ -82,8 +82,8 @@ class SharePartition:
         keep: Keep,
         changed: Callable[[], None],
     ) -> None:
-        self.state_epoch = kept.state_epoch
-        self.start = start
+        self.state_epoch: int = kept.state_epoch
+        self.start: int = start
         self.batches: list[InFlight] = loaded(kept.batches, start)
         self.end: int = self.batches[-1].last if self.batches else start
         self.looked_at = -1

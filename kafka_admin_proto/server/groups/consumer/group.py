@@ -93,7 +93,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         """Apply a record; the tombstone of the group itself is the shard's."""
         match key, value:
             case ConsumerGroupMetadataKey(), ConsumerGroupMetadataValue():
-                self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+                self._apply_epoch(value.epoch, value.metadata_hash)
             case ConsumerGroupMemberMetadataKey(), ConsumerGroupMemberMetadataValue():
                 self._put(self._member(key.member_id).with_metadata(value))
             case ConsumerGroupMemberMetadataKey(), None:
@@ -115,8 +115,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
                 ConsumerGroupTargetAssignmentMetadataKey(),
                 ConsumerGroupTargetAssignmentMetadataValue(),
             ):
-                self.target_epoch = value.assignment_epoch
-                self.target_ms = value.assignment_timestamp
+                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
             case ConsumerGroupRegularExpressionKey(), ConsumerGroupRegularExpressionValue():
                 self.regexes[key.regular_expression] = value
             case ConsumerGroupRegularExpressionKey(), None:

@@ -63,7 +63,7 @@ class ShareGroup(ModernGroup[ShareMember]):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.partitions = StatePartitions()
+        self.partitions: StatePartitions = StatePartitions()
 
     @property
     def state(self) -> ShareGroupState:
@@ -74,7 +74,7 @@ class ShareGroup(ModernGroup[ShareMember]):
         """Apply a record; the tombstone of the group itself is the shard's."""
         match key, value:
             case ShareGroupMetadataKey(), ShareGroupMetadataValue():
-                self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+                self._apply_epoch(value.epoch, value.metadata_hash)
             case ShareGroupMemberMetadataKey(), ShareGroupMemberMetadataValue():
                 self.members[key.member_id] = self._member(key.member_id).with_metadata(value)
             case ShareGroupMemberMetadataKey(), None:
@@ -87,8 +87,7 @@ class ShareGroup(ModernGroup[ShareMember]):
             case ShareGroupTargetAssignmentMemberKey(), None:
                 self.target.pop(key.member_id, None)
             case ShareGroupTargetAssignmentMetadataKey(), ShareGroupTargetAssignmentMetadataValue():
-                self.target_epoch = value.assignment_epoch
-                self.target_ms = value.assignment_timestamp
+                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
             case ShareGroupStatePartitionMetadataKey(), ShareGroupStatePartitionMetadataValue():
                 self.partitions = state_partitions(value, now_ms)
             case ShareGroupStatePartitionMetadataKey(), None:
