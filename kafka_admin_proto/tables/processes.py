@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from threading import Lock, Thread
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.tables.runner import R, T, Tasks
@@ -40,15 +40,18 @@ class Processes:
         context = get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
         self._reader, self._writer = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(self.cores, context, _start_worker, (self._reader,))
-        self._closing = Lock()
+        #: Something can be read while tasks may run; nobody reads it meanwhile.
+        self._gate, self._opener = context.Pipe(duplex=False)
+        given = (self._reader, self._gate)
+        self._pool = ProcessPoolExecutor(self.cores, context, _start_worker, given)
+        #: The pool does not bear a worker's end while it starts another one.
+        self._starting = Lock()
         self._futures: Sequence[Future[Any]] = ()
 
     def run(self, task: Callable[[T], R], shares: Sequence[T]) -> list[R]:
         """See `Runner`. Raises WorkerError, whose cause is what a task has raised."""
         try:
-            with _away_from_the_folder(), _deaf_to_interrupts():
-                futures = self._futures = [self._pool.submit(_run, task, share) for share in shares]
+            futures = self._futures = self._submitted(task, shares)
             for first in wait(futures, return_when=FIRST_EXCEPTION).done:
                 first.result()
             return [each.result() for each in futures]
@@ -63,6 +66,15 @@ class Processes:
         finally:
             self._futures = ()
 
+    def _submitted(self, task: Callable[[T], R], shares: Sequence[T]) -> list[Future[R]]:
+        """The results of tasks, none of which runs before the last one has its worker."""
+        with self._starting, _away_from_the_folder(), _deaf_to_interrupts():
+            if self._gate.poll():
+                self._gate.recv_bytes()
+            futures = [self._pool.submit(_run, task, share) for share in shares]
+            self._opener.send_bytes(b"open")
+        return futures
+
     def tasks(self) -> Tasks:
         """See `Runner`."""
         futures = self._futures
@@ -71,14 +83,15 @@ class Processes:
 
     def cancel(self) -> None:
         """End the processes, in the middle of their tasks."""
-        with self._closing:
+        with self._starting:
             self._writer.close()
 
     def close(self) -> None:
         """End the processes, and wait for that."""
         self.cancel()
         self._pool.shutdown(cancel_futures=True)
-        self._reader.close()
+        for each in (self._reader, self._gate, self._opener):
+            each.close()
 
     def __enter__(self) -> Self:
         return self
@@ -121,16 +134,24 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class _Worker:
+    """What a worker process has been given."""
+
+    gate: ClassVar[Connection]
+
+
 def _run(task: Callable[[T], R], share: T) -> R:
     """Run a task and leave none of its garbage, which `tune_gc` of the next one would keep."""
+    _Worker.gate.poll(None)
     try:
         return task(share)
     finally:
         gc.collect()
 
 
-def _start_worker(pipe: Connection) -> None:
+def _start_worker(pipe: Connection, gate: Connection) -> None:
     """Have this worker end when the pipe does."""
+    _Worker.gate = gate
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where a server of forks ran before
     Thread(target=_end_with, args=(pipe,), daemon=True).start()
 

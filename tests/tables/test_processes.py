@@ -7,14 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread, Timer
+from typing import TypeVar
 
 import pytest
 
 from kafka_admin_proto.tables.processes import Processes, WorkerError
 from kafka_admin_proto.tables.runner import Tasks
+
+T = TypeVar("T")
 
 #: Seconds that a task takes which is never waited for.
 _FOREVER = 600
@@ -74,6 +78,24 @@ def test_a_worker_that_dies_is_an_error(shares: list[int]) -> None:
             processes.run(os._exit, shares)
         with pytest.raises(WorkerError):
             processes.run(abs, [1])
+
+
+class _Slow(list[T]):
+    """Shares with a while between them."""
+
+    def __iter__(self) -> Iterator[T]:
+        for share in super().__iter__():
+            yield share
+            time.sleep(0.5)
+
+
+def test_no_task_runs_before_the_last_one_has_its_worker() -> None:
+    """CPython's pool does not bear that a worker ends while it starts another one."""
+    with Processes(2) as processes:
+        assert processes.run(abs, [1]) == [1]
+        before = time.monotonic_ns()
+        ran = processes.run(eval, _Slow(["__import__('time').monotonic_ns()"] * 2))
+        assert all(each - before > 10**9 for each in ran)
 
 
 def test_tasks_are_cancelled() -> None:
