@@ -249,6 +249,24 @@ def test_a_member_that_comes_to_a_regular_expression_gets_its_topics(cluster: Co
     assert (one.partitions, two.partitions) == ([0], [])
 
 
+def test_topics_of_who_left_count_until_a_member_changes(cluster: Coordinated) -> None:
+    """Kafka compares subscriptions when a member changes or leaves, before its topics are gone.
+
+    So the one that is left and one without topics are assigned to as two that differ.
+    """
+    cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("bills", 1, 1)], 1000))
+    fields: dict[str, Any] = {"server_assignor": "range"}
+    two = Consumer(cluster, "two", **fields)
+    two.settle()
+    regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "b.*"}
+    gone = Consumer(cluster, "gone", **fields, **regex)
+    gone.settle()
+    assert gone.leave().error_code == 0
+    Consumer(cluster, "one", **fields, subscribed_topic_names=[]).beat()
+    two.settle()
+    assert two.partitions == [0, 1]
+
+
 def test_a_member_of_the_classic_protocol_lets_topics_be_found(cluster: Coordinated) -> None:
     """Any member that comes does, when the last time is long ago and there are new topics."""
     one = Consumer(cluster, "one", subscribed_topic_names=None, subscribed_topic_regex="or.*")

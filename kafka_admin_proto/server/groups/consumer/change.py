@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum, auto
 
 from kafka_admin_proto.server.groups.consumer.group import (
@@ -109,9 +108,8 @@ class Change:
     ) -> tuple[int, bool]:
         """(the group's epoch, whether all subscriptions are equal) with the member's change."""
         group = self._group
-        members: Sequence[ConsumerMember] = list(group.members.values())
         if not (bumps or group.is_outdated):
-            return group.epoch, subscriptions_are_equal(members, group.regexes)
+            return group.epoch, group.has_equal_subscriptions
         members = list(group.with_member(after).values())
         regexes = dict(group.regexes)
         if before.regex and before.regex != after.regex and group.regex_count(before.regex) == 1:

@@ -72,8 +72,10 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         self._most_members = 0
         #: Static members: instance id → member id.
         self.static: dict[str, str] = {}
-        #: The topics of each regular expression that members subscribe.
+        #: The topics of each regular expression that members subscribe, another dict for others.
         self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
+        #: What it was when a member changed or left last.
+        self._regexes_then = self.regexes
         self._owned: dict[tuple[UUID, int], str] = {}
 
     @property
@@ -117,9 +119,10 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             ):
                 self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
             case ConsumerGroupRegularExpressionKey(), ConsumerGroupRegularExpressionValue():
-                self.regexes[key.regular_expression] = value
+                self.regexes = {**self.regexes, key.regular_expression: value}
             case ConsumerGroupRegularExpressionKey(), None:
-                self.regexes.pop(key.regular_expression, None)
+                gone = key.regular_expression
+                self.regexes = {name: each for name, each in self.regexes.items() if name != gone}
 
     def apply_all(self, records: Iterable[CoordinatorRecord]) -> None:
         """Apply records that are about this group."""
@@ -134,6 +137,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         self._forget_instance(self.members.get(member.id))
         self.members[member.id] = member
         self._most_members = max(self._most_members, len(self.members))
+        self._regexes_then = self.regexes
         for place in _places(member):
             self._owned[place] = member.id
         if member.instance_id is not None:
@@ -148,6 +152,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
     def _remove(self, member_id: str) -> None:
         self._release(member_id)
         self._forget_instance(self.members.pop(member_id, None))
+        self._regexes_then = self.regexes
 
     def _forget_instance(self, member: ConsumerMember | None) -> None:
         """Before 4.4 Kafka kept the instance id that a member had before: that is not done here."""
@@ -213,6 +218,15 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         """The topics that any member subscribes."""
         return subscribed(self.members.values(), self.regexes)
 
+    @property
+    def has_equal_subscriptions(self) -> bool:
+        """Whether Kafka takes the members' subscriptions for equal.
+
+        It finds that when a member changes or leaves, and not when the topics of a regular
+        expression are found or forgotten.
+        """
+        return subscriptions_are_equal(list(self.members.values()), self._regexes_then)
+
     def is_subscribed(self, topic: str) -> bool:
         """Whether a member subscribes a topic."""
         return topic in self.subscribed_topics
@@ -254,10 +268,7 @@ def subscriptions_are_equal(
     by_regex = Counter(topic for each in regexes.values() for topic in each.topics)
     expressions = Counter(each.regex for each in members if each.regex)
     if not expressions:
-        return not by_regex.keys() - by_name.keys() and all(
-            each == len(members) for each in by_name.values()
-        )
-    first = hash_order(expressions)[0]
-    if expressions[first] != len(members):
+        return all(by_name[each] == len(members) for each in by_name.keys() | by_regex.keys())
+    if len(expressions) > 1 or expressions.total() != len(members):
         return False
     return not by_name and all(each == 1 for each in by_regex.values())
