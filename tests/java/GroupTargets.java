@@ -42,7 +42,7 @@ import org.apache.kafka.timeline.SnapshotRegistry;
  * assign ID INSTANCE ASSIGNOR REGEX TOPICS  changes a member and makes a target
  * refresh ID INSTANCE ASSIGNOR REGEX TOPICS  the same, with the kind of the subscriptions before
  *
- * The answer to the last two is the assignor, the kind of the subscriptions, and
+ * The answer to the last two is the assignor before, the assignor, the kind of the subscriptions, and
  * "ID:TOPIC=0+1,TOPIC=2" of each member that has partitions; of others it is an empty line.
  */
 public final class GroupTargets {
@@ -160,6 +160,7 @@ public final class GroupTargets {
             group.computeSubscribedRegularExpressions(before, updated),
             group.computeSubscribedTopicNames(before, updated),
             size);
+        String old = group.preferredServerAssignor().orElse("uniform");
         String name = group.computePreferredServerAssignor(before, updated).orElse("uniform");
         ConsumerGroupPartitionAssignor assignor =
             name.equals("range") ? new RangeAssignor() : new UniformAssignor();
@@ -183,7 +184,8 @@ public final class GroupTargets {
         }
         put(updated);
         result.records().forEach(GroupTargets::replay);
-        StringBuilder answer = new StringBuilder(name + " " + type.name());
+        StringBuilder answer = new StringBuilder(
+            String.join(" ", old, name, type.name()));
         new TreeMap<>(result.targetAssignment()).forEach((id, member) -> {
             Map<String, String> texts = new TreeMap<>();
             member.partitions().forEach((topic, numbers) -> {

@@ -80,8 +80,7 @@ def group_of_name(state: State, name: str) -> StoredGroup:
     else:
         consumers = shard.consumer_groups[name]
         members = tuple(_member(shard, each) for each in consumers.members.values())
-        preferred = consumers.preferred_assignor(consumers.members.values())
-        kind, protocol = "consumer", preferred or shard.limits.assignors[0]
+        kind, protocol = "consumer", consumers.preferred_assignor(shard.limits.assignors[0])
         generation, group_state = consumers.epoch, consumers.state
     places = dict.fromkeys([*committed, *(place for each in members for place in each.partitions)])
     lags = {place: _lag(state, *place, committed.get(place)) for place in sorted(places)}

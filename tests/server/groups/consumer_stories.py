@@ -169,7 +169,8 @@ class ConsumerStory:
         instance = self._odd(_INSTANCES.get(member), "", "j")
         epoch_error = self._odd(0, 1, -1, -9)
         rejoins = random.random() < 0.05
-        assignor = self._odd("uniform" if group == "u" else "range", "sticky", None)
+        assignors = ("range", "uniform") if group == "u" else ("range",)
+        assignor = self._odd(random.choice(assignors), "sticky", None)
         timeout = self._odd(300_000, -1)
         rack = self._odd(None, "r1", "")
 
@@ -193,7 +194,8 @@ class ConsumerStory:
             said = None if kind == "silent" else owned
             return m.ConsumerGroupHeartbeatRequest(
                 group, name, epoch, instance, None, -1, changed,
-                regex if kind == "changed" else None, None, said,
+                regex if kind == "changed" else None,
+                assignor if kind == "changed" else None, said,
             )  # fmt: skip
 
         return make, version

@@ -142,6 +142,16 @@ def test_supported_assignors_are_those_of_a_set() -> None:
     assert refused.error_message.endswith("Supported assignors: uniform, range.")
 
 
+@pytest.mark.parametrize(("release", "epochs"), [("4.4", [3, 3, 4]), ("4.3", [2, 2, 2])])
+def test_another_preferred_assignor_begins_an_epoch(release: str, epochs: list[int]) -> None:
+    """Since 4.4: before, the next target is made with it."""
+    cluster = Coordinated(release, configs=_CONFIGS)
+    one = Consumer(cluster, "one", server_assignor="uniform")
+    one.beat()
+    found = [one.beat(server_assignor=each).member_epoch for each in ("range", "range", "uniform")]
+    assert found == epochs
+
+
 def test_the_coordinator_gives_ids_as_kafkas(cluster: Coordinated) -> None:
     """22 characters of base64url, to members of either protocol."""
     request = m.ConsumerGroupHeartbeatRequest(
@@ -258,7 +268,7 @@ def test_topics_of_who_left_count_until_a_member_changes(cluster: Coordinated) -
     fields: dict[str, Any] = {"server_assignor": "range"}
     two = Consumer(cluster, "two", **fields)
     two.settle()
-    regex = {"subscribed_topic_names": [], "subscribed_topic_regex": "b.*"}
+    regex: dict[str, Any] = {"subscribed_topic_names": [], "subscribed_topic_regex": "b.*"}
     gone = Consumer(cluster, "gone", **fields, **regex)
     gone.settle()
     assert gone.leave().error_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from kafka_admin_proto.server.groups.consumer.assignors import ASSIGNORS
 from kafka_admin_proto.server.groups.consumer.group import (
     ConsumerGroup,
     subscribed,
@@ -73,6 +74,14 @@ class Change:
             return Subscription.RESOLVED
         return Subscription.REGEX
 
+    def prefers_another(self, before: ConsumerMember, after: ConsumerMember) -> bool:
+        """Whether the group prefers another assignor: since 4.4 this begins its next epoch."""
+        limits, group = self._shard.limits, self._group
+        if limits.release < (4, 4):
+            return False
+        default = limits.assignors[0]
+        return group.preferred_assignor(default) != group.preferred_assignor(default, before, after)
+
     def assign(
         self,
         before: ConsumerMember,
@@ -86,17 +95,20 @@ class Change:
         shard, group = self._shard, self._group
         epoch, are_equal = self.next_epoch(before, after, bumps=bumps)
         target_epoch, target = group.target_epoch, last_target(group, after)
-        limits = shard.limits.of_group(group.name)
+        limits, default = shard.limits.of_group(group.name), shard.limits.assignors[0]
         if group.target_epoch < epoch and (
             not group.target_ms or shard.now_ms >= group.target_ms + limits.assignment_interval_ms
         ):
+            preferred = group.preferred_assignor(default, before, after)
+            # Members whose log is another broker's may prefer one that was configured there.
+            assign = ASSIGNORS.get(preferred, ASSIGNORS[default])
             found, records = new_target(
                 group,
                 group.with_member(after),
                 shard.topics,
                 epoch,
                 shard.now_ms,
-                shard.limits.assignors[0],
+                assign,
                 are_equal=are_equal,
             )
             self._records += records
@@ -111,9 +123,7 @@ class Change:
         if not (bumps or group.is_outdated):
             return group.epoch, group.has_equal_subscriptions
         members = list(group.with_member(after).values())
-        regexes = dict(group.regexes)
-        if before.regex and before.regex != after.regex and group.regex_count(before.regex) == 1:
-            regexes.pop(before.regex, None)
+        regexes = group.regexes_with(before, after)
         metadata_hash = self._shard.topics.hash(subscribed(members, regexes))
         group.is_outdated = False
         are_equal = subscriptions_are_equal(members, regexes)

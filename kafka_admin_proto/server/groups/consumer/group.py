@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 from uuid import UUID
 
@@ -190,16 +190,30 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             for number in numbers
         )
 
-    def preferred_assignor(self, members: Collection[ConsumerMember]) -> str | None:
-        """The assignor that most of these members prefer.
+    def preferred_assignor(
+        self,
+        default: str,
+        before: ConsumerMember | None = None,
+        after: ConsumerMember | None = None,
+    ) -> str:
+        """The assignor that most members prefer, once one of them has changed.
 
-        Of several it is one that only a member which changes prefers, or else the first one in
-        Kafka's table.
+        Of several it is the first one in Kafka's table, where one that only the changed member
+        prefers is put in front, also if that one has preferred it before.
         """
-        counts = Counter(each.assignor for each in members if each.assignor is not None)
-        same = {each.assignor for each in members if self.members.get(each.id) is each}
+        counts = Counter(
+            each.assignor for each in self.members.values() if each.assignor is not None
+        )
         names = timeline_order(counts, len(counts))
-        return max(names, key=lambda each: (counts[each], each not in same), default=None)
+        if before is not None and before.assignor is not None:
+            counts[before.assignor] -= 1
+        if after is not None and after.assignor is not None:
+            if not counts[after.assignor]:
+                names.insert(0, after.assignor)
+            counts[after.assignor] += 1
+        return max(
+            (each for each in names if counts[each]), key=counts.__getitem__, default=default
+        )
 
     # Subscriptions.
 
@@ -217,6 +231,15 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
     def subscribed_topics(self) -> set[str]:
         """The topics that any member subscribes."""
         return subscribed(self.members.values(), self.regexes)
+
+    def regexes_with(
+        self, before: ConsumerMember, after: ConsumerMember
+    ) -> dict[str, ConsumerGroupRegularExpressionValue]:
+        """The regular expressions once a member changes, without one that it alone had before."""
+        old = before.regex
+        if not old or old == after.regex or self.regex_count(old) != 1:
+            return self.regexes
+        return {name: each for name, each in self.regexes.items() if name != old}
 
     @property
     def has_equal_subscriptions(self) -> bool:

@@ -115,7 +115,10 @@ def _stay(
     )
     change = Change(shard, group, records)
     subscription = change.subscribe(member, updated)
-    bumps = subscription in (Subscription.TOPICS, Subscription.RESOLVED)
+    bumps = subscription in (
+        Subscription.TOPICS,
+        Subscription.RESOLVED,
+    ) or change.prefers_another(member, updated)
     updated = change.assign(
         member, updated, owned, bumps=bumps, is_changed=subscription != Subscription.SAME
     )

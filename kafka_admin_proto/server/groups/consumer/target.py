@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from kafka_admin_proto.server.groups.consumer.assignors import ASSIGNORS
-from kafka_admin_proto.server.groups.consumer.assignors.model import Subscriber, Subscribers
+from kafka_admin_proto.server.groups.consumer.assignors.model import (
+    Assign,
+    Subscriber,
+    Subscribers,
+)
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import target_epoch_record, target_record
@@ -29,16 +32,18 @@ def new_target(
     topics: KnownTopics,
     epoch: int,
     now_ms: int,
-    default_assignor: str,
+    assign: Assign,
     *,
     are_equal: bool,
 ) -> tuple[dict[str, dict[UUID, list[int]]], list[CoordinatorRecord]]:
     """What these members shall have from an epoch on, and its records."""
     known = {name: _known_target(group, member) for name, member in members.items()}
-    subscribers = {
-        name: Subscriber(member.instance_id, topics.ids(group.topics_of(member)), known[name] or {})
-        for name, member in members.items()
-    }
+    subscribers = {}
+    for name, member in members.items():
+        names = group.topics_of(member)
+        subscribers[name] = Subscriber(
+            member.instance_id, len(names), topics.ids(names), known[name] or {}
+        )
     owners = {
         (topic, number): name
         for name, target in group.target.items()
@@ -46,9 +51,6 @@ def new_target(
         for number in numbers
     }
     counts = topics.counts({each for member in subscribers.values() for each in member.topics})
-    preferred = group.preferred_assignor(members.values()) or default_assignor
-    # Members whose log is another broker's may prefer one that was configured there.
-    assign = ASSIGNORS.get(preferred, ASSIGNORS[default_assignor])
     found = assign(Subscribers(subscribers, are_equal, counts, owners))
     records = []
     for member_id in subscribers:

@@ -51,13 +51,12 @@ def _size(member: Member) -> int:
 
 
 def _described(shard: Shard, group: ConsumerGroup) -> DescribedGroup:
-    assignor = group.preferred_assignor(group.members.values()) or shard.limits.assignors[0]
     return DescribedGroup(
         group_id=group.name,
         group_state=group.state,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
-        assignor_name=assignor,
+        assignor_name=group.preferred_assignor(shard.limits.assignors[0]),
         members=[
             Member(
                 member_id=each.id,

@@ -12,9 +12,13 @@ Partitions = dict[UUID, list[int]]
 
 
 class Subscriber(msgspec.Struct, frozen=True):
-    """A member as an assignor sees it: the topics that it subscribes, and its last assignment."""
+    """A member as an assignor sees it: the topics that it subscribes, and its last assignment.
+
+    ``wanted`` is the number of these topics and of those that are missing.
+    """
 
     instance_id: str | None
+    wanted: int
     topics: Sequence[UUID]
     partitions: Mapping[UUID, Sequence[int]]
 

@@ -22,8 +22,8 @@ def assign_uniformly(given: Subscribers) -> dict[str, Partitions]:
 
 def _assign_evenly(given: Subscribers) -> dict[str, Partitions]:
     """Each member keeps as many as its quota allows, and what is left fills the others."""
-    subscribed = next(iter(given.members.values())).topics
-    topics = uuid_order(subscribed, copied_table(len(subscribed)))
+    first = next(iter(given.members.values()))
+    topics = uuid_order(first.topics, copied_table(first.wanted))
     if not topics:
         return {}
     free = [
