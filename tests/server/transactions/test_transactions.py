@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
-from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kafka_admin_proto.messages.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+)
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.messages.write_txn_markers_request import (
     WritableTxnMarker,
@@ -17,6 +25,8 @@ from kafka_admin_proto.messages.write_txn_markers_request import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.transactions.transaction import MAX_EPOCH
 from tests.server.served import Served
 from tests.server.still_clock import StillClock
@@ -273,6 +283,45 @@ def test_a_hanging_transaction_is_ended_by_a_marker() -> None:
     answer = producer.served.ask(m.WriteTxnMarkersRequest(markers), 1)
     assert answer.markers[0].topics[0].partitions[0].error_code == 0
     assert producer.log.last_stable_offset == 2
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("caught up", 0),
+        ("over", codes.REQUEST_TIMED_OUT),
+        ("other leader", codes.NOT_LEADER_OR_FOLLOWER),
+        ("deleted", codes.UNKNOWN_TOPIC_OR_PARTITION),
+    ],
+)
+def test_a_marker_waits_for_the_replicas_in_sync(end: str, code: int) -> None:
+    served = Served(nodes=3)
+    topic = CreatableTopic("orders", -1, -1, [CreatableReplicaAssignment(0, [1, 2])])
+    served.ask(m.CreateTopicsRequest([topic], 1000))
+    served.state.partitions.delay(2, math.inf)
+    marked = [WritableTxnMarkerTopic("orders", [0]), WritableTxnMarkerTopic("nowhere", [0])]
+    request = m.WriteTxnMarkersRequest([WritableTxnMarker(7, 0, False, marked, 0)])
+    answer = respond(served.state, 27, request, Caller(1, 1))
+    assert answer.wait is not None
+
+    def is_complete(*, is_over: bool = False) -> bool:
+        assert answer.wait is not None
+        return answer.wait.complete(answer, served.state, answer.wait.keys, is_over)
+
+    assert not is_complete()
+    match end:
+        case "caught up":
+            served.state.partitions.delay(2, 0)
+        case "other leader":
+            row = ReassignablePartition(0, [2])
+            topics = [ReassignableTopic("orders", [row])]
+            served.ask(m.AlterPartitionReassignmentsRequest(topics=topics))
+        case "deleted":
+            served.ask(m.DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000), 5)
+    assert is_complete(is_over=end == "over")
+    assert isinstance(answer.response, m.WriteTxnMarkersResponse)
+    found = [each.partitions[0].error_code for each in answer.response.markers[0].topics]
+    assert found == [code, codes.UNKNOWN_TOPIC_OR_PARTITION]
 
 
 def test_lists_are_filtered() -> None:

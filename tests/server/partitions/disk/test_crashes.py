@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.server.partitions.disk.log_dir import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from tests.helpers.profile import draws
-from tests.server.partitions.disk.stored import Killed, OnDisk, killed_at
+from tests.server.partitions.disk.stored import Disk, Killed, OnDisk, killed_at
 from tests.server.partitions.steps import ANY, COMPACTED, Ours, usable
 
 RELEASE = "4.4"
@@ -139,6 +141,57 @@ def test_kills(folder: Path, steps: st.SearchStrategy[Drawn], data: st.DataObjec
         disk.reopen(is_stopped=False)
     check_recovered(disk, before, after)
     check_goes_on(disk)
+
+
+@pytest.mark.exhaustive
+def test_a_kill_at_any_change_of_a_compaction(tmp_path: Path) -> None:
+    """Once all files of a cleaned segment are named .swap it is in the place of the others.
+
+    A start that is killed in turn leaves the rest to the next one.
+    """
+    configs = usable({
+        "cleanup.policy": "compact", "segment.bytes": "300", "min.cleanable.dirty.ratio": "0",
+    }, RELEASE)  # fmt: skip
+    drawn = {
+        "records": [(0, b"a", b"1", ()), (0, b"b", b"2", ())], "compression": "none",
+        "producer": 1, "epoch": 0, "sequence": "next", "transactional": True, "fault": None,
+        "at": 0, "leader_epoch": 0,
+    }  # fmt: skip
+    before, after = Ours(configs, RELEASE), Ours(configs, RELEASE)
+    disk = OnDisk(configs, RELEASE, tmp_path / "filled")
+    steps = [
+        ("now", 0), *[("append", drawn)] * 4, ("marker", (1, 0, False, 0, 0, 0)),
+        *[("append", drawn)] * 4, ("marker", (1, 0, True, 0, 0, 0)),
+        *[("append", drawn | {"transactional": False})] * 3, ("high", -1),
+    ]  # fmt: skip
+    for step in steps:
+        for each in (before, after, disk):
+            each.do(*step)
+    disk.settings = replace(disk.settings, segment_bytes=2000)  # cleaned into one
+    after.log.settings = disk.settings
+    after.do("compact", None)
+    disk.disk.dir.write(RECOVERY_POINTS)
+    disk.disk.dir.release()
+
+    is_after = []
+    for change in itertools.count(1):
+        disk.disk = Disk(Path(shutil.copytree(tmp_path / "filled", tmp_path / str(change))))
+        disk.log = disk.disk.open(disk.settings, disk.now)
+        disk.log.high_watermark = before.log.high_watermark
+        try:
+            with killed_at(change, 0.5):
+                disk.do("compact", None)
+            break
+        except Killed:
+            pass
+        with killed_at(1 + change % 5, 0.5), contextlib.suppress(Killed):
+            disk.reopen(is_stopped=False)
+        disk.reopen(is_stopped=False)
+        check_recovered(disk, before, after)
+        assert disk.disk.dir.notes == []
+        is_after.append(batches(disk.log) == batches(after.log))
+    assert is_after == sorted(is_after)
+    assert {*is_after} == {False, True}
 
 
 def check_recovered(disk: OnDisk, before: Ours, after: Ours) -> None:

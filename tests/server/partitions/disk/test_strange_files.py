@@ -301,6 +301,16 @@ def test_what_was_being_written_or_removed_goes(folder: Path) -> None:
     assert len(list((folder / "t-0").iterdir())) in (before - 5, before - 4)  # a new snapshot
 
 
+def test_a_cleaned_segment_that_does_not_read_replaces_nothing(folder: Path) -> None:
+    path = folder / "t-0" / f"{0:020}.log.swap"
+    path.write_bytes(b"cut")
+    before = {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    with pytest.raises(KeptFileError, match="no whole batch is in the last 3 bytes") as raised:
+        opened(folder)
+    assert str(path) in str(raised.value)
+    assert {each: each.read_bytes() for each in before} == before
+
+
 def test_message_sets_are_refused(folder: Path) -> None:
     path = folder / "t-0" / f"{LAST:020}.log"
     batch = Batch.of([Record(LAST, NOW_MS, b"k", b"v" * 40)])
