@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
 
@@ -14,7 +15,7 @@ from kafka_admin_proto.server import SyncCluster
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SyncCluster]:
-    with SyncCluster(topics={"orders": 2, "empty": 1, "made": 1}) as cluster:
+    with SyncCluster(topics={"orders": 2, "empty": 1, "made": 1, "kinds": 1}) as cluster:
         cluster.produce("orders", [{"key": "k", "value": "v", "partition": 0}])
         yield cluster
 
@@ -83,6 +84,74 @@ def test_nothing_says_what_there_is(cluster: SyncCluster, words: str, said: str)
     result = run(cluster, words)
     assert (result.exit_code, result.stdout) == (0, "")
     assert said in result.stderr
+
+
+@pytest.fixture(scope="module")
+def kinds(cluster: SyncCluster) -> SyncCluster:
+    """The topic of that name has a record with everything, and one of nulls."""
+    headers = {"source": b"a b", "none": None}
+    cluster.produce("kinds", [
+        {"key": b"\xff", "value": "one\ttwo", "timestamp": 1_700_000_000_123, "headers": headers},
+        {"value": None, "timestamp": -1},
+    ])  # fmt: skip
+    return cluster
+
+
+_JSON = [
+    {
+        "topic": "kinds", "partition": 0, "offset": 0, "timestamp_ms": 1_700_000_000_123,
+        "key": {"base64": "/w=="}, "value": {"text": "one\ttwo"},
+        "headers": [["source", {"text": "a b"}], ["none", None]],
+    },
+    {
+        "topic": "kinds", "partition": 0, "offset": 1, "timestamp_ms": -1, "key": None,
+        "value": None, "headers": [],
+    },
+]  # fmt: skip
+
+
+def test_records_as_json(kinds: SyncCluster) -> None:
+    assert json.loads(run(kinds, "consume kinds --output json").stdout) == {
+        "records": _JSON, "errors": [],
+    }  # fmt: skip
+    lines = run(kinds, "consume kinds --output jsonl").stdout.splitlines()
+    assert [json.loads(each) for each in lines] == _JSON
+
+
+def test_records_in_columns(kinds: SyncCluster) -> None:
+    """Tables are for people; the cells of TSV are read by programs."""
+    heads, first, second = run(kinds, "consume kinds --output table").stdout.splitlines()
+    assert heads.split() == "topic partition offset timestamp key value headers".split()
+    assert first.split(maxsplit=6) == [
+        "kinds", "0", "0", "2023-11-14T22:13:20.123Z", '{"base64":"/w=="}', "one\\ttwo",
+        "source=a b none=",
+    ]  # fmt: skip
+    assert second.split() == ["kinds", "0", "1"]
+    _, second = run(kinds, "consume kinds --output tsv").stdout.splitlines()
+    assert second.split("\t") == ["kinds", "0", "1", "-1", "", "", "[]"]
+
+
+def test_a_template_has_all_of_a_record(kinds: SyncCluster) -> None:
+    shown = run(kinds, r"consume kinds --format '%t %p %o %T %K %S %h\n'")
+    assert shown.stdout_bytes == (
+        b"kinds 0 0 1700000000123 1 7 source=a b,none=\nkinds 0 1 -1 -1 -1 \n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "offsets"), [("--count 1", [0]), ("--offset -1", [1]), ("--count 2 --follow", [0, 1])]
+)
+def test_some_of_the_records(kinds: SyncCluster, words: str, offsets: list[int]) -> None:
+    lines = run(kinds, f"consume kinds {words} --output jsonl").stdout.splitlines()
+    assert [json.loads(each)["offset"] for each in lines] == offsets
+
+
+def test_a_partition_that_cannot_be_read_leaves_the_others(kinds: SyncCluster) -> None:
+    with kinds.faults.add(api="Fetch", topic="kinds", error="KAFKA_STORAGE_ERROR"):
+        shown = run(kinds, "consume kinds orders --output table")
+    assert shown.exit_code == 1
+    assert [each.split()[0] for each in shown.stdout.splitlines()] == ["topic", "orders"]
+    assert "topic kinds partition 0: KAFKA_STORAGE_ERROR: " in shown.stderr
 
 
 def test_a_format_writes_bytes(cluster: SyncCluster) -> None:
