@@ -15,6 +15,7 @@ import time
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
+from threading import Event
 from unittest.mock import patch
 
 import pytest
@@ -232,6 +233,33 @@ def test_a_master_that_does_not_answer(tmp_path: Path, options: tuple[str, ...])
         "Error: no Spark master answers at spark://127.0.0.1:1 (127.0.0.1:1: Connection refused): "
         "start it, or name another one\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "is_whole", "exit_code"),
+    [(["--every", "9"], True, 0), (["--every", "0"], True, 0), (["--every", "0"], False, 130)],
+    ids=["goes on", "all was read", "some was read"],
+)
+def test_ctrl_c_ends_a_stream(
+    tmp_path: Path, options: list[str], is_whole: bool, exit_code: int
+) -> None:
+    """It ends in order: a stream has no end, but what is there was to be read with --every 0."""
+
+    def run_stream(*_: object, stop: Event, **__: object) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(10)
+        return is_whole
+
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    with (
+        patch("kafka_admin_proto.spark.session.spark_session"),
+        patch("kafka_admin_proto.spark.stream.tables.run_stream", run_stream),
+    ):
+        result = run(folder, "--out", tmp_path / "out", "--streaming", *options)
+    assert result.exit_code == exit_code, result.output
+    assert "stopped by Ctrl-C: the next start of the stream goes on from here" in result.stderr
+    assert ("0 frames in" in result.stdout) is (exit_code == 0)
 
 
 #: Where Ctrl-C is pressed: options, the line before it, exit code and what is said then.

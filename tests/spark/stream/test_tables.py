@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.runner import SparkRunner
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
@@ -45,6 +48,17 @@ def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -
         run_stream(spark, [str(folder)], sink, min_file_age_s=0, end=end)
 
 
+def kap_stream(folder: Path, out: Path, *options: str) -> list[str]:
+    """The same by ``kap pipeline``, in the session of the tests; the lines that it ends with."""
+    words = ["pipeline", str(folder), "--out", str(out), "--streaming", "--every", "0", *options]
+    for each in folder.iterdir():
+        os.utime(each, (0, 0))  # younger ones would wait for the next batch
+    with patch.object(SparkSession, "stop"):
+        result = CliRunner().invoke(kap, words)
+    assert result.exit_code == 0, result.output
+    return result.stdout.splitlines()
+
+
 def open_sink(out: Path, *inputs: str) -> ParquetSink:
     return ParquetSink(
         out, TABLES, mode="streaming", inputs=inputs, replaced_by_day=REPLACED_BY_DAY
@@ -66,8 +80,9 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
     folder, out = tmp_path / "captures", tmp_path / "out"
     folder.mkdir()
     copies = [Path(shutil.copy(b, folder))]
-    stream(spark, folder, out)
+    *_, said = kap_stream(folder, out)
     frames = frames_in(out)
+    assert said.startswith(f"{out}: {len(frames)} frames in ")
 
     copies.append(Path(shutil.copy(a, folder)))
     append = ParquetSink.append
@@ -83,7 +98,7 @@ def test_a_stream_makes_the_tables_of_a_batch(spark: SparkSession, tmp_path: Pat
         assert (frames_in(out) == frames) is early
     stream(spark, folder, out)
     copies += [Path(shutil.copy(each, folder)) for each in (samples, controller)]
-    stream(spark, folder, out, end=True)
+    kap_stream(folder, out, "--end")
     assert frames_in(out) == by_one_process(copies)
 
     whole = tmp_path / "whole"
