@@ -34,14 +34,14 @@ def handle(state: State, request: CreateAclsRequest, caller: Caller) -> Answer:
     existing = set(state.cluster.acls.values())
     records: list[Message] = []
     rows = []
-    for each in request.creations:
+    for creation in request.creations:
         try:
-            check_binding(each, state.release, level)
+            check_binding(creation, state.release, level)
         except ApiFailure as refused:
             rows.append(AclCreationResult(refused.code, refused.message))
             continue
         rows.append(AclCreationResult())
-        acl = acl_of(each)
+        acl = acl_of(creation)
         if acl not in existing:
             existing.add(acl)
             records.append(record_of(acl))

@@ -51,13 +51,13 @@ def handle(state: State, request: DeleteAclsRequest, caller: Caller) -> Answer:
         except ApiFailure as refused:
             rows.append(DeleteAclsFilterResult(refused.code, refused.message))
             continue
-        found = search.find(wanted)
-        count += len(found)
+        matching = search.find(wanted)
+        count += len(matching)
         if count > MOST_RECORDS:
             text = f"Cannot remove more than {MOST_RECORDS} acls in a single delete operation."
             raise ApiFailure(codes.POLICY_VIOLATION, text)
-        removed.update(dict.fromkeys(found))
-        rows.append(DeleteAclsFilterResult(0, None, [_row(acls[each]) for each in found]))
+        removed.update(dict.fromkeys(matching))
+        rows.append(DeleteAclsFilterResult(0, None, [_row(acls[each]) for each in matching]))
     records: list[Message] = [RemoveAccessControlEntryRecord(each) for each in removed]
     return Answer(DeleteAclsResponse(filter_results=rows), records)
 

@@ -26,14 +26,14 @@ def handle(state: View, request: DescribeAclsRequest, caller: Caller) -> Answer:
     """The resources in the order of their first ACL; SECURITY_DISABLED without an authorizer."""
     if state.authorizer is None:
         raise ApiFailure(codes.SECURITY_DISABLED, _TEXT)
-    found: dict[tuple[int, str, int], DescribeAclsResource] = {}
+    resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
     acls = state.cluster.acls
     for acl in map(acls.__getitem__, AclSearch(acls).find(request)):
         key = acl.resource_type, acl.resource_name, acl.pattern_type
-        resource = found.get(key)
+        resource = resources.get(key)
         if resource is None:
-            resource = found[key] = DescribeAclsResource(*key)
+            resource = resources[key] = DescribeAclsResource(*key)
         resource.acls.append(
             AclDescription(acl.principal, acl.host, acl.operation, acl.permission_type)
         )
-    return Answer(DescribeAclsResponse(resources=list(found.values())))
+    return Answer(DescribeAclsResponse(resources=list(resources.values())))

@@ -25,11 +25,11 @@ _LONGEST_FOLDER, _SUFFIX_CHARACTERS = 255, len(".") + 32 + len("-future")
 @handler(of_broker=True, needs=Gate(ALTER, "code"), kept=False)
 def handle(state: View, request: AlterReplicaLogDirsRequest, caller: Caller) -> Answer:
     """Say for each partition whether it may be in the named directory."""
-    found: dict[str, dict[int, int]] = {}  # as in Kafka the last directory of a partition counts
+    by_topic: dict[str, dict[int, int]] = {}  # as in Kafka the last directory of a partition counts
     here = state.static[caller.node_id].get("log.dirs", "")
     for directory in request.dirs:
         for topic in directory.topics:
-            rows = found.setdefault(topic.name, {})
+            rows = by_topic.setdefault(topic.name, {})
             for number in topic.partitions:
                 rows[number] = _code(state, caller, topic.name, number, directory.path == here)
     return Answer(
@@ -38,7 +38,7 @@ def handle(state: View, request: AlterReplicaLogDirsRequest, caller: Caller) -> 
                 AlterReplicaLogDirTopicResult(
                     name, [AlterReplicaLogDirPartitionResult(*each) for each in rows.items()]
                 )
-                for name, rows in found.items()
+                for name, rows in by_topic.items()
             ]
         )
     )

@@ -96,18 +96,18 @@ def _updated(state: State, update: FeatureUpdateKey) -> Message:
         raise _invalid(update, "The controller does not support the given upgrade type.")
     if level < 0:
         raise _invalid(update, "A feature version cannot be less than 0.")
-    found = features.get(name)
+    supported = features.get(name)
     node = f"Local controller {state.controller}"
-    if found is None and level > 0:
+    if supported is None and level > 0:
         raise _invalid(update, f"{node} does not support this feature.")
-    if found is not None and not found.min <= level <= found.max:
-        raise _invalid(update, f"{node} only supports versions {found.min}-{found.max}")
+    if supported is not None and not supported.min <= level <= supported.max:
+        raise _invalid(update, f"{node} only supports versions {supported.min}-{supported.max}")
     if level < now and kind == _UPGRADE:
         text = "Can't downgrade the version of this feature without setting the upgrade type to "
         raise _invalid(update, text + "either safe or unsafe downgrade.")
     if level > now and kind != _UPGRADE:
         raise _invalid(update, "Can't downgrade to a newer version.")
-    if found is None and state.release >= (4,):
+    if supported is None and state.release >= (4,):
         raise _invalid(update, f"Feature {name} not found.")
     if name == METADATA_VERSION:
         _check_metadata_version(state, level, now, kind)

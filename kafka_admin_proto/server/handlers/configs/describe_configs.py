@@ -130,14 +130,16 @@ class _Descriptions:
             configs = self._described(kind, name)
             places = {each.name: place for place, each in enumerate(configs)}
             described = self._known[key] = _Described(configs, places)
-        found = described.configs
+        selected = described.configs
         keys = {each for each in resource.configuration_keys or () if each in described.places}
         if resource.configuration_keys and not self._is_plain(kind):
-            found = [found[place] for place in sorted(described.places[each] for each in keys)]
+            selected = [
+                selected[place] for place in sorted(described.places[each] for each in keys)
+            ]
         if first:
-            return found
-        self._repeats.count(len(found))
-        return found
+            return selected
+        self._repeats.count(len(selected))
+        return selected
 
     def _key(self, kind: int, name: str) -> tuple[int, str | None]:
         """The same for resources with the same description. Raises ApiFailure for a wrong id."""
@@ -314,17 +316,17 @@ def _synonyms(
 
     Values before the requested config (``first``, or else the first name) are left out.
     """
-    found: list[tuple[str, str | None, int]] = []
+    synonyms: list[tuple[str, str | None, int]] = []
     for source, configs in broker.sources():
-        found += [(name, configs[name], source) for name in names if name in configs]
+        synonyms += [(name, configs[name], source) for name in names if name in configs]
     for name in names:
         config = state.definitions.brokers.get(name)
         if config is not None and config.default is not None:
-            found.append((name, config.default, DEFAULT))
+            synonyms.append((name, config.default, DEFAULT))
     first = first or (names[0] if names else None)
-    while found and found[0][0] != first:
-        found.pop(0)
-    return found
+    while synonyms and synonyms[0][0] != first:
+        synonyms.pop(0)
+    return synonyms
 
 
 def _check_broker_id(name: str, node_id: int, *, empty: str | None) -> None:

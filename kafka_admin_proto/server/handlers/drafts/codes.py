@@ -48,9 +48,9 @@ def repeated(names: Iterable[str]) -> frozenset[str]:
 
 def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """A request's configs. Raises ApiFailure for one that is named twice."""
-    found: dict[str, str] = {}
+    configs: dict[str, str] = {}
     for key, value in pairs:
-        if key in found:
+        if key in configs:
             raise ApiFailure(codes.INVALID_CONFIG, f"config {key} is named twice")
-        found[key] = value
-    return found
+        configs[key] = value
+    return configs

@@ -13,15 +13,15 @@ from kafka_admin_proto.values import Message
 def deleted(state: State, names: Iterable[str]) -> tuple[dict[str, int], list[Message]]:
     """The error code of each topic, and the records that remove the existing ones."""
     records: list[Message] = []
-    found = {}
+    by_name = {}
     enabled = state.broker_value("delete.topic.enable")
     for name in names:
         topic = state.topic(name)
         if not enabled:
-            found[name] = codes.TOPIC_DELETION_DISABLED
+            by_name[name] = codes.TOPIC_DELETION_DISABLED
         elif topic is None:
-            found[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
+            by_name[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
         else:
-            found[name] = 0
+            by_name[name] = 0
             records.append(RemoveTopicRecord(topic.id))
-    return found, records
+    return by_name, records

@@ -33,12 +33,12 @@ def replicas_of(topic: Topic) -> list[list[int]]:
 
 def by_partition(pairs: Iterable[tuple[int, list[int]]]) -> dict[int, list[int]]:
     """A request's assignment. Raises ApiFailure for a partition that is named twice."""
-    found: dict[int, list[int]] = {}
+    assignment: dict[int, list[int]] = {}
     for number, replicas in pairs:
-        if number in found:
+        if number in assignment:
             raise _invalid(f"partition {number} is named twice")
-        found[number] = replicas
-    return found
+        assignment[number] = replicas
+    return assignment
 
 
 def check_count(partitions: int, before: Sequence[Message] = ()) -> None:

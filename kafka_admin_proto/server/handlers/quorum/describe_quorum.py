@@ -44,12 +44,12 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
         return Answer(response)
     seen = LastSeen(state.end_offset, state.clock.now_ms())
     voters = []
-    for each in state.static:
-        last = state.quorum.last_seen.get(each, seen)
+    for voter in state.static:
+        last = state.quorum.last_seen.get(voter, seen)
         timestamp = last.timestamp if caller.version >= 1 else -1
         voters.append(
             ReplicaState(
-                replica_id=each,
+                replica_id=voter,
                 log_end_offset=last.end_offset,
                 last_fetch_timestamp=timestamp,
                 last_caught_up_timestamp=timestamp,

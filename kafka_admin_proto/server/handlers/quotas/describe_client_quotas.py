@@ -66,21 +66,21 @@ def _listed(
     if state.release < (4, 4) or not (exact or specified):
         return entities
     kind = hash_order(exact or specified)[0]
-    found = [
+    of_kind = [
         each
         for each in entities
         if kind in dict(each) and (not exact or dict(each)[kind] == exact[kind])
     ]
-    of_component = entity_order(found)
-    return entity_order(of_component, copied_table(len(found), LEAST_TABLE))
+    of_component = entity_order(of_kind)
+    return entity_order(of_component, copied_table(len(of_kind), LEAST_TABLE))
 
 
 def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], set[str]]:
     """The types with the name that each is to have, and those that may have any."""
     exact: dict[str, str | None] = {}
     specified: set[str] = set()
-    for each in components:
-        kind = each.entity_type
+    for component in components:
+        kind = component.entity_type
         if not kind:
             raise ApiFailure(codes.INVALID_REQUEST, "Invalid empty entity type.")
         if kind in exact or kind in specified:
@@ -88,19 +88,19 @@ def _checked(components: list[ComponentData]) -> tuple[dict[str, str | None], se
             raise ApiFailure(codes.INVALID_REQUEST, text)
         if kind not in ENTITY_TYPES:
             raise ApiFailure(codes.UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")
-        name = _NAMES.get(each.match_type)
+        name = _NAMES.get(component.match_type)
         if name is None:
-            raise ApiFailure(codes.INVALID_REQUEST, f"Unknown match type {each.match_type}")
-        if each.match_type == _EXACT and each.match is None:
+            raise ApiFailure(codes.INVALID_REQUEST, f"Unknown match type {component.match_type}")
+        if component.match_type == _EXACT and component.match is None:
             text = f"Request specified {name}, but set match string to null."
             raise ApiFailure(codes.INVALID_REQUEST, text)
-        if each.match_type != _EXACT and each.match is not None:
+        if component.match_type != _EXACT and component.match is not None:
             text = f"Request specified {name}, but also specified a match string."
             raise ApiFailure(codes.INVALID_REQUEST, text)
-        if each.match_type == _SPECIFIED:
+        if component.match_type == _SPECIFIED:
             specified.add(kind)
         else:
-            exact[kind] = each.match
+            exact[kind] = component.match
     kinds = {*exact, *specified}
     if IP in kinds and len(kinds) > 1:
         text = "Invalid entity filter component combination. IP filter component should not be "

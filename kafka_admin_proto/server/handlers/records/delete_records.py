@@ -32,7 +32,7 @@ class _Pending(NamedTuple):
     """A partition that waits until its live replicas have deleted the records too."""
 
     row: DeleteRecordsPartitionResult
-    found: Hosted
+    replica: Hosted
     offset: int
 
 
@@ -42,21 +42,21 @@ def handle(state: View, request: DeleteRecordsRequest, caller: Caller) -> Answer
     allowed = allowed_topics(state, caller, DELETE, [each.name for each in request.topics])
     response = DeleteRecordsResponse()
     pending = PendingRows[_Pending]()
-    for each in request.topics:
-        topic = state.topic(each.name)
+    for wanted in request.topics:
+        topic = state.topic(wanted.name)
         rows: list[DeleteRecordsPartitionResult] = []
-        for part in each.partitions:
+        for part in wanted.partitions:
             row = DeleteRecordsPartitionResult(part.partition_index, low_watermark=-1)
             rows.append(row)
             try:
-                if each.name not in allowed:
+                if wanted.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
-                found, offset = _deleted(state, caller, topic, part.partition_index, part.offset)
+                replica, offset = _deleted(state, caller, topic, part.partition_index, part.offset)
             except ApiFailure as failure:
                 row.error_code = failure.code
             else:
-                pending.add(found.key, _Pending(row, found, offset))
-        response.topics.append(DeleteRecordsTopicResult(each.name, rows))
+                pending.add(replica.key, _Pending(row, replica, offset))
+        response.topics.append(DeleteRecordsTopicResult(wanted.name, rows))
     alive = {each.id for each in state.live_brokers()}
     pending.decide(pending.keys, lambda each: _is_decided(each, alive))
     if not pending:
@@ -78,21 +78,21 @@ def _deleted(
     """Delete on the leader; the first offset that is left. Raises ApiFailure."""
     if topic is not None and topic.name in INTERNAL:
         raise ApiFailure(codes.INVALID_TOPIC_EXCEPTION)
-    found = hosted(state, caller, topic, number)
-    log = found.replicas.log
+    replica = hosted(state, caller, topic, number)
+    log = replica.replicas.log
     if "delete" not in log.settings.cleanup_policy:
         raise ApiFailure(codes.POLICY_VIOLATION)
     wanted = log.high_watermark if offset == _HIGH_WATERMARK else offset
     if not 0 <= wanted <= log.high_watermark:
         raise ApiFailure(codes.OFFSET_OUT_OF_RANGE)
-    found.replicas.delete_before(wanted)
-    return found, wanted
+    replica.replicas.delete_before(wanted)
+    return replica, wanted
 
 
 def _is_decided(pending: _Pending, alive: Collection[int], *, is_over: bool = False) -> bool:
     """Whether all replicas on live brokers begin behind the records; an error at the end."""
     row = pending.row
-    row.low_watermark = pending.found.replicas.low_watermark(alive)
+    row.low_watermark = pending.replica.replicas.low_watermark(alive)
     if is_over and row.low_watermark < pending.offset:
         row.error_code = codes.REQUEST_TIMED_OUT
     return is_over or row.low_watermark >= pending.offset

@@ -32,17 +32,17 @@ def handle(state: View, request: DescribeProducersRequest, caller: Caller) -> An
     """List the producers of each partition of which the broker has a replica."""
     allowed = allowed_topics(state, caller, READ, [each.name for each in request.topics])
     response = DescribeProducersResponse()
-    for each in request.topics:
-        topic = state.topic(each.name)
+    for wanted in request.topics:
+        topic = state.topic(wanted.name)
         rows = []
-        for number in each.partition_indexes:
+        for number in wanted.partition_indexes:
             row = PartitionResponse(number)
             rows.append(row)
             try:
-                check_topic_name(shortened(each.name))
-                if each.name not in allowed:
+                check_topic_name(shortened(wanted.name))
+                if wanted.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
-                found = hosted(state, caller, topic, number, leader_only=False)
+                replica = hosted(state, caller, topic, number, leader_only=False)
             except ApiFailure as failure:
                 row.error_code = failure.code
                 # Of a partition that the topic does not have Kafka says no more than the code.
@@ -58,7 +58,7 @@ def handle(state: View, request: DescribeProducersRequest, caller: Caller) -> An
                         producer.coordinator_epoch,
                         producer.current_txn_start_offset,
                     )
-                    for producer in found.replicas.log.producers()
+                    for producer in replica.replicas.log.producers()
                 ]
-        response.topics.append(TopicResponse(each.name, rows))
+        response.topics.append(TopicResponse(wanted.name, rows))
     return Answer(response)

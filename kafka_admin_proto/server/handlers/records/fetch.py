@@ -213,11 +213,11 @@ class _Reading:
             allowed = names
         else:
             allowed, unknown = set(), {}
-        for key, each in partitions.items():
-            topic = None if each.name is None else view.topic(each.name)
+        for key, part in partitions.items():
+            topic = None if part.name is None else view.topic(part.name)
             if key in unknown:
                 refusals[key] = codes.UNKNOWN_TOPIC_ID
-            elif each.name not in allowed:
+            elif part.name not in allowed:
                 refusals[key] = codes.TOPIC_AUTHORIZATION_FAILED
             elif topic is None or key[1] not in topic.partitions:
                 refusals[key] = codes.UNKNOWN_TOPIC_OR_PARTITION
@@ -350,11 +350,11 @@ def _read(
     limit = max(most, first) if whole_first else most
     readable = min(rest, limit) if limit >= first or cuts_first else 0
     taken, left = [], readable
-    for each in batches:
-        left -= each.size_bytes
+    for batch in batches:
+        left -= batch.size_bytes
         if left < 0:
             break
-        taken.append(each.data)
+        taken.append(batch.data)
     available = min(rest, part.partition_max_bytes)
     return _Read(
         b"".join(taken), readable, available, is_rolled, batches[0], is_cut=0 < limit < first

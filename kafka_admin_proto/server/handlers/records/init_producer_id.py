@@ -57,9 +57,11 @@ def _of_transactions(
     """Give a transactional id its next epoch, and wait until that is kept."""
     shard = state.controller_state.transactions.shard(state, caller, name)
 
-    def response(code: int, found: Transaction | None = None) -> InitProducerIdResponse:
-        if found is not None:
-            return InitProducerIdResponse(producer_id=found.producer_id, producer_epoch=found.epoch)
+    def response(code: int, transaction: Transaction | None = None) -> InitProducerIdResponse:
+        if transaction is not None:
+            return InitProducerIdResponse(
+                producer_id=transaction.producer_id, producer_epoch=transaction.epoch
+            )
         if code == codes.PRODUCER_FENCED and caller.version < _FENCED:
             code = codes.INVALID_PRODUCER_EPOCH
         return InitProducerIdResponse(error_code=code, producer_epoch=-1)

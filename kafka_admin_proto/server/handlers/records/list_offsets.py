@@ -55,39 +55,39 @@ def handle(state: View, request: ListOffsetsRequest, caller: Caller) -> Answer:
     response = ListOffsetsResponse()
     items: dict[str, ListOffsetsTopicResponse] = {}
     seen: set[tuple[str, int]] = set()
-    for each in request.topics:
-        topic = state.topic(each.name)
-        item = ListOffsetsTopicResponse(each.name)
-        # Since 4.0 what is asked for twice is answered once.
-        is_merged = each.name in allowed and state.release >= (4,)
-        if is_merged and each.name in items:
-            item = items[each.name]
+    for wanted in request.topics:
+        topic = state.topic(wanted.name)
+        item = ListOffsetsTopicResponse(wanted.name)
+        # Since 4.0 what is wanted for twice is answered once.
+        is_merged = wanted.name in allowed and state.release >= (4,)
+        if is_merged and wanted.name in items:
+            item = items[wanted.name]
         else:
-            items[each.name] = item
+            items[wanted.name] = item
             response.topics.append(item)
-        for part in each.partitions:
+        for part in wanted.partitions:
             row = ListOffsetsPartitionResponse(part.partition_index)
-            if is_merged and (each.name, part.partition_index) in seen:
+            if is_merged and (wanted.name, part.partition_index) in seen:
                 continue
-            seen.add((each.name, part.partition_index))
+            seen.add((wanted.name, part.partition_index))
             item.partitions.append(row)
             try:
-                if each.name not in allowed:
+                if wanted.name not in allowed:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
-                if counts[each.name, part.partition_index] > 1 and caller.version > 0:
+                if counts[wanted.name, part.partition_index] > 1 and caller.version > 0:
                     raise ApiFailure(codes.INVALID_REQUEST)
                 if part.timestamp < 0 and caller.version < _SINCE.get(part.timestamp, 1 << 15):
                     raise ApiFailure(codes.UNSUPPORTED_VERSION)
                 if caller.version == 0:
                     row.old_style_offsets = _old_offsets(state, caller, request, topic, part)
                     continue
-                found = _found(state, caller, request, topic, part)
+                position = _found(state, caller, request, topic, part)
             except ApiFailure as failure:
                 row.error_code = failure.code
                 continue
-            if found is not None:
-                row.offset, row.timestamp = found.offset, found.timestamp
-                row.leader_epoch = found.leader_epoch if caller.version >= _EPOCHS else -1
+            if position is not None:
+                row.offset, row.timestamp = position.offset, position.timestamp
+                row.leader_epoch = position.leader_epoch if caller.version >= _EPOCHS else -1
     return Answer(response)
 
 
@@ -119,7 +119,7 @@ def _found(
     topic: Topic | None,
     part: ListOffsetsPartition,
 ) -> FoundOffset | None:
-    """The offset that a partition is asked for, None if no record has it. Raises ApiFailure."""
+    """The offset that a partition is wanted for, None if no record has it. Raises ApiFailure."""
     replica = hosted(
         state, caller, topic, part.partition_index,
         epoch=part.current_leader_epoch, leader_only=request.replica_id != _DEBUGGER,
@@ -137,15 +137,15 @@ def _found(
     if timestamp in (_LATEST_TIERED, _PENDING_UPLOAD):
         return _NOT_REMOTE
     if timestamp == _LATEST:
-        found: FoundOffset | None = FoundOffset(up_to, -1, replica.partition.leader_epoch)
+        position: FoundOffset | None = FoundOffset(up_to, -1, replica.partition.leader_epoch)
     elif timestamp == _MAX_TIMESTAMP:
-        found = log.offset_of_max_timestamp()
+        position = log.offset_of_max_timestamp()
     else:
-        found = log.offset_for_time(timestamp, up_to=log.end_offset)
-    if found is None or found.offset < up_to:
-        return found
+        position = log.offset_for_time(timestamp, up_to=log.end_offset)
+    if position is None or position.offset < up_to:
+        return position
     if request.replica_id == _CLIENT and log.epochs.start_of_latest > log.high_watermark:
         # The leader is new, and does not know yet what is replicated.
         is_named = caller.version >= _NOT_AVAILABLE
         raise ApiFailure(codes.OFFSET_NOT_AVAILABLE if is_named else codes.LEADER_NOT_AVAILABLE)
-    return found if timestamp == _LATEST else None
+    return position if timestamp == _LATEST else None

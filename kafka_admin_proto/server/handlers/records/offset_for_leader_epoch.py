@@ -27,22 +27,22 @@ def handle(state: View, request: OffsetForLeaderEpochRequest, caller: Caller) ->
     if not allows_on_cluster(state, caller, CLUSTER_ACTION):
         names = allowed_topics(state, caller, DESCRIBE, names)
     response = OffsetForLeaderEpochResponse()
-    for each in request.topics:
-        topic = state.topic(each.topic)
+    for wanted in request.topics:
+        topic = state.topic(wanted.topic)
         rows = []
-        for part in each.partitions:
+        for part in wanted.partitions:
             row = EpochEndOffset(partition=part.partition)
             rows.append(row)
             try:
-                if each.topic not in names:
+                if wanted.topic not in names:
                     raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
-                found = hosted(
+                replica = hosted(
                     state, caller, topic, part.partition, epoch=part.current_leader_epoch
                 )
             except ApiFailure as failure:
                 row.error_code = failure.code
             else:
-                log = found.replicas.log
+                log = replica.replicas.log
                 row.leader_epoch, row.end_offset = log.end_of_epoch(part.leader_epoch)
-        response.topics.append(OffsetForLeaderTopicResult(each.topic, rows))
+        response.topics.append(OffsetForLeaderTopicResult(wanted.topic, rows))
     return Answer(response)

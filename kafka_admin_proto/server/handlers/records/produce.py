@@ -68,7 +68,7 @@ class _Pending(NamedTuple):
     """A partition whose records have to reach all replicas in sync."""
 
     row: PartitionProduceResponse
-    found: Hosted
+    replica: Hosted
     required_offset: int
 
 
@@ -80,9 +80,9 @@ def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
     pending: PendingRows[_Pending] = PendingRows()
     asked: dict[tuple[str, UUID], dict[int, bytes | None]] = {}  # a partition counts once
     of_transaction = False
-    for each in request.topic_data:
-        parts = asked.setdefault((each.name, each.topic_id), {})
-        for part in each.partition_data:
+    for topic_data in request.topic_data:
+        parts = asked.setdefault((topic_data.name, topic_data.topic_id), {})
+        for part in topic_data.partition_data:
             parts[part.index] = part.records
             # As in Kafka a first batch whose size or magic is impossible fails the whole request.
             if part.records is not None and _is_transactional(part.records):
@@ -122,12 +122,12 @@ def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
                     raise ApiFailure(codes.INVALID_REQUIRED_ACKS)
                 if name in INTERNAL and caller.client_id != _ADMIN_CLIENT:
                     raise ApiFailure(codes.INVALID_TOPIC_EXCEPTION)
-                found = hosted(state, caller, topic, number)
+                replica = hosted(state, caller, topic, number)
                 if of_transaction and _is_transactional(data):
-                    _verify(state, request, found, row, data, caller.version)
-                required_offset = _appended(state, request, found, row, data, budget)
+                    _verify(state, request, replica, row, data, caller.version)
+                required_offset = _appended(state, request, replica, row, data, budget)
                 if required_offset is not None:
-                    pending.add(found.key, _Pending(row, found, required_offset))
+                    pending.add(replica.key, _Pending(row, replica, required_offset))
             except ApiFailure as failure:
                 row.error_code = failure.code
                 if failure.code == codes.NOT_LEADER_OR_FOLLOWER and caller.version >= _HINTS:
@@ -195,7 +195,7 @@ def _check_whole(topic: Topic | None, parts: Mapping[int, bytes | None], version
 def _appended(
     state: View,
     request: ProduceRequest,
-    found: Hosted,
+    replica: Hosted,
     row: PartitionProduceResponse,
     data: bytes,
     budget: DecompressionBudget,
@@ -204,12 +204,12 @@ def _appended(
 
     Returns the high watermark that has to be waited for, None if there is none.
     """
-    replicas, log = found.replicas, found.replicas.log
+    replicas, log = replica.replicas, replica.replicas.log
     try:
         if request.acks == _ALL and replicas.in_sync < replicas.min_isr:
             raise ApiFailure(codes.NOT_ENOUGH_REPLICAS)
         clock = state.controller_state.clock
-        epoch = found.partition.leader_epoch
+        epoch = replica.partition.leader_epoch
         appended = replicas.append(data, leader_epoch=epoch, now_ms=clock.now_ms(), budget=budget)
     except ApiFailure as failure:
         if failure.code not in _WITHOUT_START:
@@ -228,7 +228,7 @@ def _appended(
 def _verify(
     state: View,
     request: ProduceRequest,
-    found: Hosted,
+    replica: Hosted,
     row: PartitionProduceResponse,
     data: bytes,
     version: int,
@@ -245,7 +245,7 @@ def _verify(
     try:
         verify(
             state, request.transactional_id or "", (header.producer_id, header.producer_epoch),
-            (found.topic.name, found.number), found.replicas.log, support,
+            (replica.topic.name, replica.number), replica.replicas.log, support,
         )  # fmt: skip
     except ApiFailure as failure:
         if failure.code == codes.INVALID_TXN_STATE:
@@ -258,9 +258,9 @@ def _verify(
 
 def _is_decided(view: View, caller: Caller, pending: _Pending, is_over: bool) -> bool:
     """Whether all replicas in sync have the records, or never will; the row has the error then."""
-    row, found, required_offset = pending
+    row, replica, required_offset = pending
     try:
-        replicas = hosted(view, caller, view.topic_by_id(found.topic.id), found.number).replicas
+        replicas = hosted(view, caller, view.topic_by_id(replica.topic.id), replica.number).replicas
     except ApiFailure as failure:
         row.error_code = failure.code
         return True

@@ -113,25 +113,25 @@ def _offsets(
     has one for them alone.
     """
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
-    found: dict[UUID, dict[int, int]] = {}
-    for each in request.topics:
-        topic = state.topic(each.topic_name)
-        item = AlterShareGroupOffsetsResponseTopic(each.topic_name)
+    starts: dict[UUID, dict[int, int]] = {}
+    for wanted in request.topics:
+        topic = state.topic(wanted.topic_name)
+        item = AlterShareGroupOffsetsResponseTopic(wanted.topic_name)
         if topic is not None:
             item.topic_id = topic.id
-            if each.topic_name in allowed:
-                found[topic.id] = {}
-        if each.partitions or item.topic_id in found:
+            if wanted.topic_name in allowed:
+                starts[topic.id] = {}
+        if wanted.partitions or item.topic_id in starts:
             response.responses.append(item)
-        for part in each.partitions:
+        for part in wanted.partitions:
             row = AlterShareGroupOffsetsResponsePartition(part.partition_index)
             item.partitions.append(row)
-            if each.topic_name not in allowed:
+            if wanted.topic_name not in allowed:
                 row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
                 row.error_message = NOT_AUTHORIZED[row.error_code]
             elif topic is None or part.partition_index >= len(topic.partitions):
                 row.error_code = codes.UNKNOWN_TOPIC_OR_PARTITION
                 row.error_message = NOT_HOSTED
             else:
-                found[topic.id][part.partition_index] = part.start_offset
-    return found
+                starts[topic.id][part.partition_index] = part.start_offset
+    return starts

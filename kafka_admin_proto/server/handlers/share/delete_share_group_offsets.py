@@ -45,11 +45,11 @@ def handle(state: View, request: DeleteShareGroupOffsetsRequest, caller: Caller)
         return Answer(_failed(failure.code, failure.message))
     allowed = allowed_topics(state, caller, READ, [each.topic_name for each in request.topics])
     rows = {}
-    for each in request.topics:
-        topic = state.topic(each.topic_name)
-        row = DeleteShareGroupOffsetsResponseTopic(each.topic_name)
+    for wanted in request.topics:
+        topic = state.topic(wanted.topic_name)
+        row = DeleteShareGroupOffsetsResponseTopic(wanted.topic_name)
         response.responses.append(row)
-        if each.topic_name not in allowed:
+        if wanted.topic_name not in allowed:
             row.error_code = codes.TOPIC_AUTHORIZATION_FAILED
             row.error_message = NOT_AUTHORIZED[row.error_code]
         elif topic is None or topic.id not in group.partitions.initialized:

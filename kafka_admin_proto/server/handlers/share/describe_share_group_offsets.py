@@ -76,22 +76,22 @@ def _topics(
     allowed = allowed_topics(state, caller, DESCRIBE, [each.topic_name for each in group.topics])
     rows = []
     known: dict[str, dict[int, None]] = {}
-    for each in group.topics:
-        if each.topic_name in allowed and state.topic(each.topic_name) is not None:
-            _check(name, each.partitions)
-            known.setdefault(each.topic_name, {}).update(dict.fromkeys(each.partitions))
+    for wanted in group.topics:
+        if wanted.topic_name in allowed and state.topic(wanted.topic_name) is not None:
+            _check(name, wanted.partitions)
+            known.setdefault(wanted.topic_name, {}).update(dict.fromkeys(wanted.partitions))
             continue
-        if each.topic_name in allowed:
-            rows.append(_topic(state, name, each.topic_name, each.partitions))
+        if wanted.topic_name in allowed:
+            rows.append(_topic(state, name, wanted.topic_name, wanted.partitions))
             continue
         code = codes.TOPIC_AUTHORIZATION_FAILED
         parts = [
             DescribeShareGroupOffsetsResponsePartition(
                 number, error_code=code, error_message=NOT_AUTHORIZED[code]
             )
-            for number in each.partitions
+            for number in wanted.partitions
         ]
-        rows.append(DescribeShareGroupOffsetsResponseTopic(each.topic_name, partitions=parts))
+        rows.append(DescribeShareGroupOffsetsResponseTopic(wanted.topic_name, partitions=parts))
     return [*rows, *(_topic(state, name, topic, known[topic]) for topic in known)]
 
 
@@ -118,13 +118,15 @@ def _topic(
             continue
         key = ShareKey(group, topic.id, number)
         try:
-            found = controller_state.share_states.led(key.text).states.get(key)
+            share_state = controller_state.share_states.led(key.text).states.get(key)
         except ApiFailure:
             continue
-        if found is None:
+        if share_state is None:
             continue
-        part.start_offset, part.leader_epoch = found.start_offset, found.leader_epoch
-        if found.start_offset != UNKNOWN_OFFSET and found.completed >= 0:
+        part.start_offset, part.leader_epoch = share_state.start_offset, share_state.leader_epoch
+        if share_state.start_offset != UNKNOWN_OFFSET and share_state.completed >= 0:
             log = controller_state.partitions.log(topic, number).log
-            part.lag = long_sum(log.high_watermark, -found.start_offset - found.completed)
+            part.lag = long_sum(
+                log.high_watermark, -share_state.start_offset - share_state.completed
+            )
     return row

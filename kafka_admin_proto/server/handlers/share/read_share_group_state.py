@@ -37,7 +37,7 @@ def handle(state: View, request: ReadShareGroupStateRequest, caller: Caller) -> 
 def _act(
     shard: ShareStateShard, key: ShareKey, asked: PartitionData, row: PartitionResult, then: Then
 ) -> None:
-    found = shard.read(key, asked.leader_epoch)
-    row.state_epoch, row.start_offset = found.state_epoch, found.start_offset
-    row.state_batches = [StateBatch(*msgspec.structs.astuple(each)) for each in found.batches]
+    share_state = shard.read(key, asked.leader_epoch)
+    row.state_epoch, row.start_offset = share_state.state_epoch, share_state.start_offset
+    row.state_batches = [StateBatch(*msgspec.structs.astuple(each)) for each in share_state.batches]
     then(0)

@@ -38,9 +38,12 @@ def handle(state: View, request: ReadShareGroupStateSummaryRequest, caller: Call
 def _act(
     shard: ShareStateShard, key: ShareKey, asked: PartitionData, row: PartitionResult, then: Then
 ) -> None:
-    found = shard.states.get(key)
+    share_state = shard.states.get(key)
     row.start_offset = UNKNOWN_OFFSET
-    if found is not None:
-        row.state_epoch, row.leader_epoch = found.state_epoch, found.leader_epoch
-        row.start_offset, row.delivery_complete_count = found.start_offset, found.completed
+    if share_state is not None:
+        row.state_epoch, row.leader_epoch = share_state.state_epoch, share_state.leader_epoch
+        row.start_offset, row.delivery_complete_count = (
+            share_state.start_offset,
+            share_state.completed,
+        )
     then(0)

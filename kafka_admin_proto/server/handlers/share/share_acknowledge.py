@@ -74,13 +74,13 @@ def handle(state: View, request: ShareAcknowledgeRequest, caller: Caller) -> Ans
 
 def _response(view: View, caller: Caller, acknowledging: Acknowledging) -> ShareAcknowledgeResponse:
     hints = LeaderHints(view, caller)
-    found: dict[UUID, ShareAcknowledgeTopicResponse] = {}
+    topics: dict[UUID, ShareAcknowledgeTopicResponse] = {}
     for (topic_id, number), (code, message) in acknowledging.results.items():
-        topic = found.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id))
+        topic = topics.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id))
         row = PartitionData(number, code, message)
         topic.partitions.append(row)
         if code in (codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH):
             hints.add(row, view.topic_by_id(topic_id), number)
     return ShareAcknowledgeResponse(
-        responses=list(found.values()), node_endpoints=hints.endpoints(NodeEndpoint)
+        responses=list(topics.values()), node_endpoints=hints.endpoints(NodeEndpoint)
     )

@@ -192,11 +192,11 @@ def _topics(
     rows: Mapping[Place, PartitionData], results: Mapping[Place, Result]
 ) -> list[ShareFetchableTopicResponse]:
     """The rows by topic, those that were acknowledged alone at the end."""
-    found: dict[UUID, ShareFetchableTopicResponse] = {}
+    topics: dict[UUID, ShareFetchableTopicResponse] = {}
     for place in dict.fromkeys([*rows, *results]):
         row = rows.get(place) or PartitionData(place[1], records=b"")
         if place in results:
             row.acknowledge_error_code, row.acknowledge_error_message = results[place]
-        topic = found.setdefault(place[0], ShareFetchableTopicResponse(place[0]))
+        topic = topics.setdefault(place[0], ShareFetchableTopicResponse(place[0]))
         topic.partitions.append(row)
-    return list(found.values())
+    return list(topics.values())

@@ -44,16 +44,16 @@ def handle(state: State, request: AlterPartitionReassignmentsRequest, caller: Ca
         response.allow_replication_factor_change = request.allow_replication_factor_change
     for topic in request.topics:
         rows = []
-        for each in topic.partitions:
+        for part in topic.partitions:
             code, text = codes.REQUEST_TIMED_OUT if late else 0, None
             try:
                 if not late:
-                    record = _reassigned(state, topic.name, each.partition_index, each.replicas,
+                    record = _reassigned(state, topic.name, part.partition_index, part.replicas,
                                          request.allow_replication_factor_change)  # fmt: skip
                     records += [record] if record is not None else []
             except ApiFailure as failure:
                 code, text = failure.code, failure.message
-            rows.append(ReassignablePartitionResponse(each.partition_index, code, text))
+            rows.append(ReassignablePartitionResponse(part.partition_index, code, text))
         response.responses.append(ReassignableTopicResponse(topic.name, rows))
     return Answer(response, records)
 

@@ -114,14 +114,14 @@ def _added(
         )
     quota.take(more)
     assignment = _assignment(state, topic, wanted, more, room)
-    found: list[Message] = [
+    added: list[Message] = [
         partition_record(state, topic.id, now + index, replicas, in_sync)
         for index, (replicas, in_sync) in enumerate(assignment)
     ]
     if more > room:
-        records += found[:room]
+        records += added[:room]
         raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
-    return found
+    return added
 
 
 def _assignment(
@@ -133,8 +133,8 @@ def _assignment(
     if wanted.assignments is None:
         fixed = [each.replicas for _, each in sorted(topic.partitions.items())]
         return place(state, topic.name, max(1, min(more, room)), factor, fixed)
-    found = []
+    assignment = []
     for index, each in enumerate(wanted.assignments):
         check_replicas(state, each.broker_ids, factor)
-        found.append((each.broker_ids, in_sync_of(state, each.broker_ids, now + index)))
-    return found
+        assignment.append((each.broker_ids, in_sync_of(state, each.broker_ids, now + index)))
+    return assignment

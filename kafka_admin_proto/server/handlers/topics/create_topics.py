@@ -263,24 +263,24 @@ def _named(state: State, topic: CreatableTopic) -> list[tuple[list[int], list[in
         raise ApiFailure(codes.INVALID_REQUEST, refused.format("replication factor"))
     if topic.num_partitions != -1:
         raise ApiFailure(codes.INVALID_REQUEST, refused.format("numPartitions"))
-    found: dict[int, tuple[list[int], list[int]]] = {}
+    by_number: dict[int, tuple[list[int], list[int]]] = {}
     factor = None
-    for each in topic.assignments:
-        number, replicas = each.partition_index, each.broker_ids
-        if number in found:
+    for assignment in topic.assignments:
+        number, replicas = assignment.partition_index, assignment.broker_ids
+        if number in by_number:
             raise ApiFailure(
                 codes.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {number}",
             )
         check_replicas(state, replicas, factor)
         factor = len(replicas)
-        found[number] = replicas, in_sync_of(state, replicas, number)
-    if sorted(found) != list(range(len(found))):
+        by_number[number] = replicas, in_sync_of(state, replicas, number)
+    if sorted(by_number) != list(range(len(by_number))):
         raise ApiFailure(
             codes.INVALID_REPLICA_ASSIGNMENT,
             "partitions should be a consecutive 0-based integer sequence",
         )
-    return [found[number] for number in range(len(found))]
+    return [by_number[number] for number in range(len(by_number))]
 
 
 def _counts(state: State, topic: CreatableTopic) -> tuple[int, int]:

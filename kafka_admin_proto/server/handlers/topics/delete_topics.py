@@ -40,14 +40,14 @@ def handle(state: State, request: DeleteTopicsRequest, caller: Caller) -> Answer
 
     names = Counter(request.topic_names)
     ids: Counter[UUID] = Counter()
-    for each in request.topics:
-        if each.name is not None and each.topic_id != ZERO_TOPIC_ID:
+    for wanted in request.topics:
+        if wanted.name is not None and wanted.topic_id != ZERO_TOPIC_ID:
             text = "You may not specify both topic name and topic id."
-            add(each.name, each.topic_id, codes.INVALID_REQUEST, text)
-        elif each.name is not None:
-            names[each.name] += 1
-        elif each.topic_id != ZERO_TOPIC_ID:
-            ids[each.topic_id] += 1
+            add(wanted.name, wanted.topic_id, codes.INVALID_REQUEST, text)
+        elif wanted.name is not None:
+            names[wanted.name] += 1
+        elif wanted.topic_id != ZERO_TOPIC_ID:
+            ids[wanted.topic_id] += 1
         else:
             text = "Neither topic name nor id were specified."
             add(None, ZERO_TOPIC_ID, codes.INVALID_REQUEST, text)

@@ -54,21 +54,21 @@ def handle(state: View, request: AddPartitionsToTxnRequest, caller: Caller) -> A
         transactions = [one]
     response = AddPartitionsToTxnResponse()
     replies: list[Reply] = []
-    for each in transactions:
+    for transaction in transactions:
         rows: list[AddPartitionsToTxnTopicResult] = []
         if of_brokers:
-            row = AddPartitionsToTxnResult(each.transactional_id, rows)
+            row = AddPartitionsToTxnResult(transaction.transactional_id, rows)
             response.results_by_transaction.append(row)
         else:
             response.results_by_topic_v3_and_below = rows
-        marked = _marked(each, rows, response)
+        marked = _marked(transaction, rows, response)
         try:
-            reply = _added(state, each, caller, marked)
+            reply = _added(state, transaction, caller, marked)
         except ApiFailure as failure:
             code = failure.code
             if code == codes.PRODUCER_FENCED and caller.version < _FENCED:
                 code = codes.INVALID_PRODUCER_EPOCH
-            marked(dict.fromkeys(_places(each), code))
+            marked(dict.fromkeys(_places(transaction), code))
         else:
             if reply is not None:
                 replies.append(reply)
@@ -81,27 +81,27 @@ def handle(state: View, request: AddPartitionsToTxnRequest, caller: Caller) -> A
     return Answer(response, wait=Wait(None, [each.key for each in replies], complete))
 
 
-def _places(asked: AddPartitionsToTxnTransaction) -> list[Place]:
-    return [(topic.name, number) for topic in asked.topics for number in topic.partitions]
+def _places(transaction: AddPartitionsToTxnTransaction) -> list[Place]:
+    return [(topic.name, number) for topic in transaction.topics for number in topic.partitions]
 
 
 def _marked(
-    asked: AddPartitionsToTxnTransaction,
+    transaction: AddPartitionsToTxnTransaction,
     rows: list[AddPartitionsToTxnTopicResult],
     response: AddPartitionsToTxnResponse,
 ) -> Callable[[_Codes], AddPartitionsToTxnResponse]:
     """A function that makes the rows of a transaction with these codes."""
 
-    def marked(found: _Codes) -> AddPartitionsToTxnResponse:
+    def marked(by_partition: _Codes) -> AddPartitionsToTxnResponse:
         rows[:] = [
             AddPartitionsToTxnTopicResult(
                 topic.name,
                 [
-                    AddPartitionsToTxnPartitionResult(each, found[topic.name, each])
+                    AddPartitionsToTxnPartitionResult(each, by_partition[topic.name, each])
                     for each in topic.partitions
                 ],
             )
-            for topic in asked.topics
+            for topic in transaction.topics
         ]
         return response
 
@@ -110,12 +110,12 @@ def _marked(
 
 def _added(
     state: View,
-    asked: AddPartitionsToTxnTransaction,
+    transaction: AddPartitionsToTxnTransaction,
     caller: Caller,
     marked: Callable[[_Codes], AddPartitionsToTxnResponse],
 ) -> Reply | None:
     """The reply of what was added; None where the rows are there. Raises ApiFailure."""
-    name, places = asked.transactional_id, _places(asked)
+    name, places = transaction.transactional_id, _places(transaction)
     of_brokers = caller.version >= _OF_BROKERS
     names = {topic for topic, _ in places}
     allowed = names
@@ -136,8 +136,8 @@ def _added(
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
     shard = state.controller_state.transactions.shard(state, caller, name)
-    producer = asked.producer_id, asked.producer_epoch
-    if asked.verify_only:
+    producer = transaction.producer_id, transaction.producer_epoch
+    if transaction.verify_only:
         missing = unverified(shard, name, producer, places)
         marked({each: codes.TRANSACTION_ABORTABLE * (each in missing) for each in places})
         return None

@@ -45,20 +45,20 @@ def _row(state: View, name: str, caller: Caller) -> TransactionState:
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
     shard = state.controller_state.transactions.shard(state, caller, name)
-    found = shard.transactions.get(name)
-    if found is None:
+    transaction = shard.transactions.get(name)
+    if transaction is None:
         raise ApiFailure(codes.TRANSACTIONAL_ID_NOT_FOUND)
     topics: dict[str, list[int]] = {}
-    for topic, number in sorted(found.partitions):
+    for topic, number in sorted(transaction.partitions):
         topics.setdefault(topic, []).append(number)
     allowed = allowed_topics(state, caller, DESCRIBE, topics)
     return TransactionState(
         0,
         name,
-        found.state,
-        found.timeout_ms,
-        found.started_ms,
-        found.producer_id,
-        found.epoch,
+        transaction.state,
+        transaction.timeout_ms,
+        transaction.started_ms,
+        transaction.producer_id,
+        transaction.epoch,
         [TopicData(*each) for each in topics.items() if each[0] in allowed],
     )

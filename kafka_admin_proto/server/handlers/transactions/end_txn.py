@@ -34,12 +34,12 @@ def handle(state: View, request: EndTxnRequest, caller: Caller) -> Answer:
     ids = ProducerIds(controller, caller.node_id)
     bumps = caller.version >= _EPOCHS
 
-    def response(code: int, found: Transaction | None = None) -> EndTxnResponse:
+    def response(code: int, transaction: Transaction | None = None) -> EndTxnResponse:
         if code == codes.PRODUCER_FENCED and caller.version < _FENCED:
             code = codes.INVALID_PRODUCER_EPOCH
-        if found is None or not bumps:
+        if transaction is None or not bumps:
             return EndTxnResponse(error_code=code)
-        return EndTxnResponse(producer_id=found.producer_id, producer_epoch=found.epoch)
+        return EndTxnResponse(producer_id=transaction.producer_id, producer_epoch=transaction.epoch)
 
     reply = shard.reply(response)
     try:

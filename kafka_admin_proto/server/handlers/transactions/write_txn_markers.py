@@ -35,7 +35,7 @@ class _Pending(NamedTuple):
     """A partition whose marker has to reach all replicas in sync."""
 
     row: WritableTxnMarkerPartitionResult
-    found: Hosted
+    replica: Hosted
     required_offset: int
 
 
@@ -46,31 +46,33 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
     response = WriteTxnMarkersResponse()
     pending = PendingRows[_Pending]()
-    for each in request.markers:
-        result = WritableTxnMarkerResult(each.producer_id)
+    for marker in request.markers:
+        result = WritableTxnMarkerResult(marker.producer_id)
         response.markers.append(result)
-        for asked in each.topics:
+        for wanted in marker.topics:
             rows: list[WritableTxnMarkerPartitionResult] = []
-            result.topics.append(WritableTxnMarkerTopicResult(asked.name, rows))
-            for number in asked.partition_indexes:
+            result.topics.append(WritableTxnMarkerTopicResult(wanted.name, rows))
+            for number in wanted.partition_indexes:
                 row = WritableTxnMarkerPartitionResult(number)
                 rows.append(row)
                 try:
-                    found = hosted(state, caller, state.topic(asked.name), number)
-                    end = write_marker(state.controller_state, found.topic, number, _marker(each))
+                    replica = hosted(state, caller, state.topic(wanted.name), number)
+                    end = write_marker(
+                        state.controller_state, replica.topic, number, _marker(marker)
+                    )
                 except ApiFailure as failure:
                     row.error_code = failure.code
                 else:
-                    if found.replicas.log.high_watermark < end:
-                        pending.add(found.key, _Pending(row, found, end))
+                    if replica.replicas.log.high_watermark < end:
+                        pending.add(replica.key, _Pending(row, replica, end))
     if not pending:
         return Answer(response)
 
     def is_decided(waiting: _Pending, view: View, *, is_over: bool) -> bool:
-        found = waiting.found
+        replica = waiting.replica
         try:
-            topic = view.topic_by_id(found.topic.id)
-            log = hosted(view, caller, topic, found.number).replicas.log
+            topic = view.topic_by_id(replica.topic.id)
+            log = hosted(view, caller, topic, replica.number).replicas.log
         except ApiFailure as failure:
             waiting.row.error_code = failure.code
             return True
@@ -87,11 +89,11 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
     return Answer(response, wait=Wait(timeout_ms, pending.keys, complete))
 
 
-def _marker(asked: WritableTxnMarker) -> Marker:
+def _marker(row: WritableTxnMarker) -> Marker:
     return Marker(
-        asked.producer_id,
-        asked.producer_epoch,
-        asked.transaction_result,
-        asked.coordinator_epoch,
-        asked.transaction_version,
+        row.producer_id,
+        row.producer_epoch,
+        row.transaction_result,
+        row.coordinator_epoch,
+        row.transaction_version,
     )

@@ -110,9 +110,9 @@ def _check_request(state: State, request: CreateTopicsRequest, caller: Caller) -
         some = ", ".join(repeated[:_NAMED])  # the text is in the row of each topic
         text = f"Topics are named more than once: {some}{', ...' if repeated[_NAMED:] else ''}"
         raise ApiFailure(codes.INVALID_REQUEST, text)
-    for each in request.topics:
-        if each.assignments and (each.num_partitions != -1 or each.replication_factor != -1):
-            text = f"Topic {each.name} has an assignment together with counts"
+    for topic in request.topics:
+        if topic.assignments and (topic.num_partitions != -1 or topic.replication_factor != -1):
+            text = f"Topic {topic.name} has an assignment together with counts"
             raise ApiFailure(codes.INVALID_REQUEST, text)
 
 

@@ -41,11 +41,11 @@ from kafka_admin_proto.values import Message
 @handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: AlterTopicRequest, caller: Caller) -> Answer:
     """Alter each topic separately; a topic that is twice in the batch is refused."""
-    found, records = codes_and_records(
+    by_name, records = codes_and_records(
         request.items,
         lambda item, before: within_limit(before, _altered(state, item, before, caller)),
     )
-    rows = [AlterTopicResponseItem(name, code) for name, code in found.items()]
+    rows = [AlterTopicResponseItem(name, code) for name, code in by_name.items()]
     return Answer(AlterTopicResponse(rows), records)
 
 

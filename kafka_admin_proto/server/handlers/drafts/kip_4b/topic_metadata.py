@@ -36,7 +36,7 @@ def handle(state: View, request: TopicMetadataRequest, caller: Caller) -> Answer
 
 
 def _partitions(state: View, topic: Topic) -> list[PartitionMetadata]:
-    found, partitions = [], state.controller_state.partitions
+    rows, partitions = [], state.controller_state.partitions
     for number, partition in sorted(topic.partitions.items()):
         leader, error = leader_of(state, partition)
         in_sync = partition.isr
@@ -49,8 +49,8 @@ def _partitions(state: View, topic: Topic) -> list[PartitionMetadata]:
             )
             for each in partition.replicas
         ]
-        found.append(PartitionMetadata(error, number, leader, lags, in_sync))
-    return found
+        rows.append(PartitionMetadata(error, number, leader, lags, in_sync))
+    return rows
 
 
 def _configs(state: View, name: str) -> list[ConfigEntry]:
