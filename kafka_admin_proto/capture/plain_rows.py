@@ -1,12 +1,4 @@
-"""Rows of plain frames: the compiled engine decodes and writes them, without values in between.
-
-Plain is a packet with the next bytes of a connection that speaks Kafka, and in it a request or a
-response that decodes to its end. The engine follows such connections in the objects of this package
-(`Conversation` and those in it), which it reads and fills, so that any packet may go either way. It
-takes the plain ones and leaves all others to these objects' methods, which say what is wrong.
-
-The row is that of `frame_record`, with the same keys in the same order; tests compare the two.
-"""
+"""Rows of plain frames as lines, which the compiled engine writes; see `plain_frames`."""
 
 from __future__ import annotations
 
@@ -17,64 +9,23 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.capture.connection.connection import Connection
-from kafka_admin_proto.capture.connection.conversation import Conversation, both_ends
-from kafka_admin_proto.capture.connection.endpoints import Endpoints
-from kafka_admin_proto.capture.connection.envelope import envelope_principal
-from kafka_admin_proto.capture.connection.exchange import (
-    STATEFUL_REQUESTS,
-    STATEFUL_RESPONSES,
-    Exchange,
-    software_of,
-)
-from kafka_admin_proto.capture.connection.pairing import (
-    EarlyResponses,
-    Holes,
-    PendingRequest,
-    RequestTable,
-)
-from kafka_admin_proto.capture.connection.sasl import SaslExchange
-from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
+from kafka_admin_proto.capture.connection.conversation import both_ends
 from kafka_admin_proto.capture.connection.table import (
     MAX_ENTRIES,
     MAX_REMEMBERED,
     ConversationTable,
 )
-from kafka_admin_proto.capture.connection.token_guard import BEFORE_LOGIN, TokenGuard
-from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS, TopicNameIndex
 from kafka_admin_proto.capture.files.buffered import BufferedSource
 from kafka_admin_proto.capture.files.pcap import FileHeader
 from kafka_admin_proto.capture.files.pcapng import Blocks
-from kafka_admin_proto.capture.tcp.framing import Framer
-from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
-from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, SYN, Segment
+from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
+from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, Segment
 from kafka_admin_proto.capture.topics_named import topics_in
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.errors import UnknownMessageError
-from kafka_admin_proto.protocol import api_keys
-from kafka_admin_proto.protocol.error_codes import error_name
-from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
-from kafka_admin_proto.protocol.payload_values import body_codec
-from kafka_admin_proto.protocol.payloads import api_name
-from kafka_admin_proto.render.embedded import has_embedded, show_embedded
 from kafka_admin_proto.render.text import printable_json
-from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
-
-#: Bytes of a body whose meaning is kept.
-_KEPT_BYTES = 512
-#: The objects whose slots the engine reads and fills.
-_STATE = (
-    Connection, Conversation, EarlyResponses, Endpoints, Exchange, Framer, Holes, PendingRequest,
-    RequestTable, SaslExchange, StreamDecoder, StreamReassembler, TokenGuard, TopicNameIndex,
-)  # fmt: skip
-#: Headers that the engine reads: two numbers, the correlation id, the client id, and tags.
-_REQUEST_HEADERS, _RESPONSE_HEADERS = (1, 2), (0, 1)
-#: Api keys of messages that Python takes: logins.
-_PYTHONS_RESPONSES = frozenset({api_keys.SASL_AUTHENTICATE})
-_PYTHONS_REQUESTS = _PYTHONS_RESPONSES | {api_keys.SASL_HANDSHAKE}
 
 
 class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +76,7 @@ class RowSink(msgspec.Struct, kw_only=True):
     frames: Frames | None = None
 
 
-class PlainRows:
+class PlainRows(PlainFrames):
     """Takes the plain packets of a capture, beside a `CaptureDecoder`, whose ``table`` it works on.
 
     ``segment`` decodes a segment that is not plain, at a time and with an ordinal, and returns when
@@ -139,8 +90,7 @@ class PlainRows:
         segment: Callable[[Segment, int, int], int],
         engine: Any = compiled,
     ) -> None:
-        self._engine = engine
-        self._options = table.options
+        super().__init__(table.options, engine)
         self._sink = sink
         self._table = table
         self.write: Callable[[bytes], object] = sink.write
@@ -148,11 +98,8 @@ class PlainRows:
         self.text_cell: Callable[[str], str] = sink.text_cell
         self._filter: RowFilter | None = None
         self._rows = rows = engine.RowWriter(self, sink.form, sink.columns, sink.body)
-        classes = {each.__name__: each for each in _STATE}
-        naming = NAMING_API_KEYS | {api_keys.ENVELOPE}
-        frames = engine.FrameReader(self, classes, rows, table.names, naming, sink.mask)
-        shared = (table.options, table.names, table.out)
-        pattern = engine.Pattern(_opened(table), tuple(_STATE), shared)
+        frames = self._frames(rows, table.names, mask=sink.mask)
+        pattern = self._pattern(table.names, table.out)
         conversations = engine.Conversations(table, pattern, both_ends, MAX_ENTRIES, MAX_REMEMBERED)
         self._reader = engine.CaptureReader(
             LINK_HEADERS, BARE_LINK_HEADERS, conversations, table.out, segment, frames
@@ -184,54 +131,6 @@ class PlainRows:
 
     # Methods for the engine -------------------------------------------------------------------
 
-    def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
-        """How the engine takes a message; None where it does not."""
-        if api_key in (_PYTHONS_RESPONSES if is_response else _PYTHONS_REQUESTS):
-            return None
-        dialect = self._options.dialect
-        kind = "response" if is_response else "request"
-        try:
-            codec: Codec[Any] = body_codec(
-                catalog().generation, kind, api_key, api_version, dialect
-            )
-        except UnknownMessageError:
-            return None
-        of_header = response_header_version if is_response else request_header_version
-        header = of_header(api_key, api_version, dialect)
-        headers = _RESPONSE_HEADERS if is_response else _REQUEST_HEADERS
-        name = api_name(api_key, dialect)
-        stateful = STATEFUL_RESPONSES if is_response else STATEFUL_REQUESTS
-        reads = api_key in stateful or self._options.reads_body(api_key)
-        if header not in headers or name is None:
-            return None
-        if api_key == api_keys.ENVELOPE and codec.spec.dialect != "kafka":
-            return None  # its fields may have other places
-        plan = self._engine.CapturePlan(
-            name,
-            codec.spec.dialect,
-            self._engine_of(codec),
-            codec,
-            flexible=header == headers[1],
-            reads=reads,
-            names=is_response and api_key in NAMING_API_KEYS,
-            software=not is_response and api_key == api_keys.API_VERSIONS,
-            falls_back=is_response and api_key == api_keys.API_VERSIONS,
-            ends_login=api_key not in BEFORE_LOGIN,
-            embeds=has_embedded(codec.name),
-            encloses=api_key == api_keys.ENVELOPE,
-        )
-        return plan if plan.is_plain else None
-
-    def _engine_of(self, codec: Codec[Any]) -> Any:
-        """The engine for a message; None where it has no nodes for it."""
-        if codec.engine is not None:
-            return codec.engine
-        node = codec.grammar.node()
-        try:
-            return None if node is None else self._engine.Engine(node)
-        except ValueError:
-            return None
-
     def topic(self, raw: bytes) -> tuple[str, bytes] | tuple[None, None]:
         """The name of a topic id, and both as members of a JSON object, a comma behind them."""
         topic_id = UUID(bytes=raw)
@@ -246,20 +145,6 @@ class PlainRows:
         """Whether a body has the name of a topic in the place of one."""
         return topic in topics_in(codec, codec.decode(body))
 
-    def with_embedded(self, codec: Codec[Any], text: bytes) -> bytes:
-        """The JSON of a body, with the messages in its bytes."""
-        shown = msgspec.json.decode(text)
-        show_embedded(codec.name, shown)
-        return msgspec.json.encode(shown)
-
-    def software(self, codec: Codec[Any], body: bytes) -> str | None:
-        """What a client says in an ApiVersions that it is."""
-        return (_software if len(body) <= _KEPT_BYTES else _software.__wrapped__)(codec, body)
-
-    def principal(self, data: bytes) -> str | None:
-        """The principal in an Envelope."""
-        return _principal(data)
-
     def error_names(self, dialect: str, codes: list[int]) -> bytes:
         """The names of the distinct error codes as a JSON array."""
         return _error_names(dialect, tuple(sorted(set(codes))))
@@ -269,21 +154,6 @@ class PlainRows:
         return printable_json(text.decode()).encode()
 
 
-def _opened(table: ConversationTable) -> Conversation:
-    """A conversation that the SYN of a client has just opened; the engine makes others like it."""
-    found = Conversation(bytes(12), table.options, table.names, table.out)
-    found.segment(0, 0, SYN, b"", 0, 0, 0, 0, "")
-    return found
-
-
-_principal = lru_cache(maxsize=256)(envelope_principal)
-
-
 @lru_cache(maxsize=256)
-def _software(codec: Codec[Any], body: bytes) -> str | None:
-    return software_of(codec.decode(body))
-
-
-@lru_cache(maxsize=256)
-def _error_names(dialect: str, codes: Sequence[int]) -> bytes:
-    return msgspec.json.encode([error_name(code, dialect=dialect) or str(code) for code in codes])
+def _error_names(dialect: str, codes: tuple[int, ...]) -> bytes:
+    return msgspec.json.encode(error_texts(dialect, codes))

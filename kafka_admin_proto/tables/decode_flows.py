@@ -19,8 +19,10 @@ from kafka_admin_proto.tables.frame_columns import DECODED, FRAMES, STREAMED
 from kafka_admin_proto.tables.ingest.chunks import CHUNKS, LINE, SEGMENT, ChunkRow
 from kafka_admin_proto.tables.ingest.files import POSITION_BITS
 from kafka_admin_proto.tables.ingest.packets import rows_of
-from kafka_admin_proto.tables.rows.derive import CALL_KEYS
-from kafka_admin_proto.tables.rows.frames import FrameRows
+from kafka_admin_proto.tables.plain_flows import PlainFlows
+from kafka_admin_proto.tables.rows.derive import CALL_KEYS, RowDeriver
+from kafka_admin_proto.tables.rows.frames import FrameRows, RowList
+from kafka_admin_proto.wire.engine import compiled
 
 #: Input of a stream's batch: chunks, and the ``state`` of each flow that the batch before left.
 STREAMED_CHUNKS = pa.schema(
@@ -79,14 +81,23 @@ class FlowDecoder:
     """Decodes flows one after the other; the frames are in ``rows``."""
 
     def __init__(
-        self, options: DecodeOptions, schema: pa.Schema, stream: StreamTime | None = None
+        self,
+        options: DecodeOptions,
+        schema: pa.Schema,
+        stream: StreamTime | None = None,
+        engine: Any = compiled,
     ) -> None:
         self._stream = stream
-        keep = CALL_KEYS if "derived" in schema.names else frozenset[int]()
+        deriver = RowDeriver(mask=options.mask) if "derived" in schema.names else None
+        keep = frozenset[int]() if deriver is None else CALL_KEYS
         self._options = msgspec.structs.replace(options, keep_requests=keep)
         self._names = TopicNameIndex()
-        self.rows: FrameRows = FrameRows(options, schema)
         self._out: list[DecodedFrame] = []
+        #: Takes the plain packets; all bytes in hex are for plain Python.
+        self._plain: PlainFlows | None = None
+        if engine is not None and not options.raw:
+            self._plain = PlainFlows(self._options, schema, deriver, self._names, self._out, engine)
+        self.rows: FrameRows = FrameRows(options, schema, deriver, self._plain or RowList(schema))
         self._flow: Conversation | None = None
         self._key = b""
         self._watermark = 0
@@ -115,12 +126,23 @@ class FlowDecoder:
     def _segments(
         self, capture: str, key: bytes, segments: bytes, payload: bytes
     ) -> Iterator[None]:
-        out, flow, start = self._out, self._flow, 0
-        for (
-            ordinal, ts, sequence, acknowledged, missing, size, flags, end
-        ) in SEGMENT.iter_unpack(segments):  # fmt: skip
+        out, plain, at, start = self._out, self._plain, 0, 0
+        while at < len(segments):
+            if plain is not None:
+                self._flow, at, start = plain.read(
+                    self._flow, key, segments, payload, at, start, capture
+                )
+                if out or self.rows.is_full:
+                    self._take_frames(self._names.ordinal)
+                    yield
+                    continue
+                if at == len(segments):
+                    break
+            (
+                ordinal, ts, sequence, acknowledged, missing, size, flags, end
+            ) = SEGMENT.unpack_from(segments, at)  # fmt: skip
             data = payload[start : start + size]
-            start += size
+            at, start = at + SEGMENT.size, start + size
             if end == LINE:
                 number = ordinal & ((1 << POSITION_BITS) - 1)
                 self._take_line(
@@ -128,6 +150,7 @@ class FlowDecoder:
                 )
                 yield
                 continue
+            flow = self._flow
             if flow is None:
                 flow = self._flow = Conversation(key, self._options, self._names, out)
             flow.segment(end, sequence, flags, data, missing, acknowledged, ts, ordinal, capture)

@@ -72,6 +72,22 @@ class RowWriter:
     ) -> None: ...
     def choose(self, wanted: Any) -> None: ...
 
+class RowColumns:
+    def __init__(
+        self,
+        options: Any,
+        columns: Sequence[tuple[str, str]],
+        has_bodies: bool,
+        most_rows: int,
+        most_bytes: int,
+        logs: dict[bytes, int] | None,
+        topics: dict[bytes, int] | None,
+    ) -> None: ...
+    @property
+    def is_full(self) -> bool: ...
+    def add(self, row: tuple[Any, ...]) -> None: ...
+    def take(self) -> tuple[int, list[tuple[bytes, bytes, bytes, bytes]]]: ...
+
 class CapturePlan:
     def __init__(
         self,
@@ -97,7 +113,7 @@ class FrameReader:
         self,
         options: Any,
         classes: dict[str, type[Any]],
-        rows: RowWriter,
+        rows: RowWriter | RowColumns,
         names: Any,
         naming: Collection[int],
         mask: bool,
@@ -140,6 +156,25 @@ class CaptureReader:
         ordinal: int,
         number: int,
     ) -> tuple[int, int]: ...
+
+class FlowReader:
+    def __init__(
+        self,
+        pattern: Pattern,
+        ends: Callable[[bytes], tuple[str, str]],
+        out: list[Any],
+        frames: FrameReader,
+    ) -> None: ...
+    def read(
+        self,
+        flow: Any,
+        key: bytes,
+        segments: bytes,
+        payload: bytes,
+        at: int,
+        start: int,
+        capture: str,
+    ) -> tuple[Any, int, int]: ...
 
 def cut_frame(buffer: bytearray, limit: int) -> bytes | None: ...
 def crc32c(data: Buffer) -> int: ...

@@ -38,13 +38,17 @@ include "capture_conversations.pxi"
 include "capture_plans.pxi"
 include "capture_filter.pxi"
 include "capture_topics.pxi"
+include "capture_cells.pxi"
 include "capture_rows.pxi"
+include "capture_columns.pxi"
 include "capture_headers.pxi"
 include "capture_requests.pxi"
 include "capture_frames.pxi"
 include "capture_streams.pxi"
+include "capture_segments.pxi"
 include "capture_connections.pxi"
 include "capture_reader.pxi"
+include "capture_flows.pxi"
 include "objects.pxi"
 
 cdef enum:
@@ -298,6 +302,7 @@ cdef class Engine:
         codes, ids = [], []
         scan.codes, scan.ids, scan.raw_ids = <PyObject*>codes, <PyObject*>ids, NULL
         scan.invalid_utf8 = scan.is_partial = False
+        scan.logs = NULL
         open_writer(&w, &self.json_guess)
         _open_json(&j, mask, False)
         j.scan = &scan

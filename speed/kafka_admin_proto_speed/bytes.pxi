@@ -37,6 +37,8 @@ cdef extern from "Python.h":
     bint PyLong_CheckExact(PyObject*) noexcept
     bint PyLong_Check(PyObject*) noexcept
     long long PyLong_AsLongLongAndOverflow(PyObject*, int*) noexcept
+    long long PyLong_AsLongLong(PyObject*) noexcept
+    PyObject* PyDict_GetItemWithError(PyObject*, PyObject*) noexcept
     PyObject* PyNumber_Index(PyObject*) noexcept
     PyObject* PyFloat_FromDouble(double) noexcept
     double PyFloat_AsDouble(PyObject*) noexcept

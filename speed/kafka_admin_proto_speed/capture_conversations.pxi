@@ -1,13 +1,5 @@
 # The table of conversations: plain connections are opened and dropped here, others by plain Python.
 
-cdef enum:
-    FIN_FLAG = 1
-    SYN_FLAG = 2
-    RST_FLAG = 4
-    ACK_FLAG = 16
-    LINGER_US = 5_000_000  # as in connection/conversation.py
-
-
 cdef class Conversations:
     """Opens and drops conversations in a `ConversationTable`.
 
@@ -39,7 +31,7 @@ cdef class Conversations:
     cdef bint open(self, Segment* segment, Side* x) except -1:
         """Open a connection with the first SYN of a client; False for one that plain Python opens."""
         cdef Slots* s = &self.slots
-        if segment.flags & (SYN_FLAG | RST_FLAG | FIN_FLAG | ACK_FLAG) != SYN_FLAG or segment.size:
+        if not is_first_syn(segment):
             return False
         key = <bytes>(<const char*>segment.key)[: segment.key_size]
         back = reversed_key(key)
@@ -53,9 +45,7 @@ cdef class Conversations:
         if not find_side(s, <PyObject*>entry, x):
             raise ValueError("the pattern is no open connection")
         fill(x.conversation, s.conversation_ends, held(<PyObject*>ends))
-        fill(x.endpoints, s.ends, held(<PyObject*>ends))
-        (<object>x.endpoints).set_client(0)
-        fill_number(x.reassembler, s.sequence, <int64_t>(<uint32_t>(segment.sequence + 1)))
+        begin_connection(s, x, segment, ends)
         self.entries[back] = (made, 1)
         self.entries[key] = entry
         return True
@@ -102,6 +92,20 @@ cdef class Conversations:
         fill(x.conversation, s.ended_us, held(Py_None))
         fill(x.conversation, s.connection, held(Py_None))
         return True
+
+
+cdef bint is_first_syn(Segment* segment) noexcept:
+    """Whether a client asks for a connection."""
+    return (
+        segment.flags & (SYN_FLAG | RST_FLAG | FIN_FLAG | ACK_FLAG) == SYN_FLAG and not segment.size
+    )
+
+
+cdef int begin_connection(Slots* s, Side* x, Segment* segment, tuple ends) except -1:
+    """Fill in what a client's SYN says; the client is the first of the ``ends``."""
+    fill(x.endpoints, s.ends, held(<PyObject*>ends))
+    (<object>x.endpoints).set_client(0)
+    return fill_number(x.reassembler, s.sequence, <int64_t>(<uint32_t>(segment.sequence + 1)))
 
 
 cdef bint has_no_more(Slots* s, Side* x) noexcept:

@@ -164,7 +164,7 @@ cdef class FrameReader(RequestReader):
         cdef PyObject* table = slot(x.exchange, s.pending)
         cdef const unsigned char* end = q + size
         cdef int64_t length, correlation_id, last = -1 << 40, api_key = 0
-        if not (self.rows.has_bodies or self.rows.topic_wanted is not None):
+        if not self.rows.names_matter():
             return False
         if not is_a(table, s.table_class):
             return False

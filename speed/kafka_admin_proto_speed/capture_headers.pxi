@@ -17,7 +17,7 @@ cdef class HeaderReader:
     """
 
     cdef Slots slots
-    cdef RowWriter rows
+    cdef RowCells rows
     cdef object options
     cdef bint mask
     cdef PyObject* names  # the index of the names of topics, which ``options`` keeps
@@ -26,7 +26,7 @@ cdef class HeaderReader:
     cdef PyObject* plans[2][KEYS][VERSIONS]
     cdef bint naming[KEYS]
 
-    def __cinit__(self, options, dict classes, RowWriter rows not None, names, naming, bint mask):
+    def __cinit__(self, options, dict classes, RowCells rows not None, names, naming, bint mask):
         find_slots(&self.slots, classes)
         if not is_a(<PyObject*>names, self.slots.names_class):
             raise TypeError("the names of topics are in a TopicNameIndex")
@@ -53,7 +53,7 @@ cdef class HeaderReader:
 
     cdef int body(self, CapturePlan plan, Reader r) except -1:
         """Decode a body to its end: its JSON, error codes and topic ids are with the rows then."""
-        cdef RowWriter rows = self.rows
+        cdef RowCells rows = self.rows
         cdef Json j
         cdef Scan scan
         restart(&rows.body)
@@ -63,12 +63,16 @@ cdef class HeaderReader:
         r.view = NULL
         r.texts = NULL
         scan.codes, scan.ids, scan.raw_ids = <PyObject*>rows.codes, NULL, &rows.ids
-        scan.invalid_utf8 = scan.is_partial = False
+        scan.invalid_utf8 = scan.is_partial = scan.has_new_log = False
+        scan.logs = NULL if rows.logs is None else <PyObject*>rows.logs
+        scan.ordinal = rows.ordinal
         _open_json(&j, self.mask, False)
         j.scan = &scan
         if json_struct(plan.engine.root, &r, &j, False, &rows.body) < 0:
             return _forget()
         if r.p != r.end or scan.is_partial or (rows.has_bodies and scan.invalid_utf8):
+            return 0
+        if scan.has_new_log:
             return 0
         if plan.embeds and rows.has_bodies:
             text = <bytes>(<char*>rows.body.begin)[: rows.body.p - rows.body.begin]

@@ -36,6 +36,9 @@ cdef class CaptureReader(ConnectionReader):
         fill_links(&self.links, link_headers, bare_headers)
         self.conversations, self.out = conversations, out
         self.slow, self.frames = slow, frames
+        if not isinstance(frames.rows, RowWriter):
+            raise TypeError("the rows of a capture are lines")
+        self.rows = <RowWriter>frames.rows
 
     def read_pcap(
         self, source, header, str capture not None, int64_t ordinal, int64_t number
@@ -121,19 +124,19 @@ cdef class CaptureReader(ConnectionReader):
     cdef int begin(self, capture, int64_t ordinal, int64_t number) except -1:
         self.capture, self.ordinal = capture, ordinal
         self.until = self.conversations.table.next_end()
-        self.frames.rows.number = number
+        self.rows.number = number
         return 0
 
     cdef int interrupted(self) except -1:
         """An exception goes through, Ctrl-C perhaps: have the rows written that are finished."""
-        return self.frames.rows.flush_finished()
+        return self.rows.flush_finished()
 
     cdef object finish(self, source, Py_ssize_t start, Py_ssize_t at):
         """Have the rows written, and let the source be behind the last packet."""
         source.start, source.at = start, at
         self.note_ordinal()
-        self.frames.rows.flush()
-        return self.ordinal, self.frames.rows.number
+        self.rows.flush()
+        return self.ordinal, self.rows.number
 
 
 cdef Interface interface_of(object described) noexcept:

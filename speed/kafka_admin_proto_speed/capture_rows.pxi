@@ -1,41 +1,4 @@
-# Frames → rows: a line of JSON, or of tab-separated values, with the columns that it was made for.
-
-cdef enum:
-    MOST_COLUMNS = 40
-
-cdef enum:  # columns, in the order of _COLUMNS
-    CAPTURE
-    CONNECTION
-    DIRECTION
-    TS
-    CLIENT
-    SERVER
-    STREAM_OFFSET
-    SIZE
-    API_KEY
-    API
-    API_VERSION
-    CORRELATION_ID
-    CLIENT_ID
-    PRINCIPAL
-    LATENCY
-    ERROR_CODES
-    BODY
-    PROBLEM
-    RAW
-    TOPIC_NAMES_
-    CLIENT_SOFTWARE
-    FORWARDED
-    LINE
-    NUMBER
-    TIME
-
-_COLUMNS = [
-    "capture", "connection", "direction", "ts", "client", "server", "stream_offset", "size",
-    "api_key", "api", "api_version", "correlation_id", "client_id", "principal", "latency_us",
-    "error_codes", "body", "problem", "raw", "topic_names", "client_software", "forwarded", "line",
-    "number", "time",
-]
+# Rows as lines of JSON, or of tab-separated values.
 
 cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
     """Whether JSON is of characters that a terminal prints: of ASCII it has but one other."""
@@ -55,49 +18,39 @@ cdef bint is_safe(const unsigned char* q, Py_ssize_t size) noexcept:
     return True
 
 
-cdef class RowWriter(TopicReader):
-    """Writes the rows of frames.
+cdef class RowWriter(RowCells):
+    """Writes the rows of frames as lines.
 
-    ``form`` is "jsonl" or "tsv". ``options`` has the functions for what is rare, see
-    `kafka_admin_proto.capture.plain_rows`. Raises ValueError for columns that it does not know.
+    ``form`` is "jsonl" or "tsv". Raises ValueError for columns that it does not know.
     """
 
     cdef bint is_tsv
-    cdef bint has_bodies
-    cdef int count
-    cdef int columns[MOST_COLUMNS]
     cdef bytes keys
     cdef Py_ssize_t key_ends[MOST_COLUMNS]
     cdef Writer lines
     cdef Py_ssize_t guess
-    cdef Writer body  # the JSON of the frame's body
-    cdef int64_t named  # how many rows were given names
-    cdef int64_t number  # of the last row
     cdef Py_ssize_t last  # where it begins
     cdef int64_t second
     cdef bytes second_text
 
     def __cinit__(self, options, form, columns, bint has_bodies):
-        if form not in ("jsonl", "tsv") or len(columns) > MOST_COLUMNS:
-            raise ValueError(f"rows as {form} with {len(columns)} columns")
+        if form not in ("jsonl", "tsv"):
+            raise ValueError(f"rows as {form}")
+        self.columns_are(columns, TIME)
         self.is_tsv = form == "tsv"
         self.has_bodies = has_bodies
-        self.count = len(columns)
         self.keys = b""
         for i, name in enumerate(columns):
-            self.columns[i] = _COLUMNS.index(name)
             if self.is_tsv:
                 self.keys += b"\t" if i else b""
             else:
                 self.keys += (b"," if i else b"{") + _json_text(name) + b":"
             self.key_ends[i] = len(self.keys)
         open_writer(&self.lines, &self.guess)
-        open_writer(&self.body, NULL)
         self.second = -1
 
     def __dealloc__(self):
         drop_writer(&self.lines)
-        drop_writer(&self.body)
 
     cdef int flush(self) except -1:
         """Hand the lines over."""
@@ -120,19 +73,16 @@ cdef class RowWriter(TopicReader):
             w.p -= 1
         return self.flush()
 
-    cdef int row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
-        """Write a row, if it is wanted: 1, or 0 for one that plain Python has to write."""
+    cdef int passed_over(self) except -1:
+        self.last = self.lines.p - self.lines.begin
+        return 1
+
+    cdef int write_row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
         cdef Writer* w = &self.lines
         cdef Py_ssize_t start = w.p - w.begin
         cdef const char* keys = PyBytes_AS_STRING(<PyObject*>self.keys)
         cdef Py_ssize_t before = 0
         cdef int i, done
-        if not (row.is_wanted and self.is_about(row, plan)):
-            self.number += 1
-            self.last = start
-            return 1
-        if self.has_bodies and not row.is_read:
-            return 0  # its bytes are shown in the place of its body
         for i in range(self.count):
             if put(w, keys + before, self.key_ends[i] - before) < 0:
                 return _raise_set()
@@ -150,79 +100,19 @@ cdef class RowWriter(TopicReader):
         return 1
 
     cdef int take_back(self) except -1:
-        """Remove the last row."""
         self.lines.p = self.lines.begin + self.last
         self.number -= 1
         return 0
 
-    cdef int cell(self, int column, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
-        cdef Writer* w = &self.lines
-        cdef Py_ssize_t size
-        if column == CAPTURE:
-            return self.text(slot(x.endpoints, s.capture))
-        elif column == CONNECTION:
-            return self.text(slot(x.endpoints, s.name))
-        elif column == DIRECTION:
-            return self.ascii(b"response" if row.is_response else b"request", 7 + row.is_response)
-        elif column == TS:
-            return self.integer(row.ts) if row.ts else self.null()
-        elif column == CLIENT:
-            return self.text(slot(x.endpoints, s.client_text))
-        elif column == SERVER:
-            return self.text(slot(x.endpoints, s.server_text))
-        elif column == STREAM_OFFSET:
-            return self.integer(row.offset)
-        elif column == SIZE:
-            return self.integer(row.size)
-        elif column == API_KEY:
-            return self.integer(row.api_key)
-        elif column == API:
-            return self.text(<PyObject*>plan.api)
-        elif column == API_VERSION:
-            return self.integer(row.api_version)
-        elif column == CORRELATION_ID:
-            return self.integer(row.correlation_id)
-        elif column == CLIENT_ID:
-            return self.text(row.client_id)
-        elif column == PRINCIPAL:
-            return self.text(row.principal)
-        elif column == LATENCY:
-            return self.null() if row.latency < 0 else self.integer(row.latency)
-        elif column == ERROR_CODES:
-            if not row.is_read:
-                return self.null()
-            if self.codes:
-                return self.error_codes(plan)
-            return self.json(b"[]", 2)
-        elif column == BODY:
-            if not self.has_bodies:
-                return self.null()
-            size = self.body.p - self.body.begin
-            return self.json(<const char*>self.body.begin, size)
-        elif column == TOPIC_NAMES_:
-            if not self.has_bodies or self.ids.p == self.ids.begin:
-                return self.null()
-            return self.topic_names()
-        elif column == CLIENT_SOFTWARE:
-            return self.text(row.software)
-        elif column == FORWARDED:
-            return self.json(b"true", 4) if row.is_forwarded else self.json(b"false", 5)
-        elif column == NUMBER:
-            return self.integer(self.number + 1)
-        elif column == TIME:
-            return self.time(row.ts) if row.ts else self.null()
-        return self.null()  # of a plain frame: no problem, no raw bytes, no line of a dump
-
-    cdef inline int null(self) except -1:
+    cdef int null(self) except -1:
         if not self.is_tsv and put(&self.lines, b"null", 4) < 0:
             return _raise_set()
         return 1
 
-    cdef inline int integer(self, int64_t number) except -1:
+    cdef int integer(self, int64_t number) except -1:
         return _raise_set() if put_int(&self.lines, number) < 0 else 1
 
-    cdef inline int ascii(self, const char* text, Py_ssize_t size) except -1:
-        """A text without characters that have to be escaped."""
+    cdef int ascii(self, const char* text, Py_ssize_t size) except -1:
         cdef Writer* w = &self.lines
         if need(w, size + 2) < 0:
             return _raise_set()
@@ -235,6 +125,9 @@ cdef class RowWriter(TopicReader):
             w.p[0] = 34
             w.p += 1
         return 1
+
+    cdef int flag(self, bint value) except -1:
+        return self.json(b"true", 4) if value else self.json(b"false", 5)
 
     cdef int json(self, const char* text, Py_ssize_t size) except -1:
         cdef Writer* w = &self.lines
@@ -295,6 +188,8 @@ cdef class RowWriter(TopicReader):
         return 1
 
     cdef int error_codes(self, CapturePlan plan) except -1:
+        if not self.codes:
+            return self.json(b"[]", 2)
         names = self.options.error_names(plan.dialect, self.codes)
         return self.json(PyBytes_AS_STRING(<PyObject*>names), len(<bytes>names))
 
@@ -322,7 +217,6 @@ cdef class RowWriter(TopicReader):
         return self.ascii(text, size + 8)
 
     cdef int topic_names(self) except -1:
-        """The names that are known of the topic ids in the body, each once."""
         cdef Writer* w = &self.lines
         cdef Py_ssize_t start = w.p - w.begin
         cdef const unsigned char* q = self.ids.begin

@@ -43,6 +43,26 @@ cdef bint names_metadata(Shape* s, int index, Reader r) noexcept:
     return False
 
 
+cdef int find_log(Scan* scan, Reader* r, int64_t length) noexcept:
+    """Note whether bytes of the metadata log are known up to the ordinal."""
+    cdef PyObject* known
+    cdef PyObject* log
+    if length > r.end - r.p:
+        return -1
+    log = PyBytes_FromStringAndSize(<const char*>r.p, length)
+    if log == NULL:
+        return -1
+    known = PyDict_GetItemWithError(scan.logs, log)
+    Py_DECREF(log)
+    if known == NULL:
+        if PyErr_Occurred() != NULL:
+            return -1
+        scan.has_new_log = True
+    elif PyLong_AsLongLong(known) > scan.ordinal:
+        scan.has_new_log = True
+    return 0
+
+
 cdef Py_ssize_t scan_bytes(int scanned, Node* n, Reader r, Scan* scan) noexcept:
     """Look at a field that holds error codes or topic ids; what is left behind its first value."""
     cdef int64_t number = 0
@@ -121,6 +141,9 @@ cdef int json_field(
         if length < -1:
             return -1
         if length >= 0:
+            if length and hides and j.scan != NULL and j.scan.logs != NULL:
+                if find_log(j.scan, r, length) < 0:
+                    return -1
             r.p += length
             if j.record_sizes:
                 if put(w, f.size_key, f.size_key_size) < 0:

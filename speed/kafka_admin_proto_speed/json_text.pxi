@@ -9,6 +9,9 @@ cdef struct Scan:
     Writer* raw_ids  # where topic ids go as their bytes, in place of the list; or NULL
     bint invalid_utf8
     bint is_partial  # a masked value has fields inside, which were not looked at
+    PyObject* logs  # bytes of the metadata log → an ordinal, borrowed; NULL where nobody asks
+    int64_t ordinal
+    bint has_new_log  # there are others, or some that are known from a later ordinal on
 
 cdef struct Json:
     Scan* scan  # NULL where nothing is looked for

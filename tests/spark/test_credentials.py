@@ -16,7 +16,8 @@ require("pyarrow")
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.tables.frame_columns import DECODED
-from kafka_admin_proto.tables.rows.frames import FrameRows
+from kafka_admin_proto.tables.rows.derive import RowDeriver
+from kafka_admin_proto.tables.rows.frames import FrameRows, RowList
 from tests.capture.credentials import (
     LOGINS,
     Leaks,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 def rows(frames: Sequence[DecodedFrame], reading: DecodeOptions) -> list[dict[str, Any]]:
     """What a worker makes of the frames."""
-    made = FrameRows(reading, DECODED)
+    made = FrameRows(reading, DECODED, RowDeriver(mask=reading.mask), RowList(DECODED))
     for each in frames:
         made.add(each, 0)
     found: list[dict[str, Any]] = made.take().to_pylist()

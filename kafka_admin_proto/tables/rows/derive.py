@@ -8,7 +8,6 @@ capture; `merge` adds them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt, named_topics
 from kafka_admin_proto.capture.frames import DecodedFrame
@@ -34,6 +33,8 @@ for _table in DERIVED:
         _BY_API.setdefault((_api, _table.waits), []).append(_table)
 #: The api keys of requests that are kept until their responses come.
 CALL_KEYS = frozenset(key for table in DERIVED if table.waits for key in table.api_keys())
+#: Those of requests that have rows at once.
+REQUEST_KEYS = frozenset(key for table in DERIVED if not table.waits for key in table.api_keys())
 _NAMING_APIS = ("Metadata", "CreateTopics", "DescribeTopicPartitions", "DeleteTopics")
 _DERIVING = {
     *((api, "response" if waits else "request") for api, waits in _BY_API),
@@ -53,12 +54,12 @@ class RowDeriver:
 
     def __init__(self, *, mask: bool) -> None:
         self._mask = mask
-        #: ``records`` fields of the metadata log, records in them, and topic ids with a name → the
-        #: ordinal of their first packet.
-        self._seen_logs: dict[bytes, int] = {}
+        #: ``records`` fields of the metadata log, records in them, and topic ids with a name, as
+        #: bytes → the ordinal of their first packet. The engine looks into two of these.
+        self.seen_logs: dict[bytes, int] = {}
         self._seen_bytes = 0
         self._seen_records: dict[tuple[int, int, bytes], int] = {}
-        self._named: dict[Any, int] = {}
+        self.named: dict[bytes, int] = {}
 
     def rows(self, frame: DecodedFrame, ordinal: int) -> Iterable[DerivedRow]:
         """The rows that a frame in the packet with this ordinal completes."""
@@ -114,11 +115,11 @@ class RowDeriver:
     def _topic_names(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         assert frame.codec is not None
         for topic_id, name in named_topics(frame.codec.name, frame.body):
-            known = self._named.get(topic_id)
+            known = self.named.get(topic_id.bytes)
             if known is None or ordinal < known:
-                if len(self._named) >= _MAX_SEEN:
-                    self._named.clear()
-                self._named[topic_id] = ordinal
+                if len(self.named) >= _MAX_SEEN:
+                    self.named.clear()
+                self.named[topic_id.bytes] = ordinal
                 yield (
                     "topic_names",
                     {
@@ -131,18 +132,18 @@ class RowDeriver:
     def _log_rows(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:
         assert frame.body is not None
         for log in fetched_logs(frame.body):
-            known = self._seen_logs.get(log)
+            known = self.seen_logs.get(log)
             if known is None or ordinal < known:
                 self._remember(log, ordinal)
                 yield from self._record_rows(frame, log, ordinal)
 
     def _remember(self, log: bytes, ordinal: int) -> None:
-        if log not in self._seen_logs:
+        if log not in self.seen_logs:
             self._seen_bytes += len(log)
             if self._seen_bytes > _MAX_SEEN_BYTES:
-                self._seen_logs.clear()
+                self.seen_logs.clear()
                 self._seen_bytes = len(log)
-        self._seen_logs[log] = ordinal
+        self.seen_logs[log] = ordinal
 
     def _record_rows(self, frame: DecodedFrame, log: bytes, ordinal: int) -> Iterator[DerivedRow]:
         for record in fetched_records(log):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -18,25 +18,72 @@ from kafka_admin_proto.tables.rows.derive import DerivedRow, RowDeriver
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 _NO_FRAME = (None,) * len(FRAMES)
-_BATCH_ROWS, _BATCH_BYTES = 2048, 4 * 1024 * 1024
+#: Rows and bytes that are enough for a batch.
+BATCH_ROWS, BATCH_BYTES = 2048, 4 * 1024 * 1024
 #: Bytes of a row beside its body and raw bytes, about.
 _ROW_OVERHEAD = 200
 
 
-class FrameRows:
-    """Rows on their way into Arrow batches of a schema: `FRAMES`, `DECODED` or `STREAMED`."""
+class RowStore(Protocol):
+    """Gathers rows with the columns of a schema into batches."""
 
-    def __init__(self, options: DecodeOptions, schema: pa.Schema = FRAMES) -> None:
-        self._options = options
+    @property
+    def is_full(self) -> bool:
+        """Whether there is enough for a batch."""
+
+    def add(self, row: tuple[Any, ...], size: int) -> None:
+        """Add a row, of about ``size`` bytes."""
+
+    def take(self) -> pa.RecordBatch:
+        """The rows that were added since the last call."""
+
+
+class RowList:
+    """Rows as tuples; `PlainFlows` has them in the columns of the compiled engine."""
+
+    def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._deriver = RowDeriver(mask=options.mask) if "derived" in schema.names else None
         self._rows: list[tuple[Any, ...]] = []
         self._bytes = 0
 
     @property
     def is_full(self) -> bool:
         """Whether there is enough for a batch."""
-        return len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES
+        return len(self._rows) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
+
+    def add(self, row: tuple[Any, ...], size: int) -> None:
+        """Add a row, of about ``size`` bytes."""
+        self._rows.append(row)
+        self._bytes += size
+
+    def take(self) -> pa.RecordBatch:
+        """The rows that were added since the last call."""
+        rows, self._rows, self._bytes = self._rows, [], 0
+        return batch_of(rows, self._schema)
+
+
+class FrameRows:
+    """Rows on their way into Arrow batches of a schema: `FRAMES`, `DECODED` or `STREAMED`.
+
+    ``deriver`` makes the rows of other tables, where the schema has a column for them.
+    """
+
+    def __init__(
+        self,
+        options: DecodeOptions,
+        schema: pa.Schema,
+        deriver: RowDeriver | None,
+        store: RowStore,
+    ) -> None:
+        self._options = options
+        self._width = len(schema)
+        self._deriver = deriver
+        self._store = store
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is enough for a batch."""
+        return self._store.is_full
 
     def add(self, frame: DecodedFrame, ordinal: int) -> None:
         options = self._options
@@ -56,33 +103,28 @@ class FrameRows:
         ids = None if topic_ids is None else [*map(topic_id_to_text, topic_ids)]
         row = (*record.values(), ordinal, ids)
         if self._deriver is not None:
-            row = (*row, self._packed(self._deriver.rows(shown, ordinal)))
-        self._add(row)
-        self._bytes += size
+            derived = _packed(self._deriver.rows(shown, ordinal))
+            row, size = (*row, derived), size + len(derived or b"")
+        self._add(row, size)
 
     def add_unanswered(self, request: DecodedFrame, ordinal: int) -> None:
         """A request whose response was not captured, after its own frame."""
         if self._deriver is not None:
-            derived = self._packed(self._deriver.unanswered(request, ordinal))
-            self._add((*_NO_FRAME, derived))
+            derived = _packed(self._deriver.unanswered(request, ordinal))
+            self._add((*_NO_FRAME, derived), len(derived or b""))
 
     def add_state(self, flow: bytes, watermark: int, state: bytes) -> None:
         """A flow that goes on in the next batch of the stream."""
-        self._add((*_NO_FRAME, None, flow, watermark, state))
-        self._bytes += len(state)
+        self._add((*_NO_FRAME, None, flow, watermark, state), len(state))
 
     def take(self) -> pa.RecordBatch:
         """The rows that were added since the last call."""
-        rows, self._rows, self._bytes = self._rows, [], 0
-        return batch_of(rows, self._schema)
+        return self._store.take()
 
-    def _add(self, row: tuple[Any, ...]) -> None:
-        self._rows.append(row + (None,) * (len(self._schema) - len(row)))
+    def _add(self, row: tuple[Any, ...], size: int) -> None:
+        self._store.add(row + (None,) * (self._width - len(row)), size)
 
-    def _packed(self, rows: Iterable[DerivedRow]) -> bytes | None:
-        found = list(rows)
-        if not found:
-            return None
-        packed = msgspec.msgpack.encode(found)
-        self._bytes += len(packed)
-        return packed
+
+def _packed(rows: Iterable[DerivedRow]) -> bytes | None:
+    found = list(rows)
+    return msgspec.msgpack.encode(found) if found else None

@@ -1,0 +1,142 @@
+"""Plain frames of chunks: the compiled engine gathers their rows in Arrow's columns.
+
+See `kafka_admin_proto.capture.plain_frames` for what is plain. Frames that complete rows of other
+tables are left to plain Python, which has their values: requests that wait for their responses, and
+these; what names topics that have no name yet; and parts of the metadata log that are new.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from kafka_admin_proto.capture.connection.conversation import Conversation, both_ends
+from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
+from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.tables.rows.derive import REQUEST_KEYS, RowDeriver
+from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS
+from kafka_admin_proto.topic_ids import topic_id_to_text
+
+
+class PlainFlows(PlainFrames):
+    """Takes the plain packets of flows, and has the rows of all frames.
+
+    ``out`` is where frames of plain Python go, which are added to the rows then.
+    """
+
+    def __init__(
+        self,
+        options: DecodeOptions,
+        schema: pa.Schema,
+        deriver: RowDeriver | None,
+        names: TopicNameIndex,
+        out: list[DecodedFrame],
+        engine: Any,
+    ) -> None:
+        super().__init__(options, engine)
+        self._schema = schema
+        self._derives = deriver is not None
+        logs, topics = (None, None) if deriver is None else (deriver.seen_logs, deriver.named)
+        columns = [(field.name, _kind(field.type)) for field in schema]
+        self._rows = engine.RowColumns(
+            self, columns, options.body, BATCH_ROWS, BATCH_BYTES, logs, topics
+        )
+        frames = self._frames(self._rows, names, mask=options.mask)
+        self._reader = engine.FlowReader(self._pattern(names, out), both_ends, out, frames)
+
+    def read(
+        self,
+        flow: Conversation | None,
+        key: bytes,
+        segments: bytes,
+        payload: bytes,
+        at: int,
+        start: int,
+        capture: str,
+    ) -> tuple[Conversation | None, int, int]:
+        """Take the packets of a chunk from ``at`` on, up to one that is not plain.
+
+        Returns the conversation, where the next packet is, and where its payload. Stops behind a
+        packet with frames in ``out``, and when the rows are enough for a batch.
+        """
+        found: tuple[Conversation | None, int, int] = self._reader.read(
+            flow, key, segments, payload, at, start, capture
+        )
+        return found
+
+    # `RowStore` -------------------------------------------------------------------------------
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is enough for a batch."""
+        return bool(self._rows.is_full)
+
+    def add(self, row: tuple[Any, ...], size: int) -> None:
+        """Add a row of plain Python; the engine counts its bytes itself."""
+        self._rows.add(row)
+
+    def take(self) -> pa.RecordBatch:
+        """The rows that were added since the last call."""
+        count, columns = self._rows.take()
+        arrays = [
+            _array(field.type, count, *map(pa.py_buffer, column))
+            for field, column in zip(self._schema, columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    # Methods for the engine -------------------------------------------------------------------
+
+    def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
+        """How the engine takes a message; None where it does not."""
+        if self._derives and self._has_rows_elsewhere(is_response, api_key):
+            return None
+        return super().plan(is_response, api_key, api_version)
+
+    def _has_rows_elsewhere(self, is_response: bool, api_key: int) -> bool:
+        if is_response:
+            # The engine knows the metadata log by what it hides.
+            return api_key == api_keys.FETCH and not self._options.mask
+        return api_key in self._options.keep_requests or api_key in REQUEST_KEYS
+
+    def topic(self, raw: bytes) -> tuple[None, bytes]:
+        """A topic id as text; rows get the names later."""
+        return None, topic_id_to_text(UUID(bytes=raw)).encode()
+
+    def errors(self, dialect: str, codes: list[int]) -> tuple[str, ...]:
+        """The names of the distinct error codes."""
+        return error_texts(dialect, tuple(sorted(set(codes))))
+
+
+def _kind(type_: pa.DataType) -> str:
+    """What the engine calls a column of this type."""
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return "text"
+    if pa.types.is_list(type_):
+        return "texts"
+    if pa.types.is_map(type_):
+        return "null"
+    return "int64" if pa.types.is_timestamp(type_) else str(type_)
+
+
+def _array(
+    type_: pa.DataType,
+    count: int,
+    valid: pa.Buffer,
+    values: pa.Buffer,
+    ends: pa.Buffer,
+    text_ends: pa.Buffer,
+) -> pa.Array:
+    kind = _kind(type_)
+    if kind == "null":
+        return pa.nulls(count, type_)
+    if kind == "text":
+        return pa.Array.from_buffers(type_, count, [valid, ends, values])
+    if kind == "texts":
+        texts = pa.StringArray.from_buffers(text_ends.size // 4 - 1, text_ends, values)
+        return pa.Array.from_buffers(type_, count, [valid, ends], children=[texts])
+    return pa.Array.from_buffers(type_, count, [valid, values])

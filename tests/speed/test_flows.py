@@ -1,0 +1,163 @@
+"""The rows that the engine gathers of chunks are those of plain Python, in every column."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kafka_admin_proto.capture.connection.conversation import Conversation
+from kafka_admin_proto.capture.connection.pairing import PendingRequest
+from kafka_admin_proto.capture.options import DecodeOptions
+from tests.capture.credentials import LOGINS, Leaks
+from tests.capture.packets import conversation, duplicated, pcap, resegmented, shuffled
+from tests.helpers.profile import EXHAUSTIVE, SEED
+from tests.spark.needs import require
+from tests.speed import damaged
+from tests.speed.compiled import speed
+from tests.speed.rows import File
+from tests.speed.test_captures import KEPT, SAMPLES, all_packets, content, each_api
+from tests.speed.test_engine import blocks
+
+require("pyarrow")
+
+if TYPE_CHECKING:
+    from tests.speed.flows import Flows
+
+DAMAGED = 2000 if EXHAUSTIVE else 60
+#: What tasks decode with: all, without bodies, unmasked, some bodies, all bytes in hex.
+OPTIONS = [
+    DecodeOptions(),
+    DecodeOptions(body=False),
+    DecodeOptions(mask=False),
+    DecodeOptions(bodies=frozenset({1, 3, 19})),
+    DecodeOptions(limit=3000),
+    DecodeOptions(raw=True),
+]
+
+
+def check(files: list[File], options: DecodeOptions = OPTIONS[0], *, derived: bool = True) -> Flows:
+    """The rows of a capture, which are the same with the engine and without."""
+    from kafka_admin_proto.tables.frame_columns import DECODED, FRAMES
+    from tests.speed.flows import flows
+
+    schema = DECODED if derived else FRAMES
+    found, expected = (flows(files, each, options, schema) for each in (speed(), None))
+    for ours, theirs in zip(found.rows, expected.rows, strict=True):
+        assert ours == theirs
+    return found
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_samples(path: Path) -> None:
+    files = [(path.name, content(path))]
+    for options in OPTIONS:
+        check(files, options)
+    found = check(files, derived=False)
+    assert found.added < 0.3 * len(found.rows)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
+def test_captures_of_real_brokers(path: Path) -> None:
+    found = check([(path.name, content(path))])
+    assert found.added < 0.5 * len(found.rows) or path.name.startswith("other")
+
+
+def test_every_message() -> None:
+    """Those of each api are one connection, in which its other messages follow."""
+    for name, turns in each_api():
+        found = check([(name, pcap(conversation(turns)))])
+        assert len(found.rows) >= len(turns)
+
+
+def test_segments_of_all_sizes_and_orders() -> None:
+    dice = random.Random(SEED)
+    turns = [turn for name, made in each_api() if name.startswith("DescribeC") for turn in made]
+    for size in (3, 40, 1448, 60000):
+        packets = conversation(turns, size=size, handshake=size > 3)
+        for changed in (
+            packets, resegmented(packets, dice), duplicated(packets, dice),
+            shuffled(packets, dice, 4),
+        ):  # fmt: skip
+            check([("a", pcap(changed))])
+
+
+@pytest.mark.parametrize("login", LOGINS, ids=lambda login: login.name)
+def test_logins(login: Any) -> None:
+    leaks = Leaks(login.secrets)
+    for options in OPTIONS:
+        found = check([("a", pcap(login.packets))], options)
+        assert not options.mask or not leaks(str(found.rows))
+
+
+def test_damaged_captures() -> None:
+    """Few here, many with `make explore`."""
+    dice, sources = random.Random(SEED), all_packets()
+    added = count = 0
+    for number in range(DAMAGED):
+        packets = damaged.damaged(damaged.some(dice.choice(sources), dice, 300), dice)
+        try:
+            found = check(
+                damaged.files(packets, dice), dice.choice(OPTIONS), derived=dice.random() < 0.7
+            )
+        except Exception as error:
+            error.add_note(f"damaged capture {number}")
+            raise
+        added += found.added
+        count += len(found.rows)
+    assert added < 0.9 * count
+
+
+def test_a_value_without_room_is_an_error() -> None:
+    """And leaves no half of a row behind."""
+    from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+    from kafka_admin_proto.tables.frame_columns import FRAMES
+    from kafka_admin_proto.tables.plain_flows import PlainFlows
+
+    rows = PlainFlows(DecodeOptions(), FRAMES, None, TopicNameIndex(), [], speed())
+    nothing = dict.fromkeys(FRAMES.names)
+    good = nothing | {"capture": "b", "error_codes": ["c", "dé"], "api_version": -1, "body": b"{}"}
+    for name, value, error in (
+        ("api_version", 1 << 15, OverflowError),
+        ("latency_us", 1 << 63, OverflowError),
+        ("client_id", "\ud800", UnicodeEncodeError),
+        ("client_id", 7, TypeError),
+        ("error_codes", ["a", 7], TypeError),
+        ("topic_names", {}, TypeError),
+    ):
+        rows.add(tuple(good.values()), 0)
+        with pytest.raises(error):
+            rows.add(tuple((good | {name: value, "connection": "x"}).values()), 0)
+    made = rows.take()
+    made.validate(full=True)
+    assert made.to_pylist() == [good | {"body": "{}"}] * 6
+    assert rows.take().num_rows == 0
+
+
+def test_no_reference_is_lost_or_kept() -> None:
+    from kafka_admin_proto.tables.frame_columns import DECODED
+    from tests.speed.flows import flows
+
+    dice = random.Random(SEED)
+    captures = [[(path.name, content(path))] for path in SAMPLES]
+    for packets in all_packets()[-3:]:
+        captures += [damaged.files(damaged.damaged(packets, dice), dice) for _ in range(4)]
+
+    def everything() -> int:
+        return sum(
+            len(flows(files, speed(), options, DECODED).rows)
+            for files in captures
+            for options in OPTIONS
+        )
+
+    count = everything()
+    shared = [None, True, False, Conversation, PendingRequest]
+    before, counts = blocks(), [sys.getrefcount(each) for each in shared]
+    everything()
+    assert blocks() - before < count // 20
+    grown = [sys.getrefcount(each) - count for each, count in zip(shared, counts, strict=True)]
+    assert max(map(abs, grown)) < count // 20
