@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from kafka_admin_proto.near_names import near_names
+
 #: Verbs of Kafka's scripts → what else the commands for them are called here. A name of two words
 #: has its group in front.
 _OTHER_NAMES = {
@@ -59,9 +61,12 @@ def flag_hint(error: click.NoSuchOption, args: Sequence[str]) -> str:
 
 
 def command_hint(group: click.Context, name: str) -> str:
-    """The sentence for a command that there is elsewhere; empty where there is none."""
-    found = _commands(group, name)
-    return f"There is {', '.join(found)}" if found else ""
+    """The sentence for a command that there is elsewhere, or that is meant; empty without one."""
+    elsewhere = _commands(group, name)
+    if elsewhere:
+        return f"There is {', '.join(elsewhere)}"
+    near = near_names(name, _names(group))
+    return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _flags(group: click.Context, args: Sequence[str]) -> Iterator[str]:

@@ -58,6 +58,8 @@ def test_each_command_is_named_for_its_flag(group: str, names: list[str]) -> Non
         ("acls delete --force", "--force of Kafka's scripts is --yes here"),
         ("--execute", "--execute is the command kap partitions reassign"),
         ("reassign --execute", "No such command 'reassign'. There is kap partitions reassign"),
+        ("topic list", "No such command 'topic'. Did you mean topics?"),
+        ("topics lst", "No such command 'lst'. Did you mean list?"),
         ("topics --topic x", "stands behind a command that has it: kap topics alter, "),
         ("--bootstrap-server x topics list", "a command that has it: kap topics list\n"),
         ("-b x topics list", "-b stands behind a command that has it: kap topics list\n"),
