@@ -14,6 +14,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member, Protocols
 from kafka_admin_proto.server.groups.rebalance import (
+    cancel_timers,
     complete_join_if_all,
     expect_heartbeat,
     prepare,
@@ -71,7 +72,9 @@ def join(shard: Shard, joining: Joining) -> None:
         if request.member_id:
             joining.refuse(codes.UNKNOWN_MEMBER_ID, request.member_id)
             return
-        group = shard.groups[request.group_id] = Group(request.group_id, shard.now_ms)
+        group = Group(request.group_id, shard.now_ms)
+        if shard.limits.release < (4,):
+            shard.groups[group.name] = group
     if not group.accepts(request.member_id, shard.limits.max_size):
         group.remove(request.member_id)
         joining.refuse(codes.GROUP_MAX_SIZE_REACHED)
@@ -84,7 +87,21 @@ def join(shard: Shard, joining: Joining) -> None:
     if shard.limits.release < (4,):  # also where a member was refused, and so removed
         complete_join_if_all(shard, group)
     elif is_created:
-        shard.append([empty_group_record(group)])
+        _begin(shard, group, joining)
+
+
+def _begin(shard: Shard, group: Group, joining: Joining) -> None:
+    """Since Kafka 4 a group is there once it has a record; else who joins first is refused."""
+
+    def begun(code: int) -> None:
+        if code:
+            joining.refuse(code)
+
+    shard.append([empty_group_record(group)], begun)
+    if group.name in shard.groups:
+        shard.groups[group.name] = group
+    else:
+        cancel_timers(shard, group)
 
 
 def _join_new(shard: Shard, group: Group, joining: Joining) -> None:

@@ -117,12 +117,14 @@ def leave(shard: Shard, name: str, leaving: list[MemberIdentity], reply: Reply) 
             prepare_or_complete(shard, group)
         else:
             complete_join_if_all(shard, group)
-    if has_left and group is not None and group.state != "Empty":
-        prepare_or_complete(shard, group)
 
     def stored(code: int) -> None:
         reply.send(LeaveGroupResponse(error_code=code, members=[] if code else rows))
 
+    if has_left and group is not None and group.state != "Empty":
+        prepare_or_complete(shard, group, stored)
+        if group.state == "Empty":
+            return
     shard.append([], stored)
 
 

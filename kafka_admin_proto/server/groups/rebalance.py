@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.records import group_record
@@ -27,6 +28,10 @@ def _join_key(group: Group) -> Hashable:
 
 def _sync_key(group: Group) -> Hashable:
     return "sync", group.name
+
+
+def _unheard(code: int) -> None:
+    """Nobody waits for the log."""
 
 
 # Sessions.
@@ -83,15 +88,18 @@ def cancel_timers(shard: Shard, group: Group) -> None:
 # Joining.
 
 
-def prepare_or_complete(shard: Shard, group: Group) -> None:
-    """Begin a rebalance, or complete the one that is under way if all have joined."""
+def prepare_or_complete(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
+    """Begin a rebalance, or complete the one that is under way if all have joined.
+
+    ``emptied`` is called as in `complete_join`.
+    """
     if group.state in ("Stable", "CompletingRebalance", "Empty"):
-        prepare(shard, group)
+        prepare(shard, group, emptied)
     else:
-        complete_join_if_all(shard, group)
+        complete_join_if_all(shard, group, emptied=emptied)
 
 
-def prepare(shard: Shard, group: Group) -> None:
+def prepare(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
     """Begin a rebalance; the first one of a group waits for more members."""
     if group.state == "CompletingRebalance":
         fail_assignment(shard, group, codes.REBALANCE_IN_PROGRESS)
@@ -103,7 +111,7 @@ def prepare(shard: Shard, group: Group) -> None:
         remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
         _wait_for_first(shard, group, delay_ms, remaining_ms)
     elif group.all_joined:
-        complete_join(shard, group)
+        complete_join(shard, group, emptied)
     else:
         _wait_for_joins(shard, group)
 
@@ -127,15 +135,20 @@ def _wait_for_joins(shard: Shard, group: Group) -> None:
     shard.later(_join_key(group), timeout_ms, lambda: complete_join(shard, group))
 
 
-def complete_join_if_all(shard: Shard, group: Group, *, even_first: bool = False) -> None:
+def complete_join_if_all(
+    shard: Shard, group: Group, *, even_first: bool = False, emptied: Then = _unheard
+) -> None:
     """Begin the next generation if nobody is missing; the first one has its delay."""
     may = even_first or group.previous_state != "Empty"
     if group.state == "PreparingRebalance" and group.all_joined and may:
-        complete_join(shard, group)
+        complete_join(shard, group, emptied)
 
 
-def complete_join(shard: Shard, group: Group) -> None:
-    """Begin the next generation with the members that have joined, and those that are static."""
+def complete_join(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
+    """Begin the next generation with the members that have joined, and those that are static.
+
+    ``emptied`` gets 0 once the log has that the group has no members left, or an error code.
+    """
     shard.cancel(_join_key(group))
     for each in list(group.members.values()):
         if each.join is None and each.instance_id is None:
@@ -148,7 +161,7 @@ def complete_join(shard: Shard, group: Group) -> None:
         return
     group.begin_generation(shard.now_ms)
     if group.state == "Empty":
-        shard.append([group_record(group)])
+        shard.append([group_record(group)], emptied)
         return
     for member in list(group.members.values()):
         group.answer_join(member, group.joined(member.id))

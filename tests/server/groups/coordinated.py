@@ -7,6 +7,10 @@ from typing import Any
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
 from kafka_admin_proto.messages.offset_commit_request import (
@@ -17,6 +21,7 @@ from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestGr
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.respond import respond
+from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.values import Message
 from tests.server.served import Served
 from tests.server.still_clock import StillClock
@@ -41,6 +46,13 @@ class Coordinated:
         asked = m.FindCoordinatorRequest(coordinator_keys=["g"])
         self.served.ask(asked)
         self.node: int = self.served.ask(asked).coordinators[0].node_id
+
+    def refuse_records(self) -> None:
+        """Let the log of the coordinators take no records, which are all too large for it."""
+        rows = [AlterableConfig("max.message.bytes", 0, "1")]
+        resource = AlterConfigsResource(2, CONSUMER_OFFSETS, rows)
+        (row,) = self.served.ask(m.IncrementalAlterConfigsRequest([resource])).responses
+        assert row.error_code == 0
 
     def send(self, request: Message, version: int | None = None) -> Waiting:
         """Send a request whose answer may wait."""

@@ -143,6 +143,41 @@ def test_members_leave_at_once(release: str, generations: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("release", "code"), [("4.4", codes.UNKNOWN_SERVER_ERROR), ("3.9", codes.NONE)]
+)
+def test_the_last_member_leaves_while_the_log_refuses_records(release: str, code: int) -> None:
+    """The group is empty all the same; before Kafka 4 the answer does not wait for the log."""
+    cluster = Coordinated(release)
+    member_id = cluster.member()
+    cluster.refuse_records()
+    request = m.LeaveGroupRequest("g", members=[MemberIdentity(member_id, None)])
+    response = cluster.ask(request)
+    assert (response.error_code, len(response.members)) == (code, 0 if code else 1)
+    assert cluster.described().group_state == "Empty"
+
+
+@pytest.mark.parametrize(
+    ("release", "code", "states"),
+    [
+        ("4.4", codes.UNKNOWN_SERVER_ERROR, ("Dead", "Dead")),
+        ("3.9", codes.NONE, ("CompletingRebalance", "Empty")),
+    ],
+)
+def test_a_first_member_joins_while_the_log_refuses_records(
+    release: str, code: int, states: tuple[str, str]
+) -> None:
+    """Since Kafka 4 a group begins with a record."""
+    cluster = Coordinated(release)
+    cluster.refuse_records()
+    joining = cluster.join(version=3)
+    cluster.clock.pass_time(DELAY_S)
+    assert joining.response.error_code == code
+    before = cluster.described().group_state
+    cluster.clock.pass_time(SESSION_S)
+    assert (before, cluster.described().group_state) == states
+
+
+@pytest.mark.parametrize(
     ("release", "code"), [("4.4", codes.REBALANCE_IN_PROGRESS), ("3.9", codes.NONE)]
 )
 def test_an_id_without_a_member_leaves(release: str, code: int) -> None:
