@@ -262,6 +262,7 @@ class ConsumerStory:
         metadata = b"\0\1" + codec("ConsumerProtocolSubscription", 1).encode(
             m.ConsumerProtocolSubscription(topics)
         )
+        metadata = self._odd(metadata, b"", b"\0\1\0")
         name = f"{group}-classic"
         protocols = [JoinGroupRequestProtocol(each, metadata) for each in names]
 

@@ -277,6 +277,16 @@ def test_topics_of_who_left_count_until_a_member_changes(cluster: Coordinated) -
     assert two.partitions == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("release", "code"),
+    [("4.4", codes.INCONSISTENT_GROUP_PROTOCOL), ("4.3", codes.UNKNOWN_SERVER_ERROR)],
+)
+def test_a_member_whose_subscription_cannot_be_read(release: str, code: int) -> None:
+    cluster = Coordinated(release, configs=_CONFIGS)
+    Consumer(cluster, "one").beat()
+    assert cluster.join("old", subscription=b"\0\1\0").response.error_code == code
+
+
 def test_a_member_of_the_classic_protocol_lets_topics_be_found(cluster: Coordinated) -> None:
     """Any member that comes does, when the last time is long ago and there are new topics."""
     one = Consumer(cluster, "one", subscribed_topic_names=None, subscribed_topic_regex="or.*")

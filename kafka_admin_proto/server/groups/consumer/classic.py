@@ -94,7 +94,9 @@ def join_consumers(shard: Shard, group: ConsumerGroup, joining: Joining) -> None
     try:
         subscription = read_subscription(joining.protocols[0][1])
     except DecodeError:
-        raise ApiFailure(codes.UNKNOWN_SERVER_ERROR) from None
+        is_named = shard.limits.release >= (4, 4)
+        code = codes.INCONSISTENT_GROUP_PROTOCOL if is_named else codes.UNKNOWN_SERVER_ERROR
+        raise ApiFailure(code) from None
     updated = _subscribed(member, joining, subscription)
     change = Change(shard, group, records)
     is_changed = change.subscribe(member, updated) != Subscription.SAME
