@@ -163,7 +163,7 @@ def handler_modules(rules: str = "kafka") -> dict[int, str]:
     Raises ImportError for a module that is named after no request of theirs.
     """
     folders = [each for each in os.listdir(_FOLDER) if each[0] != "_" and each != "drafts"]
-    found = {}
+    modules = {}
     for folder in folders if rules == "kafka" else [f"drafts/{rules.replace('-', '_')}"]:
         for file in os.listdir(_FOLDER / folder):
             module = file.removesuffix(".py")
@@ -175,8 +175,8 @@ def handler_modules(rules: str = "kafka") -> dict[int, str]:
             except UnknownMessageError as error:
                 raise ImportError(f"{path} is named after no api: {error}") from None
             assert entry.api_key is not None
-            found[entry.api_key] = path
-    return dict(sorted(found.items()))
+            modules[entry.api_key] = path
+    return dict(sorted(modules.items()))
 
 
 @cache
@@ -191,7 +191,7 @@ def served_apis(release: ReleaseNumber, rules: str = "shipped") -> tuple[Api, ..
     versions = {key: facts.versions_of(key) for key in keys}
     if rules == "kip-4":
         versions[api_keys.CREATE_TOPICS] = VersionRange(0, versions[api_keys.CREATE_TOPICS].highest)
-    found = [
+    apis = [
         Api(key, (catalog().name_of(key, "request") or "").removesuffix("Request"), each)
         for key, each in versions.items()
         if not each.empty
@@ -200,5 +200,5 @@ def served_apis(release: ReleaseNumber, rules: str = "shipped") -> tuple[Api, ..
         for key in handler_modules(rules).keys() - versions.keys():
             name = catalog().name_of(key, "request", rules) or ""
             entry = catalog().entry(name, rules)
-            found.append(Api(key, name.removesuffix("Request"), entry.versions))
-    return tuple(sorted(found, key=lambda each: each.api_key))
+            apis.append(Api(key, name.removesuffix("Request"), entry.versions))
+    return tuple(sorted(apis, key=lambda each: each.api_key))

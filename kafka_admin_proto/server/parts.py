@@ -168,16 +168,16 @@ class Parts:
         given, nodes = self._settings, self.nodes.values()
         assert given.data is not None
         settings = log_settings(given.configs, given.release)
-        found = open_cluster(given.data, given.brokers, new_cluster_id(), settings, self._clock)
-        self._log = found.log
-        for note in found.notes:
+        opened = open_cluster(given.data, given.brokers, new_cluster_id(), settings, self._clock)
+        self._log = opened.log
+        for note in opened.notes:
             SERVER.warning("%s", note)
-        check_release(found.state, given.release, given.data)
-        static = given.properties(nodes, [str(each) for each in found.folders])
-        state = State(given.release, found.cluster_id, static, found.state, found.log)
-        found.lead(state)
+        check_release(opened.state, given.release, given.data)
+        static = given.properties(nodes, [str(each) for each in opened.folders])
+        state = State(given.release, opened.cluster_id, static, opened.state, opened.log)
+        opened.lead(state)
         fence(state)
-        register(state, [given.registration(node, found.directories[node.id]) for node in nodes])
+        register(state, [given.registration(node, opened.directories[node.id]) for node in nodes])
         self.state = state
         for note in state.partitions.load(records_folder(given.data, given.brokers)):
             SERVER.warning("%s", note)

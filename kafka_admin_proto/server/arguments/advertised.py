@@ -31,13 +31,13 @@ def advertised_addresses(
     One address of several nodes is that of the first, and the others have the next ports. Raises
     SettingsError, which names the listener, for what cannot be an address of the cluster's.
     """
-    found: dict[str, list[Address]] = {}
+    by_listener: dict[str, list[Address]] = {}
     there = list(listeners)
     for name, text in given.items():
         place = f"{_LISTENERS}[{name!r}]"
         if name.upper() not in there:
             raise SettingsError(f"{place} is of no listener; there are {', '.join(there)}")
-        if name.upper() in found:
+        if name.upper() in by_listener:
             raise SettingsError(f"{place}: the listener has addresses already; leave these out")
         try:
             texts = text.split(",") if isinstance(text, str) else text
@@ -59,8 +59,8 @@ def advertised_addresses(
                     f"{place}: {each.host!r} is no host; expected a name or an IP address"
                 )
             check_reachable(each.host)
-        found[name.upper()] = addresses
-    return found
+        by_listener[name.upper()] = addresses
+    return by_listener
 
 
 def check_reachable(host: str) -> None:

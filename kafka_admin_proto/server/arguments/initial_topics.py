@@ -82,11 +82,11 @@ def create_topics(state: State, topics: Sequence[CreatableTopic]) -> None:
     """
     new = []
     for topic in topics:
-        found = state.topic(topic.name)
-        if found is None:
+        existing = state.topic(topic.name)
+        if existing is None:
             new.append(_checked(state, topic))
         else:
-            _check_same(found, topic, state)
+            _check_same(existing, topic, state)
     for each in new:
         state.append(records_of(state, each))
 
@@ -132,14 +132,14 @@ def _checked(state: State, topic: CreatableTopic) -> NewTopic:
     return created[0]
 
 
-def _check_same(found: Topic, topic: CreatableTopic, state: State) -> None:
+def _check_same(existing: Topic, topic: CreatableTopic, state: State) -> None:
     """Raise SettingsError unless the topic of a folder is as it is given."""
     configs = state.configs(TOPIC_RESOURCE, topic.name)
 
     def value(name: str, text: str | None) -> str | None:
         return to_text(parse(state.definitions.topics[name], text))
 
-    replicas = {number: each.replicas for number, each in found.partitions.items()}
+    replicas = {number: each.replicas for number, each in existing.partitions.items()}
     assigned = {each.partition_index: each.broker_ids for each in topic.assignments}
     there = {
         "partitions": (len(replicas), topic.num_partitions),

@@ -147,8 +147,8 @@ class Settings:
         """The first listener has the first ports, one for each node; others have those behind."""
         for number, (name, protocol) in enumerate(self.listeners.items()):
             port = self.port + number * self.brokers + node_id - 1 if self.port else 0
-            found = Listener(name, self.host, self._advertised_host, port, protocol)
+            listener = Listener(name, self.host, self._advertised_host, port, protocol)
             if name in self._advertised:
                 address = self._advertised[name][node_id - 1]
-                found.advertised_host, found.advertised_port = address.host, address.port
-            yield found
+                listener.advertised_host, listener.advertised_port = address.host, address.port
+            yield listener

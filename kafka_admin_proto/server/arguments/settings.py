@@ -34,11 +34,11 @@ _broker_id = integer_check("a broker is named by its id, a whole number")
 
 def checked_broker(broker: int, brokers: int) -> int:
     """The id of one of 1 to ``brokers``. Raises TypeError for what is no number, and ValueError."""
-    found = _broker_id(broker)
-    if not 1 <= found <= brokers:
+    number = _broker_id(broker)
+    if not 1 <= number <= brokers:
         there = "broker 1 is the only one" if brokers == 1 else f"brokers are 1 to {brokers}"
-        raise ValueError(f"there is no broker {found}; {there}")
-    return found
+        raise ValueError(f"there is no broker {number}; {there}")
+    return number
 
 
 def _is_text(value: object) -> bool:

@@ -278,12 +278,12 @@ class Lifecycle:
 
     def _may_join(self, records: Sequence[Message]) -> bool:
         """Whether these records may let a replica join an ISR; True without records."""
-        for each in records:
-            if isinstance(each, BrokerRegistrationChangeRecord):
+        for record in records:
+            if isinstance(record, BrokerRegistrationChangeRecord):
                 return True
-            if isinstance(each, PartitionRecord | PartitionChangeRecord):
-                topic = self._state.topic_by_id(each.topic_id)
-                if topic is not None and self._is_joinable(topic, each.partition_id):
+            if isinstance(record, PartitionRecord | PartitionChangeRecord):
+                topic = self._state.topic_by_id(record.topic_id)
+                if topic is not None and self._is_joinable(topic, record.partition_id):
                     return True
         return not records
 

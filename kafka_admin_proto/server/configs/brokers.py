@@ -66,11 +66,11 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
         static=now.static,
     )
     check_together(state.definitions, after, state.release)
-    for each in _THREADS:
-        threads = state.definitions.brokers[each]
-        found = after.find((each,))
+    for pool in _THREADS:
+        threads = state.definitions.brokers[pool]
+        found = after.find((pool,))
         count = parse(threads, threads.default if found is None else found[1])
-        _check_threads(each, count, state.broker_value(each, node_id))
+        _check_threads(pool, count, state.broker_value(pool, node_id))
     for unit in ("ms", "bytes"):
         _check_tiers(state, after, unit)
 

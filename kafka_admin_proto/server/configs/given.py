@@ -132,10 +132,10 @@ def _check(known: Definitions, own: str, text: str, name: str) -> None:
 
 
 def _check_early(texts: Mapping[str, str], listeners: Mapping[str, str]) -> None:
-    for each in map(trim, texts.get(_EARLY, "").split(",")):
-        if each and each not in (*listeners, "CONTROLLER"):
+    for name in map(trim, texts.get(_EARLY, "").split(",")):
+        if name and name not in (*listeners, "CONTROLLER"):
             raise SettingsError(
-                f"{_EARLY} has {each}, which is no listener; there are {', '.join(listeners)}"
+                f"{_EARLY} has {name}, which is no listener; there are {', '.join(listeners)}"
             )
 
 

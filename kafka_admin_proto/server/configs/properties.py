@@ -35,13 +35,13 @@ def properties_of_nodes(
             "process.roles": "broker,controller",
             "controller.quorum.voters": voters,
             "controller.listener.names": "CONTROLLER",
-            **_listener_properties(found),
+            **_listener_properties(of_node),
             "log.dirs": folders[node_id],
             **_of_small_clusters(len(listeners), release),
             **({"broker.rack": racks[node_id]} if node_id in racks else {}),
             **configs,
         }
-        for node_id, found in listeners.items()
+        for node_id, of_node in listeners.items()
     }
 
 
@@ -53,27 +53,27 @@ def _of_small_clusters(nodes: int, release: ReleaseNumber) -> dict[str, str]:
     """
     if nodes >= _REPLICAS:
         return {}
-    found = {
+    properties = {
         "offsets.topic.replication.factor": str(nodes),
         "transaction.state.log.replication.factor": str(nodes),
         "transaction.state.log.min.isr": str(nodes),
         "group.initial.rebalance.delay.ms": "0",
     }
     if release >= (4,):  # 3.9 has no share coordinators
-        found["share.coordinator.state.topic.replication.factor"] = str(nodes)
-        found["share.coordinator.state.topic.min.isr"] = str(nodes)
-    return found
+        properties["share.coordinator.state.topic.replication.factor"] = str(nodes)
+        properties["share.coordinator.state.topic.min.isr"] = str(nodes)
+    return properties
 
 
 def _listener_properties(listeners: Sequence[Listener]) -> dict[str, str]:
     bound = [f"{each.name}://{each.address}" for each in listeners]
     protocols = [*((each.name, each.protocol) for each in listeners), ("CONTROLLER", "PLAINTEXT")]
-    found = {
+    properties = {
         "listeners": ",".join([*bound, f"CONTROLLER://{Address(listeners[0].host, 0)}"]),
         "listener.security.protocol.map": ",".join(map(":".join, protocols)),
         "inter.broker.listener.name": listeners[0].name,
     }
     advertised = [f"{each.name}://{each.advertised}" for each in listeners]
     if advertised != bound:
-        found["advertised.listeners"] = ",".join(advertised)
-    return found
+        properties["advertised.listeners"] = ",".join(advertised)
+    return properties

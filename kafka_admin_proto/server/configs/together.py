@@ -200,14 +200,14 @@ def _check_connections(node: _Node) -> None:
 
 def _check_overrides(text: str) -> None:
     """Check ADDRESS:COUNT, split by commas; empty ones at the end count as none, as in Java."""
-    for each in text.rstrip(", ").split(",") if text.strip(", ") else ():
-        host, colon, count = each.rpartition(":")
+    for override in text.rstrip(", ").split(",") if text.strip(", ") else ():
+        host, colon, count = override.rpartition(":")
         try:
             parse_integer(trim(count), 32)
         except ValueError:
             colon = ""
         if not colon or _HOST.fullmatch(trim(host)) is None:
-            raise _refused(f"{_OVERRIDES} has {trim(each)!r}; expected ADDRESS:COUNT")
+            raise _refused(f"{_OVERRIDES} has {trim(override)!r}; expected ADDRESS:COUNT")
 
 
 def _check_topics(node: _Node) -> None:

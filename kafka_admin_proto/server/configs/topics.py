@@ -30,11 +30,11 @@ class TopicDefaults:
         self._values: dict[str, Any] = {}
         self._failures: dict[str, ConfigFailure] = {}
         texts = {each.name: self.texts[each.name][0] for each in known.topic if not each.internal}
-        for each in known.topic:
+        for config in known.topic:
             try:
-                self._values[each.name] = parse_checked(each, texts)
+                self._values[config.name] = parse_checked(config, texts)
             except ConfigFailure as failure:  # raised for topics that do not set this config
-                self._failures[each.name] = failure
+                self._failures[config.name] = failure
 
     def check(self, configs: Mapping[str, str]) -> None:
         """Raises ApiFailure (INVALID_CONFIG) unless a topic may have these configs."""
@@ -42,11 +42,11 @@ class TopicDefaults:
             if name not in self.known.topics:
                 raise ApiFailure(codes.INVALID_CONFIG, f"Unknown topic config name: {name}")
         values = self._values.copy()
-        for each in self.known.topic:
-            if each.name in configs:
-                values[each.name] = parse_checked(each, configs)
-            elif each.name in self._failures:
-                raise self._failures[each.name].with_traceback(None)
+        for config in self.known.topic:
+            if config.name in configs:
+                values[config.name] = parse_checked(config, configs)
+            elif config.name in self._failures:
+                raise self._failures[config.name].with_traceback(None)
         _check_lags(values)
         if values["remote.storage.enable"]:
             raise ConfigFailure(

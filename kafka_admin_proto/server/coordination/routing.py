@@ -82,13 +82,13 @@ class Coordinators(Generic[ShardT]):
         Those whose log cannot be read now are left out.
         """
         topic = view.topic(self.topic_name)
-        found = []
+        shards = []
         for number in () if topic is None else sorted(topic.partitions):
             assert topic is not None
             with suppress(ApiFailure):
                 hosted(view, caller, topic, number)
-                found.append(self._loaded(topic, number))
-        return found
+                shards.append(self._loaded(topic, number))
+        return shards
 
     def led(self, key: str) -> ShardT:
         """The shard of a key on the broker that leads it, for another broker. Raises ApiFailure."""

@@ -220,14 +220,14 @@ class CoordinatorShard:
             )
             left_out.add(what, failure.message)
             return
-        for each in batch.records:
+        for record in batch.records:
             try:
                 if batch.is_control:
-                    self._apply_marker(batch, each)
+                    self._apply_marker(batch, record)
                 else:
-                    self._apply(batch, each)
+                    self._apply(batch, record)
             except StrangeRecord as fault:
-                left_out.add(f"the record of offset {each.offset} cannot be used", fault)
+                left_out.add(f"the record of offset {record.offset} cannot be used", fault)
 
     def _apply_marker(self, batch: Batch, record: Record) -> None:
         try:

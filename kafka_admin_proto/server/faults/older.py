@@ -34,10 +34,10 @@ def _fewer(api: Api, wanted: VersionRange) -> Api:
     if wanted.empty and api.api_key == api_keys.API_VERSIONS:
         raise FaultError("ApiVersions cannot be left out: clients begin with it")
     highest = api.versions.highest if wanted.open_ended else wanted.highest
-    found = VersionRange(wanted.lowest, highest)
-    if not api.versions.covers(found) or (found.empty and not wanted.empty):
+    versions = VersionRange(wanted.lowest, highest)
+    if not api.versions.covers(versions) or (versions.empty and not wanted.empty):
         raise FaultError(
             f"{api.name} is served in versions {api.versions}, and not all of {wanted} are among "
             "them; write a range within, N+ for all from N on, or none to leave the api out"
         )
-    return Api(api.api_key, api.name, found)
+    return Api(api.api_key, api.name, versions)

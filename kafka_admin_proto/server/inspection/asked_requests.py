@@ -97,17 +97,17 @@ class AskedRequests:
 
     def add(self, caller: Caller, request: Request, time_ms: int) -> None:
         """Keep a request that was decoded, in the place of older ones if need be."""
-        found = _Kept(
+        kept = _Kept(
             caller.node_id, request.api or str(request.api_key), request.api_version,
             caller.client_id, caller.principal, time_ms, len(request.data), request.dialect,
         )  # fmt: skip
-        if found.size <= _SMALL_BYTES:
-            found.data = request.data
+        if kept.size <= _SMALL_BYTES:
+            kept.data = request.data
         else:
-            found.body = request.body
+            kept.body = request.body
         with self._lock:
-            self._kept.append(found)
-            self._bytes += found.size
+            self._kept.append(kept)
+            self._bytes += kept.size
             while len(self._kept) > MOST_REQUESTS or self._bytes > MOST_BYTES:
                 self._bytes -= self._kept.popleft().size
                 self.dropped += 1

@@ -41,18 +41,18 @@ def until(
     while True:
         reason = ""
         try:
-            found = condition()
+            result = condition()
         except ValueError as error:
             reason = f" ({error})"
         else:
-            if isawaitable(found):
-                if isinstance(found, Coroutine):
-                    found.close()  # or Python would say that nobody awaited it
+            if isawaitable(result):
+                if isinstance(result, Coroutine):
+                    result.close()  # or Python would say that nobody awaited it
                 raise TypeError(
                     "wait_for takes a function without async: its result is looked at, not awaited"
                 )
-            if found:
-                return found
+            if result:
+                return result
         if time.monotonic() >= ends:
             raise TimeoutError(f"the condition did not hold within {timeout:g} s{reason}; {now()}")
         yield

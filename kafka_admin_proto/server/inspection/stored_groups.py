@@ -106,21 +106,21 @@ def _classic_member(group: Group, member: Member) -> StoredMember:
 
 def _starts(state: State, group: ShareGroup) -> dict[Place, int]:
     """Where the group begins in each partition that it has begun with."""
-    found = {}
-    for topic_id, each in group.partitions.initialized.items():
-        for number in each.partitions:
+    starts = {}
+    for topic_id, topic in group.partitions.initialized.items():
+        for number in topic.partitions:
             key = ShareKey(group.name, topic_id, number)
             try:
                 kept = state.share_states.led(key.text).states.get(key)
             except ApiFailure:
                 continue
             if kept is not None and kept.start_offset != UNKNOWN_OFFSET:
-                found[each.name, number] = kept.start_offset
-    return found
+                starts[topic.name, number] = kept.start_offset
+    return starts
 
 
 def _member(shard: Shard, member: ConsumerMember | ShareMember) -> StoredMember:
-    found = [
+    assigned = [
         (topic, number)
         for topic_id, numbers in member.assigned.items()
         if (topic := shard.topics.name_of(topic_id)) is not None
@@ -129,7 +129,7 @@ def _member(shard: Shard, member: ConsumerMember | ShareMember) -> StoredMember:
     host = member.client_host.lstrip("/")
     instance_id = member.instance_id if isinstance(member, ConsumerMember) else None
     return StoredMember(
-        member.id, instance_id, member.client_id, host, member.epoch, tuple(sorted(found))
+        member.id, instance_id, member.client_id, host, member.epoch, tuple(sorted(assigned))
     )
 
 
@@ -166,11 +166,11 @@ def _shard(state: State, name: str) -> Shard:
 def _partitions(assignment: bytes) -> tuple[Place, ...]:
     """The partitions in an assignment of the consumer protocol; none if it is no such one."""
     try:
-        found = read_assignment(assignment)
+        decoded = read_assignment(assignment)
     except DecodeError:
         return ()
     return tuple(
-        sorted((each.topic, number) for each in found.assigned_partitions
+        sorted((each.topic, number) for each in decoded.assigned_partitions
                for number in each.partitions)
     )  # fmt: skip
 

@@ -60,19 +60,19 @@ def produce(state: State, topic_name: str, records: Iterable[NewRecord]) -> list
     topic = _topic(state, topic_name)
     now_ms = state.clock.now_ms()
     by_partition: dict[int, list[tuple[int, Record]]] = {}
-    for index, each in enumerate(records):
-        number, record = _record(each, index, len(topic.partitions), now_ms)
+    for index, given in enumerate(records):
+        number, record = _record(given, index, len(topic.partitions), now_ms)
         if not is_integer(number) or number not in topic.partitions:
             raise ValueError(f"{topic_name} has no partition {number!r}; see record {index}")
         by_partition.setdefault(number, []).append((index, record))
-    found: dict[int, StoredRecord] = {}
+    stored: dict[int, StoredRecord] = {}
     for number, group in by_partition.items():
         appended = _append(state, topic, number, [each for _, each in group])
         for place, (index, record) in enumerate(group):
             if appended.log_append_time_ms >= 0:
                 record.timestamp = appended.log_append_time_ms
-            found[index] = _stored(number, appended.base_offset + place, record)
-    return [found[index] for index in sorted(found)]
+            stored[index] = _stored(number, appended.base_offset + place, record)
+    return [stored[index] for index in sorted(stored)]
 
 
 def records_of(state: State, topic_name: str) -> list[StoredRecord]:
@@ -167,13 +167,15 @@ def _headers(given: Any, index: int) -> list[tuple[str, Any]]:
     pairs = given.items() if isinstance(given, Mapping) else given
     if not isinstance(pairs, Iterable) or isinstance(pairs, str | Buffer):
         pairs = [pairs]
-    found = list(pairs)
-    for each in found:
-        if not (isinstance(each, tuple | list) and len(each) == 2 and isinstance(each[0], str)):
+    headers = list(pairs)
+    for header in headers:
+        if not (
+            isinstance(header, tuple | list) and len(header) == 2 and isinstance(header[0], str)
+        ):
             raise ValueError(
-                f"record {index} has the header {shown(each)}; expected a text and a value"
+                f"record {index} has the header {shown(header)}; expected a text and a value"
             )
-    return [(name, value) for name, value in found]
+    return [(name, value) for name, value in headers]
 
 
 def _bytes(value: Any, what: str, index: int) -> bytes | None:

@@ -109,8 +109,8 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    found = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(found)
+        os.fsync(descriptor)
     finally:
-        os.close(found)
+        os.close(descriptor)

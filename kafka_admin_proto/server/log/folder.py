@@ -166,22 +166,22 @@ class NodeLog:
         ``covered``: the offset where the newest snapshot ends.
         """
         path, gap = self._path(self._base), None
-        for found in read_segment(path):
-            if isinstance(found, Gap) or found.error is not None:
-                gap = gap or found
+        for batch in read_segment(path):
+            if isinstance(batch, Gap) or batch.error is not None:
+                gap = gap or batch
                 continue
             if gap is not None:
                 raise MetadataLogError(
                     f"{path}: whole batches follow what is damaged at byte {_position(gap)}",
                     "a log that a crash cut short at most; another copy may have it whole",
                 )
-            if found.base_offset != self.end:
+            if batch.base_offset != self.end:
                 raise MetadataLogError(
-                    f"{path}: the batch at byte {found.offset_in_data} begins at offset "
-                    f"{found.base_offset}",
+                    f"{path}: the batch at byte {batch.offset_in_data} begins at offset "
+                    f"{batch.base_offset}",
                     f"offset {self.end}, the next one; another copy may have it whole",
                 )
-            self._took(found, covered)
+            self._took(batch, covered)
         if covered <= self._base:
             before = [each for each in self._segments() if covered <= each < self._base]
             self.uncovered_bytes += sum(self._path(each).stat().st_size for each in before)
@@ -265,5 +265,5 @@ class NodeLog:
                 start = end
 
 
-def _position(found: Batch | Gap) -> int:
-    return found.offset_in_data if isinstance(found, Batch) else found.position
+def _position(batch: Batch | Gap) -> int:
+    return batch.offset_in_data if isinstance(batch, Batch) else batch.position

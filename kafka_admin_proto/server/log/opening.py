@@ -171,15 +171,15 @@ def _check(log: NodeLog, replayed: Replayed) -> None:
 
 def _identities(folders: Sequence[Path], cluster_id: str) -> list[MetaProperties]:
     """The ``meta.properties`` of each node; missing ones are written."""
-    found = [read_meta(folder) for folder in folders]
-    known = {meta.cluster_id for meta in found if meta is not None}
+    read = [read_meta(folder) for folder in folders]
+    known = {meta.cluster_id for meta in read if meta is not None}
     if len(known) > 1:
         raise MetadataLogError(
             f"the folders in {folders[0].parent} are of clusters {', '.join(sorted(known))}",
             "those of one cluster",
         )
     metas = []
-    for number, (folder, meta) in enumerate(zip(folders, found, strict=True), 1):
+    for number, (folder, meta) in enumerate(zip(folders, read, strict=True), 1):
         if meta is None:
             meta = MetaProperties(known.pop() if known else cluster_id, number, uuid4())
             known = {meta.cluster_id}
@@ -211,10 +211,10 @@ def _bootstrap(folder: Path) -> list[Message]:
     path, records = folder / BOOTSTRAP, []
     if not path.exists():
         return []
-    for found in read_segment(path):
-        if not isinstance(found, Batch) or found.error is not None:
+    for batch in read_segment(path):
+        if not isinstance(batch, Batch) or batch.error is not None:
             raise MetadataLogError(f"{path} does not read", "a whole snapshot, or no such file")
-        for record in () if found.is_control else found.records:
+        for record in () if batch.is_control else batch.records:
             try:
                 records.append(read_metadata_value(record.value or b"")[0])
             except DecodeError as error:

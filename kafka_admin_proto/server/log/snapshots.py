@@ -81,20 +81,20 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
 
     def is_whole(self) -> bool:
         """Whether it can be read from its header to its footer."""
-        found = list(read_segment(self.path))
+        batches = list(read_segment(self.path))
         return (
-            bool(found)
-            and all(isinstance(each, Batch) and each.error is None for each in found)
-            and isinstance(_control(found[0], 0), SnapshotHeaderRecord)
-            and isinstance(_control(found[-1], -1), SnapshotFooterRecord)
+            bool(batches)
+            and all(isinstance(each, Batch) and each.error is None for each in batches)
+            and isinstance(_control(batches[0], 0), SnapshotHeaderRecord)
+            and isinstance(_control(batches[-1], -1), SnapshotFooterRecord)
         )
 
 
-def _control(found: object, index: int) -> Message | None:
+def _control(batch: object, index: int) -> Message | None:
     """The value of the control record at that index of a batch, or None."""
-    if not isinstance(found, Batch) or not found.is_control or not found.records:
+    if not isinstance(batch, Batch) or not batch.is_control or not batch.records:
         return None
-    record = found.records[index]
+    record = batch.records[index]
     try:
         return read_control_record(record.key, record.value).message
     except DecodeError:

@@ -99,9 +99,9 @@ def check_given_once(
 @lru_cache
 def _overrides(text: str) -> dict[str, int]:
     """The limits of addresses in a list of HOST:COUNT, which is valid; names are looked up."""
-    found: dict[str, int] = {}
-    for each in filter(None, map(trim, text.split(","))):
-        host, _, count = each.rpartition(":")
+    limits: dict[str, int] = {}
+    for override in filter(None, map(trim, text.split(","))):
+        host, _, count = override.rpartition(":")
         name = trim(host).strip("[]") or "localhost"
         try:
             addresses = getaddrinfo(name, None)
@@ -109,8 +109,8 @@ def _overrides(text: str) -> dict[str, int]:
             SERVER.warning("%s has no effect for %s: %s", _OVERRIDES, name, error)
             continue
         addresses.sort(key=lambda each: each[0] != AF_INET)  # Java prefers IPv4
-        found[host_address(str(addresses[0][4][0]))] = parse_integer(trim(count), 32)
-    return found
+        limits[host_address(str(addresses[0][4][0]))] = parse_integer(trim(count), 32)
+    return limits
 
 
 class ConnectionLimiter:

@@ -123,13 +123,13 @@ def _listening(host: str, port: int) -> socket.socket:
             f"host is {host!r}, which has no address ({reason}); expected a name or address of "
             "this machine"
         ) from None
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(_BACKLOG)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
     except OSError:
-        found.close()
+        listening.close()
         raise
-    found.setblocking(False)
-    return found
+    listening.setblocking(False)
+    return listening

@@ -67,13 +67,13 @@ class Waits:
 
     def forget(self, connection: Client) -> None:
         """End the wait of a connection, if it has one, without an answer."""
-        found = self._waits.pop(connection, None)
-        if found is None:
+        waiting = self._waits.pop(connection, None)
+        if waiting is None:
             return
-        if found.timer is not None:
-            found.timer.cancel()
+        if waiting.timer is not None:
+            waiting.timer.cancel()
         self._woken.pop(connection, None)
-        for key in found.wait.keys:
+        for key in waiting.wait.keys:
             others = self._by_key[key]
             others.pop(connection, None)
             if not others:
@@ -103,12 +103,12 @@ class Waits:
     def _check(self, connection: Client, is_over: bool) -> None:
         """Let the connection answer if its answer is complete."""
         changed = self._woken.pop(connection, set())
-        found = self._waits.get(connection)
-        if found is None:  # an earlier answer of this turn has closed the connection
+        waiting = self._waits.get(connection)
+        if waiting is None:  # an earlier answer of this turn has closed the connection
             return
-        if found.wait.complete(found.answer, self._view(connection), changed, is_over):
+        if waiting.wait.complete(waiting.answer, self._view(connection), changed, is_over):
             self.forget(connection)
-            found.then(found.answer)
+            waiting.then(waiting.answer)
 
     def _view(self, connection: Client) -> View:
         return self._views.of(connection.node_id)

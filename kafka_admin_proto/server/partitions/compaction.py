@@ -95,9 +95,9 @@ def _is_due(log: PartitionLog, first: int, end: int, now_ms: int) -> bool:
 def _group(segments: list[Segment], settings: LogSettings) -> list[Segment]:
     """The first segments that fit into one, with their indexes."""
     sizes = [0, 0, 0]
-    for count, each in enumerate(segments):
-        index = each.index
-        more = each.size_bytes, len(index.offsets), len(index.times)
+    for count, segment in enumerate(segments):
+        index = segment.index
+        more = segment.size_bytes, len(index.offsets), len(index.times)
         sizes = [size + of_segment for size, of_segment in zip(sizes, more, strict=True)]
         is_too_large = sizes[0] > settings.segment_bytes
         if count and (is_too_large or max(sizes[1:]) > settings.segment_index_bytes):

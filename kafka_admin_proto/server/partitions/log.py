@@ -212,17 +212,17 @@ class PartitionLog:
                 f"have log segments {there}."
             )
         for segment in self.segments[max(segment_index(self.segments, offset), 0) :]:
-            found: list[StoredBatch] = []
+            fitting: list[StoredBatch] = []
             batches = segment.batches  # a slice of a large segment would copy thousands of rows
             for place in range(segment.index_of(offset), len(batches)):
                 batch = batches[place]
-                fits = batch.size_bytes <= max_bytes or (whole_first and not found)
+                fits = batch.size_bytes <= max_bytes or (whole_first and not fitting)
                 if batch.last_offset >= up_to or not fits:
-                    return found
-                found.append(batch)
+                    return fitting
+                fitting.append(batch)
                 max_bytes -= batch.size_bytes
-            if found:
-                return found
+            if fitting:
+                return fitting
         return []
 
     def aborted_transactions(self, first: int, end: int) -> list[AbortedRange]:

@@ -197,14 +197,14 @@ def segments_between(segments: list[Segment], start: int, end: int) -> list[Segm
 
 def aborted_between(segments: Sequence[Segment], first: int, end: int) -> list[AbortedRange]:
     """The aborted transactions with offsets from ``first`` up to ``end``, which is left out."""
-    found: list[AbortedRange] = []
+    ranges: list[AbortedRange] = []
     for segment in segments[max(segment_index(segments, first), 0) :]:
-        for each in segment.aborted:
-            if each.last_offset >= first and each.first_offset < end:
-                found.append(each)
-            if each.last_stable_offset >= end:
-                return found
-    return found
+        for aborted in segment.aborted:
+            if aborted.last_offset >= first and aborted.first_offset < end:
+                ranges.append(aborted)
+            if aborted.last_stable_offset >= end:
+                return ranges
+    return ranges
 
 
 def aborted_beside(

@@ -57,15 +57,15 @@ def offsets_before(
     The log begins at ``start_offset``. It is asked for by the first version of ListOffsets; -1 is
     for all of them, -2 for the first.
     """
-    found = [(max(each.base_offset, start_offset), each.modified_ms) for each in segments]
+    starts = [(max(each.base_offset, start_offset), each.modified_ms) for each in segments]
     if segments[-1].batches:
-        found.append((segments[-1].next_offset, now_ms))
+        starts.append((segments[-1].next_offset, now_ms))
     if timestamp_ms == _EARLIEST:
-        found = found[:1]
+        starts = starts[:1]
     elif timestamp_ms != _LATEST:
-        while found and found[-1][1] > timestamp_ms:
-            found.pop()
-    return sorted([offset for offset, _ in found[::-1][:most]], reverse=True)
+        while starts and starts[-1][1] > timestamp_ms:
+            starts.pop()
+    return sorted([offset for offset, _ in starts[::-1][:most]], reverse=True)
 
 
 def _found(record: Record, batch: StoredBatch) -> FoundOffset:

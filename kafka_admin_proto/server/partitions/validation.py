@@ -270,13 +270,13 @@ def _skimmed(plain: _Plain, header: BatchHeader) -> SkimmedRecords:
     """What is looked at in all records. Raises RecordsRefused if they cannot be read."""
     data, start, most = plain
     try:
-        found = skim_records_v2(data, start, header.record_count, header.base_timestamp, most)
+        skimmed = skim_records_v2(data, start, header.record_count, header.base_timestamp, most)
     except DecodeError as error:
         raise _invalid(str(error)) from None
     if header.is_log_append:  # one timestamp for all
         time = header.max_timestamp
-        found = found._replace(lowest_timestamp=time, highest_timestamp=time)
-    return found
+        skimmed = skimmed._replace(lowest_timestamp=time, highest_timestamp=time)
+    return skimmed
 
 
 def _records(plain: _Plain, header: BatchHeader) -> list[Record]:
@@ -317,7 +317,7 @@ def _record_errors(
     records: list[Record], header: BatchHeader, rules: RecordRules, is_partial: bool
 ) -> list[RecordError]:
     """The records that are refused; with ``is_partial`` Kafka skips keys and values here."""
-    found = (
+    errors = (
         rules.error_of(
             index,
             offset=record.offset,
@@ -328,7 +328,7 @@ def _record_errors(
         )
         for index, record in enumerate(records)
     )
-    return [each for each in found if each is not None]
+    return [each for each in errors if each is not None]
 
 
 def _shown(record: Record, is_partial: bool) -> str:

@@ -100,17 +100,17 @@ def _known(name: str, any_case: bool, others: bool) -> Characters:
 @cache
 def _categories() -> dict[str, list[tuple[int, int]]]:
     """The ranges of each general category (``L``, ``Nd``)."""
-    found: dict[str, list[tuple[int, int]]] = {"Cn": [], "C": []}
+    categories: dict[str, list[tuple[int, int]]] = {"Cn": [], "C": []}
     codes = chain.from_iterable(_ASSIGNED)
     for name, group in groupby(codes, lambda code: unicodedata.category(chr(code))):
         ranges = [*_runs(group)]
-        found.setdefault(name, []).extend(ranges)
-        found.setdefault(name[0], []).extend(ranges)
+        categories.setdefault(name, []).extend(ranges)
+        categories.setdefault(name[0], []).extend(ranges)
     rest = Characters.of([*((each.start, each.stop - 1) for each in _ASSIGNED), *_PRIVATE]).others()
     for name, ranges in (("Co", [*_PRIVATE]), ("Cn", [*rest.ranges()])):
-        found[name].extend(ranges)
-        found["C"].extend(ranges)
-    return found
+        categories[name].extend(ranges)
+        categories["C"].extend(ranges)
+    return categories
 
 
 def _runs(codes: Iterable[int]) -> Iterable[tuple[int, int]]:
@@ -134,10 +134,10 @@ def in_any_case(code: int) -> Characters:
 @cache
 def _letters() -> tuple[dict[int, list[int]], list[int]]:
     """Code point → those that are equal but for their case, itself among them; and all of these."""
-    found: dict[str, list[int]] = {}
+    by_folded: dict[str, list[int]] = {}
     for code in range(_CASED_BEFORE):
         char = chr(code).upper().lower()
         if len(char) == 1:
-            found.setdefault(char, []).append(code)
-    groups = {code: each for each in found.values() if len(each) > 1 for code in each}
+            by_folded.setdefault(char, []).append(code)
+    groups = {code: each for each in by_folded.values() if len(each) > 1 for code in each}
     return groups, sorted(groups)

@@ -117,11 +117,11 @@ class _IncrementalContext(FetchContext):
         return _response(changed, session.id)
 
     def throttled(self) -> FetchResponse:
-        found = FetchResponse(session_id=self._session.id)
+        response = FetchResponse(session_id=self._session.id)
         if self._session.epoch != self._next_epoch:
             # The client has asked anew meanwhile, on another connection.
-            found.error_code = codes.INVALID_FETCH_SESSION_EPOCH
-        return found
+            response.error_code = codes.INVALID_FETCH_SESSION_EPOCH
+        return response
 
     def _news(self, rows: dict[Key, PartitionData]) -> dict[Key, PartitionData]:
         partitions = self._session.partitions
@@ -185,8 +185,8 @@ class _Shard:
         """Make room: of a session that is not used any more, or of one that counts less."""
         if not self.sessions:
             return False
-        found = min(self.sessions.values(), key=lambda each: (each.used_ms, each.id))
-        if now_ms - found.used_ms <= _EVICTION_MS:
+        evicted = min(self.sessions.values(), key=lambda each: (each.used_ms, each.id))
+        if now_ms - evicted.used_ms <= _EVICTION_MS:
             less = [
                 each
                 for each in self.sessions.values()
@@ -198,8 +198,8 @@ class _Shard:
             ]
             if not less:
                 return False
-            found = min(less, key=lambda each: each.rank)
-        del self.sessions[found.id]
+            evicted = min(less, key=lambda each: each.rank)
+        del self.sessions[evicted.id]
         return True
 
 

@@ -212,19 +212,19 @@ class Partitions:
         """Follow the metadata log."""
         if not self._logs:
             return
-        for each in records:
-            if isinstance(each, PartitionChangeRecord):
-                self._change(each.topic_id, each.partition_id)
-            elif isinstance(each, RemoveTopicRecord):
-                for number, replicas in self._logs.pop(each.topic_id, {}).items():
+        for record in records:
+            if isinstance(record, PartitionChangeRecord):
+                self._change(record.topic_id, record.partition_id)
+            elif isinstance(record, RemoveTopicRecord):
+                for number, replicas in self._logs.pop(record.topic_id, {}).items():
                     if self._dir is not None:
                         with _logged(replicas.log.name):
                             self._dir.delete(replicas.log)
-                    self._has_changed((each.topic_id, number))
-            elif isinstance(each, ConfigRecord):
-                if each.resource_type == TOPIC_RESOURCE:
-                    self._configure(each.resource_name)
-                elif each.resource_type == BROKER_RESOURCE:
+                    self._has_changed((record.topic_id, number))
+            elif isinstance(record, ConfigRecord):
+                if record.resource_type == TOPIC_RESOURCE:
+                    self._configure(record.resource_name)
+                elif record.resource_type == BROKER_RESOURCE:
                     for topic_id in self._logs:
                         topic = self._state.topic_by_id(topic_id)
                         if topic is not None:

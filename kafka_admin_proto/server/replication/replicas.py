@@ -177,10 +177,10 @@ class ReplicatedLog:
         lead = self._behind.pop(partition.leader, None)
         if lead is not None and lead.end < log.end_offset:
             log.truncate(lead.end, now_ms)
-            for each in self._behind.values():
-                each.end = min(each.end, lead.end)
-                each.coming = deque(
-                    _Reached(min(end, lead.end), time_ms) for end, time_ms in each.coming
+            for follower in self._behind.values():
+                follower.end = min(follower.end, lead.end)
+                follower.coming = deque(
+                    _Reached(min(end, lead.end), time_ms) for end, time_ms in follower.coming
                 )
         for node in list(self._behind):
             joined = node in partition.isr and not self._lags.of(node)

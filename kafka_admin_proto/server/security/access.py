@@ -116,10 +116,10 @@ class Security:
 
         ``may_be_made``: there may be other users, who are made over the wire and have SCRAM only.
         """
-        for name, each in self._listeners.items():
-            has_scram = any(mechanism.startswith("SCRAM") for mechanism in each.mechanisms)
-            others = (may_be_made and has_scram) or "OAUTHBEARER" in each.mechanisms
-            if each.mechanisms and not users and not others:
+        for name, listener in self._listeners.items():
+            has_scram = any(mechanism.startswith("SCRAM") for mechanism in listener.mechanisms)
+            others = (may_be_made and has_scram) or "OAUTHBEARER" in listener.mechanisms
+            if listener.mechanisms and not users and not others:
                 raise SettingsError(
                     f"nobody can log in at the listener {name}, which asks for SASL: give users"
                 )
@@ -145,20 +145,20 @@ class Security:
         self, service: Service, views: Views, node: Node, listener: Listener
     ) -> asyncio.BufferedProtocol:
         """The asyncio protocol of a socket that a listener has accepted."""
-        found = self._listeners.get(listener.name)
-        if found is None:
+        secured = self._listeners.get(listener.name)
+        if secured is None:
             return NodeConnection(service, node, listener)
         login = LoginRules(
-            sasl=self._sasl(found, views, node.id, service.clock) if found.mechanisms else None,
-            limits=found.limits,
-            login_s=found.login_s,
-            failure_delay_s=found.failure_delay_s,
+            sasl=self._sasl(secured, views, node.id, service.clock) if secured.mechanisms else None,
+            limits=secured.limits,
+            login_s=secured.login_s,
+            failure_delay_s=secured.failure_delay_s,
         )
         connection = NodeConnection(service, node, listener, login)
-        if found.tls is None:
+        if secured.tls is None:
             return connection
-        names = None if found.mechanisms else found.names
-        return TlsConnection(found.tls, connection, service.buffer, names)
+        names = None if secured.mechanisms else secured.names
+        return TlsConnection(secured.tls, connection, service.buffer, names)
 
     def _sasl(self, listener: _Listener, views: Views, node_id: int, clock: Clock) -> SaslServer:
         """The SASL server of a listener, with the SCRAM credentials in the view of the broker."""
@@ -168,11 +168,11 @@ class Security:
                 return None
 
             def credential(user: str) -> ScramCredential | None:
-                found = views.of(node_id).cluster.scram_users.get((user, number))
-                if found is None or found.iterations < LEAST_ITERATIONS:
+                stored = views.of(node_id).cluster.scram_users.get((user, number))
+                if stored is None or stored.iterations < LEAST_ITERATIONS:
                     return None
                 return ScramCredential(
-                    found.salt, found.iterations, found.stored_key, found.server_key
+                    stored.salt, stored.iterations, stored.stored_key, stored.server_key
                 )
 
             return credential

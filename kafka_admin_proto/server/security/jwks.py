@@ -65,13 +65,13 @@ class Jwks:
         """The keys with that id, all where it is None. Never waits for an endpoint."""
         if self._file is not None:
             self._read_again()
-        found = [each for each in self._keys if kid is None or each.get("kid") == kid]
-        after_ms = self._refresh_ms if found else min(self._refresh_ms, _MISSING_KEY_MS)
+        keys = [each for each in self._keys if kid is None or each.get("kid") == kid]
+        after_ms = self._refresh_ms if keys else min(self._refresh_ms, _MISSING_KEY_MS)
         is_due = self._file is None and now_ms - self._asked_ms >= after_ms
         if is_due and self._asks.acquire(blocking=False):
             self._asked_ms = now_ms
             threading.Thread(target=self._ask, daemon=True, name="jwks").start()
-        return found
+        return keys
 
     def _ask(self) -> None:
         try:

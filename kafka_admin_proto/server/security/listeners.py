@@ -73,10 +73,10 @@ _WITHOUT_USE = "ssl.protocol"
 
 def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
     """Security protocols by listener, in capitals. Raises SettingsError for an unknown one."""
-    found: dict[str, str] = {}
+    protocols: dict[str, str] = {}
     for name, protocol in listeners.items():
         key = name.upper()
-        if not key or key == _RESERVED or key in found:
+        if not key or key == _RESERVED or key in protocols:
             raise SettingsError(
                 f"the listener {name!r} cannot be had: names differ, are not empty, and "
                 f"{_RESERVED} is the controllers' own"
@@ -86,10 +86,10 @@ def checked_listeners(listeners: Mapping[str, str]) -> dict[str, str]:
                 f"the listener {name} has the security protocol {protocol!r}; expected one of "
                 f"{', '.join(SECURITY_PROTOCOLS)}"
             )
-        found[key] = protocol.upper()
-    if not found:
+        protocols[key] = protocol.upper()
+    if not protocols:
         raise SettingsError("a cluster has one listener or more, NAME:PROTOCOL each")
-    return found
+    return protocols
 
 
 def of_mechanism(name: str) -> tuple[str, str]:

@@ -107,23 +107,23 @@ class NameRules:
         self._rules: list[tuple[re.Pattern[str], str, str] | None] = []
         at, text = 0, text.strip()
         while at < len(text):
-            found = _RULE.match(text, at)
-            if found is None:
+            rule = _RULE.match(text, at)
+            if rule is None:
                 raise SettingsError(
                     f"ssl.principal.mapping.rules: {text[at:]!r} is neither DEFAULT nor "
                     "RULE:pattern/replacement/ with L or U behind it"
                 )
-            at = found.end()
-            if found["default"]:
+            at = rule.end()
+            if rule["default"]:
                 self._rules.append(None)
                 continue
             try:
-                pattern = re.compile(found["pattern"])
+                pattern = re.compile(rule["pattern"])
             except re.error as error:
                 raise SettingsError(
-                    f"ssl.principal.mapping.rules: {found['pattern']!r} is no pattern: {error}"
+                    f"ssl.principal.mapping.rules: {rule['pattern']!r} is no pattern: {error}"
                 ) from None
-            self._rules.append((pattern, found["replacement"], found["case"]))
+            self._rules.append((pattern, rule["replacement"], rule["case"]))
 
     def name_of(self, subject: str) -> str | None:
         """The user's name; None if no rule fits, for which the connection is closed."""
@@ -146,19 +146,19 @@ _RULE = re.compile(
 _REFERENCE = re.compile(r"\\(.)|\$(\d+)")
 
 
-def _filled(replacement: str, found: re.Match[str]) -> str:
+def _filled(replacement: str, match: re.Match[str]) -> str:
     """A replacement in Java's notation: $1 is a group, \\x the character x."""
 
     def part(each: re.Match[str]) -> str:
         if each[1]:
             return each[1]
         digits = each[2]
-        groups = found.re.groups
+        groups = match.re.groups
         # As many digits as name a group; a digit that names no group stands for itself.
         while int(digits) > groups and len(digits) > 1:
             digits = digits[:-1]
         if int(digits) > groups:
             return each[0]
-        return (found[int(digits)] or "") + each[2][len(digits) :]
+        return (match[int(digits)] or "") + each[2][len(digits) :]
 
     return _REFERENCE.sub(part, replacement)

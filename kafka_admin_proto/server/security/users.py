@@ -86,16 +86,16 @@ def read_users(path: str | os.PathLike[str]) -> dict[str, str]:
         ) from None
     except UnicodeDecodeError:
         raise SettingsError(f"the users cannot be read: {path} is not UTF-8") from None
-    found: dict[str, str] = {}
+    passwords: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, _, password = line.partition(":")
         if not name or not password:
             raise SettingsError(f"{path}, line {number}: expected NAME:PASSWORD")
-        if name in found:
+        if name in passwords:
             raise SettingsError(f"{path}, line {number}: the user {name!r} is there already")
-        found[name] = password
-    if not found:
+        passwords[name] = password
+    if not passwords:
         raise SettingsError(f"{path} has no users; write lines NAME:PASSWORD, or leave it out")
-    return found
+    return passwords

@@ -28,38 +28,38 @@ class Acknowledgement(NamedTuple):
     types: Sequence[int]
 
 
-def runs(asked: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+def runs(ack: Acknowledgement, first: int, last: int) -> Iterator[tuple[int, int, int]]:
     """The (first offset, last offset, type) of neighbours of one type, of these offsets."""
-    if len(asked.types) == 1:
-        yield first, last, asked.types[0]
+    if len(ack.types) == 1:
+        yield first, last, ack.types[0]
         return
-    for kind, run in groupby(asked.types[first - asked.first : last - asked.first + 1]):
+    for kind, run in groupby(ack.types[first - ack.first : last - ack.first + 1]):
         size = len(list(run))
         yield first, first + size - 1, kind
         first += size
 
 
 def acknowledged_batches(
-    asked: Acknowledgement, batches: Sequence[InFlight], start: int
+    ack: Acknowledgement, batches: Sequence[InFlight], start: int
 ) -> list[InFlight]:
     """Those of the batches in flight, from ``start`` on, that it is about. Raises ApiFailure."""
-    place = bisect_right(batches, asked.first, key=_FIRST) - 1
+    place = bisect_right(batches, ack.first, key=_FIRST) - 1
     if place >= 0 and batches[place].is_gap:
         place -= 1  # the records before it
-    if place < 0 and asked.first < start <= asked.last:
+    if place < 0 and ack.first < start <= ack.last:
         place = bisect_right(batches, start, key=_FIRST) - 1
     if place < 0:
         text = "The request batch offsets are not found in the cache."
         raise invalid(f"Batch record not found. {text}")
-    end = bisect_right(batches, asked.last, key=_FIRST)
-    found = [each for each in batches[place:end] if not each.is_gap]
-    for offset, name in ((asked.first, "first"), (asked.last, "last")):
-        if found[-1].last < offset:
+    end = bisect_right(batches, ack.last, key=_FIRST)
+    acknowledged = [each for each in batches[place:end] if not each.is_gap]
+    for offset, name in ((ack.first, "first"), (ack.last, "last")):
+        if acknowledged[-1].last < offset:
             raise ApiFailure(
                 codes.INVALID_REQUEST,
                 f"Batch record not found. The {name} offset in request is past acquired records.",
             )
-    return found
+    return acknowledged
 
 
 def check_owner(part: Part, member: str, what: str) -> None:

@@ -71,14 +71,14 @@ class Acknowledging:
                     without.append(place)
                     continue
                 is_any = True
-                found = broker.find(ShareKey(owner[0], *place))
-                if found is None:
+                partition = broker.find(ShareKey(owner[0], *place))
+                if partition is None:
                     raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
                 rows = [
                     Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types)
                     for each in batches
                 ]
-                found.acknowledge(owner[1], rows, partial(self._answered, place))
+                partition.acknowledge(owner[1], rows, partial(self._answered, place))
             except ApiFailure as failure:
                 self._answered(place, failure.code, failure.message)
         if is_any:
@@ -102,15 +102,15 @@ class Acknowledging:
 def _check(batches: Sequence[AcknowledgementBatch], *, knows_renewal: bool, renews: bool) -> None:
     """Raises ApiFailure for acknowledgements that no member may send."""
     highest, before = RENEW if knows_renewal else REJECT, -1
-    for each in batches:
-        types = each.acknowledge_types
+    for batch in batches:
+        types = batch.acknowledge_types
         if (
-            each.first_offset > each.last_offset
-            or each.first_offset < before
+            batch.first_offset > batch.last_offset
+            or batch.first_offset < before
             or not types
-            or (len(types) > 1 and each.last_offset - each.first_offset != len(types) - 1)
+            or (len(types) > 1 and batch.last_offset - batch.first_offset != len(types) - 1)
             or not all(0 <= kind <= highest for kind in types)
             or (RENEW in types and not renews)
         ):
             raise ApiFailure(codes.INVALID_REQUEST)
-        before = each.last_offset
+        before = batch.last_offset

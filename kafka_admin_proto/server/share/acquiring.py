@@ -141,7 +141,7 @@ def _slow_from(limit: int) -> int:
 
 
 def acquire_new(
-    asked: Acquiring, found: Sequence[LogBatch], first: int, last: int
+    asked: Acquiring, batches: Sequence[LogBatch], first: int, last: int
 ) -> tuple[list[InFlight], list[Acquired]]:
     """The records from ``first`` on as new ones in flight, and the rows of those acquired.
 
@@ -149,10 +149,10 @@ def acquire_new(
     member is strict about their number, are free.
     """
     if asked.most < last - first + 1:
-        last = _last_of_batch(found, first + asked.most - 1)
+        last = _last_of_batch(batches, first + asked.most - 1)
     ranges = [(first, last)]
     if not asked.is_strict and last - first + 1 > asked.batch_size:
-        ranges = _by_size(found, first, last, asked.batch_size)
+        ranges = _by_size(batches, first, last, asked.batch_size)
     new = [
         InFlight.whole(Part(low, high, ACQUIRED, 1, asked.member, asked.lock_ms))
         for low, high in ranges
@@ -167,30 +167,32 @@ def acquire_new(
     return new, rows
 
 
-def _last_of_batch(found: Sequence[LogBatch], offset: int) -> int:
+def _last_of_batch(batches: Sequence[LogBatch], offset: int) -> int:
     """The last offset of the batch of the log that has an offset, which is itself in none."""
-    for each in found:
-        if each.base_offset <= offset <= each.last_offset:
-            return each.last_offset
+    for batch in batches:
+        if batch.base_offset <= offset <= batch.last_offset:
+            return batch.last_offset
     return offset
 
 
-def _by_size(found: Sequence[LogBatch], first: int, last: int, size: int) -> list[tuple[int, int]]:
+def _by_size(
+    batches: Sequence[LogBatch], first: int, last: int, size: int
+) -> list[tuple[int, int]]:
     """Offsets in ranges of at least ``size`` records, which begin where batches of the log do.
 
     Sizes below 1 count as 1. Kafka begins with a range of no records for them.
     """
     ranges = []
-    for each in found:
-        if each.base_offset <= last and each.base_offset - first >= max(1, size):
-            ranges.append((first, each.base_offset - 1))
-            first = each.base_offset
+    for batch in batches:
+        if batch.base_offset <= last and batch.base_offset - first >= max(1, size):
+            ranges.append((first, batch.base_offset - 1))
+            first = batch.base_offset
     return [*ranges, (first, last)]
 
 
 def without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acquired]:
     """Rows without the offsets of aborted batches; both are in the order of their offsets."""
-    found = []
+    rest = []
     place = 0
     for row in rows:
         first = row.first
@@ -201,8 +203,8 @@ def without(rows: Iterable[Acquired], aborted: Sequence[LogBatch]) -> list[Acqui
             if base > row.last:
                 break
             if first < base:
-                found.append(row._replace(first=first, last=base - 1))
+                rest.append(row._replace(first=first, last=base - 1))
             first = last + 1
         if first <= row.last:
-            found.append(row._replace(first=first))
-    return found
+            rest.append(row._replace(first=first))
+    return rest

@@ -50,13 +50,13 @@ class ShareCoordinators(Coordinators[ShareStateShard]):
 
     def ask_each(self, keys: Collection[ShareKey], ask: Ask, then: Then) -> None:
         """Ask the coordinator of each key; ``then`` gets 0 when all have done it, or a code."""
-        waiting, found = set(keys), set[int]()
+        waiting, returned = set(keys), set[int]()
 
         def done(key: ShareKey, code: int) -> None:
             waiting.discard(key)
-            found.add(code)
+            returned.add(code)
             if not waiting:
-                then(max(found, key=bool))
+                then(max(returned, key=bool))
 
         for key in keys:
             try:

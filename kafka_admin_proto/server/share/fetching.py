@@ -86,7 +86,7 @@ class ShareReading:
     def _found(self, view: View, places: Iterable[Place], names: Mapping[UUID, str]) -> list[Place]:
         """The partitions whose names are there and may be read; others get the row of an error."""
         allowed = allowed_topics(view, self._caller, READ, {*names.values()})
-        found = []
+        readable = []
         for place in places:
             name = names.get(place[0])
             topic = None if name is None else view.topic(name)
@@ -97,11 +97,11 @@ class ShareReading:
             elif topic is None or place[1] not in topic.partitions:
                 self._fail(place, codes.UNKNOWN_TOPIC_OR_PARTITION)
             else:
-                found.append(place)
+                readable.append(place)
                 # Another topic of the name: nobody reads the state, which is of another id.
                 if topic.id != place[0] and not self._asks_nothing:
                     self._fail(place, codes.UNKNOWN_SERVER_ERROR)
-        return found
+        return readable
 
     def _fail(self, place: Place, code: int) -> None:
         self.rows[place] = PartitionData(place[1], code, records=b"")
@@ -115,8 +115,8 @@ class ShareReading:
         for place in self._places:
             try:
                 topic = view.topic_by_id(place[0])
-                found = hosted(view, self._caller, topic, place[1])
-                partition, key = self._broker.partition(self._group, found)
+                replica = hosted(view, self._caller, topic, place[1])
+                partition, key = self._broker.partition(self._group, replica)
             except ApiFailure as failure:
                 if failure.code == codes.COORDINATOR_NOT_AVAILABLE:
                     self.is_loading = True
@@ -126,7 +126,7 @@ class ShareReading:
             self.keys.append(key)
             if partition.can_acquire:
                 offset = partition.next_offset
-                opened.append(_Open(place, partition, found.replicas.log, offset))
+                opened.append(_Open(place, partition, replica.replicas.log, offset))
         if self.is_loading:  # as in Kafka it has no error, but waits for the share coordinator
             self.keys.append(None)
         is_enough = self._is_enough(opened)
@@ -150,14 +150,14 @@ class ShareReading:
         # by themselves, and of each reading the first batch alone may be larger than all bytes.
         for group in (known, new) if is_enough else (opened,):
             bytes_left = self._max_bytes
-            for each in group:
+            for candidate in group:
                 batches = self._batches(
-                    each,
+                    candidate,
                     min(share, bytes_left),
                     whole_first=bytes_left == self._max_bytes,
                 )
-                row, count = self._acquired(each, batches, left)
-                self.rows[each.place] = row
+                row, count = self._acquired(candidate, batches, left)
+                self.rows[candidate.place] = row
                 left -= count
                 bytes_left = max(0, bytes_left - sum(batch.size_bytes for batch in batches or ()))
 
@@ -185,14 +185,14 @@ class ShareReading:
         share = max(1, self._max_bytes // max(1, len(opened)))
         over = self._max_bytes - share * len(opened)
         available = most = 0
-        for each in opened:
-            up_to = self._up_to(each.log)
+        for candidate in opened:
+            up_to = self._up_to(candidate.log)
             try:
-                batches = each.log.batches(each.offset, 0, up_to=up_to)
+                batches = candidate.log.batches(candidate.offset, 0, up_to=up_to)
             except OffsetOutOfRange:
                 return True
             if batches:
-                rest, is_rolled = bytes_below(each.log.segments, batches[0], up_to)
+                rest, is_rolled = bytes_below(candidate.log.segments, batches[0], up_to)
                 if is_rolled:
                     return True
                 available += min(rest, share)
@@ -239,13 +239,13 @@ def _aborted(log: PartitionLog, batches: Sequence[StoredBatch]) -> list[LogBatch
     ranges: dict[int, list[AbortedRange]] = {}
     for one in log.aborted_transactions(batches[0].base_offset, batches[-1].last_offset + 1):
         ranges.setdefault(one.producer_id, []).append(one)
-    found = []
-    for each in batches if ranges else ():
-        header = each.header
+    aborted = []
+    for batch in batches if ranges else ():
+        header = batch.header
         if header.is_transactional and not header.is_control:
             # Those of a producer come one after the other.
             of_producer = ranges.get(header.producer_id, [])
-            place = bisect_left(of_producer, each.base_offset, key=_LAST)
-            if place < len(of_producer) and of_producer[place].first_offset <= each.base_offset:
-                found.append(LogBatch(each.base_offset, each.last_offset))
-    return found
+            place = bisect_left(of_producer, batch.base_offset, key=_LAST)
+            if place < len(of_producer) and of_producer[place].first_offset <= batch.base_offset:
+                aborted.append(LogBatch(batch.base_offset, batch.last_offset))
+    return aborted

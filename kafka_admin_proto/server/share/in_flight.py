@@ -152,14 +152,14 @@ def loaded(batches: Sequence[StateBatch], start: int) -> list[InFlight]:
 
     A damaged log may have a snapshot whose batches overlap, or end before they begin.
     """
-    found = []
-    for each in combined((), batches, start):
-        if each.first_offset > start:
-            found.append(InFlight.gap(start, each.first_offset - 1))
-        found.append(
+    in_flight = []
+    for batch in combined((), batches, start):
+        if batch.first_offset > start:
+            in_flight.append(InFlight.gap(start, batch.first_offset - 1))
+        in_flight.append(
             InFlight.whole(
-                Part(each.first_offset, each.last_offset, each.state, each.delivery_count)
+                Part(batch.first_offset, batch.last_offset, batch.state, batch.delivery_count)
             )
         )
-        start = each.last_offset + 1
-    return found
+        start = batch.last_offset + 1
+    return in_flight

@@ -238,11 +238,11 @@ class SharePartition:
                     batch.split()
             first = max(ack.first, self.start, batch.first)
             for low, high, kind in runs(ack, first, min(ack.last, batch.last)):
-                for each in batch.overlapping(low, high):
-                    check_owner(each, member, "offset" if batch.is_split else "batch")
+                for held in batch.overlapping(low, high):
+                    check_owner(held, member, "offset" if batch.is_split else "batch")
                     if kind == RENEW and not limits.renews:
                         raise invalid("Renewing acquisition locks is not enabled for the group.")
-                    part = batch.cut(each, max(each.first, low), min(each.last, high))
+                    part = batch.cut(held, max(held.first, low), min(held.last, high))
                     if kind == RENEW:
                         part.lock_ms = self._clock.now_ms() + limits.lock_ms
                         continue

@@ -83,17 +83,17 @@ class ShareSessions:
         self._sessions.pop(owner, None)
         if len(set(partitions)) < len(partitions):
             raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
-        found = ShareSession(partitions, connection)
+        session = ShareSession(partitions, connection)
         others = sum(len(each.partitions) for each in self._sessions.values())
         if (
             len(self._sessions) >= self._most
-            or len(found.partitions) > MOST_PARTITIONS
-            or len(found.partitions) + others > MOST_OF_BROKER
+            or len(session.partitions) > MOST_PARTITIONS
+            or len(session.partitions) + others > MOST_OF_BROKER
         ):
             raise ApiFailure(codes.SHARE_SESSION_LIMIT_REACHED)
-        self._sessions[owner] = found
+        self._sessions[owner] = session
         self._last[connection] = owner
-        return found
+        return session
 
     def end(self, owner: Owner) -> list[Place]:
         """End a session; its partitions, none if another request has ended it."""

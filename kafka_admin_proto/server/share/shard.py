@@ -94,12 +94,12 @@ class ShareStateShard(CoordinatorShard):
 
     def read(self, key: ShareKey, leader_epoch: int) -> ShareState:
         """The state for the leader of a partition, whose epoch is noted. Raises ApiFailure."""
-        found = self.found(key)
-        if found.leader_epoch > leader_epoch:
+        state = self.found(key)
+        if state.leader_epoch > leader_epoch:
             raise ApiFailure(codes.FENCED_LEADER_EPOCH)
-        if found.leader_epoch < leader_epoch:
+        if state.leader_epoch < leader_epoch:
             self._change(
-                key, found, leader_epoch, found.start_offset, found.completed, (), lambda _: None
+                key, state, leader_epoch, state.start_offset, state.completed, (), lambda _: None
             )
         return self.states[key]
 
@@ -116,21 +116,21 @@ class ShareStateShard(CoordinatorShard):
 
         Raises ApiFailure for older epochs.
         """
-        found = self.found(key, "Write")
+        state = self.found(key, "Write")
         batches = list(batches)
         if any(each.last_offset < each.first_offset for each in batches):
             raise ApiFailure(codes.INVALID_REQUEST, "A batch of a state ends before it begins.")
         state_epoch, leader_epoch = epochs
-        if leader_epoch != _NO_EPOCH and found.leader_epoch > leader_epoch:
+        if leader_epoch != _NO_EPOCH and state.leader_epoch > leader_epoch:
             raise ApiFailure(codes.FENCED_LEADER_EPOCH)
-        if state_epoch != _NO_EPOCH and found.state_epoch > state_epoch:
+        if state_epoch != _NO_EPOCH and state.state_epoch > state_epoch:
             raise ApiFailure(codes.FENCED_STATE_EPOCH)
-        if start_offset == found.start_offset:
-            completed = max(completed, found.completed)
-        elif start_offset < found.start_offset:
-            completed = found.completed
-        start = max(start_offset, found.start_offset)
-        self._change(key, found, found.leader_epoch, start, completed, batches, then)
+        if start_offset == state.start_offset:
+            completed = max(completed, state.completed)
+        elif start_offset < state.start_offset:
+            completed = state.completed
+        start = max(start_offset, state.start_offset)
+        self._change(key, state, state.leader_epoch, start, completed, batches, then)
 
     def delete(self, keys: Iterable[ShareKey], then: Then) -> None:
         """Forget the states of partitions; those that have none are passed over."""

@@ -75,7 +75,7 @@ def combined(
         if each.last_offset >= start_offset
     )
     edges = sorted({each[0] for each in waiting} | {each[3] + 1 for each in waiting})
-    found: list[StateBatch] = []
+    batches: list[StateBatch] = []
     open_batches: list[tuple[int, int, int]] = []
     begun = 0
     for index, first in enumerate(edges[:-1]):
@@ -86,8 +86,8 @@ def combined(
             heapq.heappop(open_batches)
         if open_batches:
             count, state, _ = open_batches[0]
-            _append(found, StateBatch(first, edges[index + 1] - 1, -state, -count))
-    return tuple(found)
+            _append(batches, StateBatch(first, edges[index + 1] - 1, -state, -count))
+    return tuple(batches)
 
 
 def _append(batches: list[StateBatch], batch: StateBatch) -> None:

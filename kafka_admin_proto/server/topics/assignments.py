@@ -50,13 +50,13 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None) ->
 
 def in_sync_of(state: State, replicas: Sequence[int], partition: int) -> list[int]:
     """The named replicas on active brokers; raises ApiFailure where no broker is active."""
-    found = [each for each in replicas if state.is_active(each)]
-    if not found:
+    in_sync = [each for each in replicas if state.is_active(each)]
+    if not in_sync:
         raise _invalid(
             f"All brokers specified in the manual partition assignment for partition {partition} "
             "are fenced or in controlled shutdown."
         )
-    return found
+    return in_sync
 
 
 class PlacementBrokers(NamedTuple):

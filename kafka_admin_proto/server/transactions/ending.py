@@ -190,10 +190,11 @@ def begin(shard: TransactionShard) -> None:
 
 def _abort_old(shard: TransactionShard) -> None:
     now_ms = shard.now_ms
-    for each in list(shard.transactions.values()):
-        is_old = each.state == ONGOING and each.started_ms + each.timeout_ms < now_ms
-        if is_old and each.transactional_id not in shard.pending:
-            fence(shard, each, lambda _: None)
+    for transaction in list(shard.transactions.values()):
+        due_ms = transaction.started_ms + transaction.timeout_ms
+        is_old = transaction.state == ONGOING and due_ms < now_ms
+        if is_old and transaction.transactional_id not in shard.pending:
+            fence(shard, transaction, lambda _: None)
     interval_ms = shard.config("transaction.abort.timed.out.transaction.cleanup.interval.ms")
     shard.later("timeouts", interval_ms, partial(_abort_old, shard))
 

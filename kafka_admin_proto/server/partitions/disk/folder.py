@@ -90,12 +90,12 @@ class LogFolder(LogStore):
             self._later(settings.file_delete_delay_ms / 1000, partial(_unlink, each))
 
     def replace(self, cleaned: Segment, segments: Sequence[Segment], settings: LogSettings) -> None:
-        found = _on_disk(cleaned)
-        found.sync()
-        found.rename(SWAP)
+        segment = _on_disk(cleaned)
+        segment.sync()
+        segment.rename(SWAP)
         self.remove(segments, settings)
-        found.rename("")
-        os.utime(found.file.path, ns=(found.modified_ms * 10**6,) * 2)
+        segment.rename("")
+        os.utime(segment.file.path, ns=(segment.modified_ms * 10**6,) * 2)
 
     def start_moved(self) -> None:
         self._write_starts()

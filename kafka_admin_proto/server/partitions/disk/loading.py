@@ -140,11 +140,11 @@ class Loading:
         Cleaned segments are complete once all of them are named ``.swap``.
         """
         (self._folder / (EPOCHS + PART)).unlink(missing_ok=True)
-        found = [(path, match) for path in sorted(self._folder.iterdir())
+        unfinished = [(path, match) for path in sorted(self._folder.iterdir())
                  if (match := _NAME.fullmatch(path.name)) and match[3]]  # fmt: skip
-        cleaned = [int(match[1]) for _, match in found if match[3] == CLEANED]
+        cleaned = [int(match[1]) for _, match in unfinished if match[3] == CLEANED]
         swapped: list[Path] = []
-        for path, match in found:
+        for path, match in unfinished:
             is_partial = match[3] == SWAP and int(match[1]) >= min(cleaned, default=_MAX_OFFSET)
             if match[3] in (CLEANED, DELETED) or match[3].endswith(PART) or is_partial:
                 path.unlink()

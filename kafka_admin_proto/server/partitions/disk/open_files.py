@@ -23,14 +23,14 @@ class OpenFiles:
 
     def descriptor(self, path: Path) -> int:
         """The descriptor of a file that is there. Raises OSError, and KeptFileError for a link."""
-        found = self._files.get(path)
-        if found is None:
-            found = self._files[path] = open_kept(path, os.O_RDWR)
+        descriptor = self._files.get(path)
+        if descriptor is None:
+            descriptor = self._files[path] = open_kept(path, os.O_RDWR)
             if len(self._files) > _MOST_OPEN:
                 os.close(self._files.popitem(last=False)[1])
         else:
             self._files.move_to_end(path)
-        return found
+        return descriptor
 
     def close(self, path: Path) -> None:
         """Close a file, if it is open."""

@@ -100,11 +100,11 @@ class DownConverter:
             records = [each for each in records if each.offset >= first_offset]
         if not records:
             return b""
-        for each in records:
-            check_timestamp(each.timestamp)
-            each.headers = ()
+        for record in records:
+            check_timestamp(record.timestamp)
+            record.headers = ()
             if self._magic == 0:
-                each.timestamp = NO_TIMESTAMP
+                record.timestamp = NO_TIMESTAMP
         return write_batch(
             Batch.of(
                 records,
@@ -119,12 +119,12 @@ def _chunks(batches: Sequence[memoryview]) -> Iterator[list[memoryview]]:
     """The batches in runs that are converted together: one, or as many as have 128 KiB."""
     chunk: list[memoryview] = []
     size_bytes = 0
-    for each in batches:
-        if chunk and size_bytes + len(each) > _CHUNK_BYTES:
+    for batch in batches:
+        if chunk and size_bytes + len(batch) > _CHUNK_BYTES:
             yield chunk
             chunk, size_bytes = [], 0
-        chunk.append(each)
-        size_bytes += len(each)
+        chunk.append(batch)
+        size_bytes += len(batch)
     if chunk:
         yield chunk
 

@@ -80,14 +80,14 @@ def converted_records(
                 f"{first.magic} in topic partition {rules.name}"
             )
         errors: list[RecordError] = []
-        for index, each in enumerate(_records(bytes(batch), message, budget)):
-            error = each.error(index, message, rules)
+        for index, produced in enumerate(_records(bytes(batch), message, budget)):
+            error = produced.error(index, message, rules)
             if error is not None:
                 errors.append(error)
             elif not is_plain:
-                read.append(each)
+                read.append(produced)
             elif not errors:
-                check_timestamp(each.timestamp)
+                check_timestamp(produced.timestamp)
         check_rejected(errors)
     if not is_plain:
         records = [each.record() for each in read]
@@ -205,12 +205,12 @@ def _records(data: bytes, message: Message, budget: DecompressionBudget) -> Iter
             "not zero."
         ) from None
     is_appended = message.timestamp_type == "log_append"
-    for each in messages:
-        _check_compression(each)
-        if each.compression:
+    for inner in messages:
+        _check_compression(inner)
+        if inner.compression:
             raise _invalid("Inner messages must not be compressed")
-        timestamp = message.timestamp if is_appended and each.magic == 1 else each.timestamp
-        yield _Found(plain, each, as_int64(base + each.offset), timestamp)
+        timestamp = message.timestamp if is_appended and inner.magic == 1 else inner.timestamp
+        yield _Found(plain, inner, as_int64(base + inner.offset), timestamp)
 
 
 def _check_compression(message: Message) -> None:

@@ -42,12 +42,12 @@ def check_request(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsR
         rows = request.creations
     else:
         rows = request.filters if isinstance(request, DeleteAclsRequest) else [request]
-    for each in rows:
-        given = [each.operation, each.permission_type]
-        if isinstance(each, AclCreation):
-            given += [each.resource_type, each.resource_pattern_type]
+    for row in rows:
+        given = [row.operation, row.permission_type]
+        if isinstance(row, AclCreation):
+            given += [row.resource_type, row.resource_pattern_type]
         else:
-            given += [each.resource_type_filter, each.pattern_type_filter]
+            given += [row.resource_type_filter, row.pattern_type_filter]
         if _UNKNOWN in given:
             raise RemoteProtocolError("an ACL request has a code of 0, which stands for UNKNOWN")
 
@@ -144,15 +144,15 @@ class AclSearch:
             "operation": _given(wanted.operation),
             "permission_type": _given(wanted.permission_type),
         }
-        found = self._with({**fields, "resource_name": name})
+        matching = self._with({**fields, "resource_name": name})
         if pattern != _MATCH or name is None:
-            return found
+            return matching
         names = [(ANYTHING, LITERAL)]
         for length in self._lengths:
             if length > len(name):
                 break
             names.append((name[:length], PREFIXED))
-        applying = set(found)
+        applying = set(matching)
         for each, kind in names:
             applying.update(self._with({**fields, "resource_name": each, "pattern_type": kind}))
         return sorted(applying, key=self._places.__getitem__)

@@ -73,11 +73,11 @@ def acls_of(rows: Iterable[Mapping[str, Any]], release: ReleaseNumber) -> list[A
     """The ACLs of rows. Raises SettingsError, which names the row, for one that the release cannot
     have.
     """
-    found = []
+    acls = []
     level = definitions(release).metadata_version
-    for number, each in enumerate(rows, 1):
+    for number, given in enumerate(rows, 1):
         try:
-            row = msgspec.convert(each, _Row)
+            row = msgspec.convert(given, _Row)
             creation = AclCreation(
                 _code("acl_resource_type", row.resource_type, RESOURCE_TYPES),
                 row.name,
@@ -95,8 +95,8 @@ def acls_of(rows: Iterable[Mapping[str, Any]], release: ReleaseNumber) -> list[A
             raise SettingsError(f"ACL {number} cannot be: {error}") from None
         except ApiFailure as failure:
             raise SettingsError(f"ACL {number} cannot be: {failure.message}") from None
-        found.append(acl_of(creation))
-    return found
+        acls.append(acl_of(creation))
+    return acls
 
 
 def records_of(acls: Iterable[Acl], cluster: ClusterState) -> list[AccessControlEntryRecord]:

@@ -58,9 +58,9 @@ def address_of(host: str) -> tuple[int, int] | None:
     return (4, number) if number else None
 
 
-def contains(found: HostRange, address: tuple[int, int]) -> bool:
+def contains(hosts: HostRange, address: tuple[int, int]) -> bool:
     """Whether an address is in a range."""
-    version, first, last = found
+    version, first, last = hosts
     return address[0] == version and first <= address[1] <= last
 
 
@@ -81,11 +81,11 @@ def _ipv6(text: str) -> int:
     plain, percent, scope = plain.partition("%")
     plain = _PARTS.sub(lambda part: part[0].lstrip("0") or "0", plain)  # Java takes 00001
     try:
-        found = IPv6Address(plain)
+        address = IPv6Address(plain)
     except AddressValueError:
         raise ValueError(f"Could not parse [{text}]") from None
     if percent and not scope:
         raise ValueError(f"Could not parse [{text}]")
-    if found.ipv4_mapped is not None:
+    if address.ipv4_mapped is not None:
         raise ValueError(f"Could not parse [{text}] - not an IPv6 address")
-    return int(found)
+    return int(address)

@@ -73,9 +73,9 @@ def authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | None
     if name != STANDARD_AUTHORIZER:
         raise SettingsError(f"{CLASS_CONFIG} can only be {STANDARD_AUTHORIZER}, not {name}")
     users = [each.strip() for each in configs.get(SUPER_USERS_CONFIG, "").split(";")]
-    for each in users:
-        if each and ":" not in each:
-            text = f"{SUPER_USERS_CONFIG} has {each!r}; name principals as TYPE:NAME, User:{each}"
+    for user in users:
+        if user and ":" not in user:
+            text = f"{SUPER_USERS_CONFIG} has {user!r}; name principals as TYPE:NAME, User:{user}"
             raise SettingsError(text)
     allow = configs.get(ALLOW_CONFIG, "").strip().lower() == "true"
     return AuthorizerSettings(frozenset(filter(None, users)), allow)
@@ -114,11 +114,11 @@ class Authorizer:
         """
         if principal in self._settings.super_users:
             return True
-        found = False
+        has_acls = False
         denied = allowed = 0
         hosts = (host, ANYTHING, *self._ranges_around(host))
         for entries in self._about(kind, name):
-            found = True
+            has_acls = True
             for who in (principal, ANYBODY):
                 for where in hosts:
                     bits = entries.get((who, where))
@@ -130,7 +130,7 @@ class Authorizer:
             return False
         implying = sum(1 << each for each in _IMPLIED.get(operation, ()))
         return bool(allowed & (wanted | implying)) or (
-            not found and self._settings.allow_without_acls
+            not has_acls and self._settings.allow_without_acls
         )
 
     def allows_any(self, principal: str, host: str, operation: int, kind: int) -> bool:
