@@ -135,12 +135,12 @@ def completion(context: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class  # seldom wanted
 
-    found = get_completion_class(shell)
-    assert found is not None
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
     # Not `.source()` of the base class: bash's own asks for a bash that may not be installed.
     name = context.find_root().info_name or "kap"
     variable = f"_{name}_COMPLETE".replace("-", "_").upper()
-    complete = found(kap, {}, name, variable)
+    complete = completion_class(kap, {}, name, variable)
     script = complete.source_template % complete.source_vars()
     for line, joined in _JOINED.items():
         script = script.replace(line, joined)

@@ -17,16 +17,16 @@ class _Number(click.types.ParamType[Any]):
         self, value: Any, parameter: click.Parameter | None, context: click.Context | None
     ) -> Any:
         try:
-            found = super().convert(value, parameter, context)
+            number = super().convert(value, parameter, context)
         except click.BadParameter:
-            found = math.nan
-        if math.isnan(found):  # which is a float, too
+            number = math.nan
+        if math.isnan(number):  # which is a float, too
             low, high = vars(self)["min"], vars(self)["max"]
             bounds = (
                 "" if low is None else f", {low} or more" if high is None else f", {low} to {high}"
             )
             self.fail(f"expected {self.what}{bounds}, not {str(value)!r}", parameter, context)
-        return found
+        return number
 
 
 class WholeNumber(_Number, click.IntRange):

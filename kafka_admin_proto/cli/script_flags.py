@@ -45,13 +45,13 @@ def flag_hint(error: click.NoSuchOption, args: Sequence[str]) -> str:
     if group is None:
         return ""
     for flag in (error.option_name, *(_flags(group, args) if is_group else ())):
-        found = _commands(group, flag.removeprefix("--"))
+        commands = _commands(group, flag.removeprefix("--"))
         alone = not is_group and group.parent is None  # as kap logdirs is
-        if context.command_path in found or (found and alone):
+        if context.command_path in commands or (commands and alone):
             return f"Leave {flag} out: {context.command_path} does it"
-        if found:
-            one = "the command" if len(found) == 1 else "one of the commands"
-            return f"{flag} is {one} {', '.join(found)}"
+        if commands:
+            one = "the command" if len(commands) == 1 else "one of the commands"
+            return f"{flag} is {one} {', '.join(commands)}"
     holders = list(_with_option(group, error.option_name, args)) if is_group else []
     if holders:
         more = ", …" if len(holders) > _MOST_NAMED else ""

@@ -66,14 +66,14 @@ def print_rows(
 
     fitting = fit(columns, rows, console.width)
     if fitting is None:
-        found = [line for row in rows for line in _paragraph(columns, row, console.width)]
+        lines = [line for row in rows for line in _paragraph(columns, row, console.width)]
     else:
         widths, gap = fitting
-        found = [line for row in rows for line in _row(row, columns, widths, gap)]
+        lines = [line for row in rows for line in _row(row, columns, widths, gap)]
         if header:
-            found[:0] = _header(columns, widths, gap)
-    if found:
-        console.print(Text("\n").join(found), soft_wrap=True, highlight=False)
+            lines[:0] = _header(columns, widths, gap)
+    if lines:
+        console.print(Text("\n").join(lines), soft_wrap=True, highlight=False)
     return fitting is not None
 
 
@@ -124,25 +124,25 @@ def wrapped(text: str, width: int, *, humps: bool = False) -> list[str]:
 
     ``humps``: names may also break inside, as in leaderEpoch.
     """
-    found: list[str] = []
+    lines: list[str] = []
     for part in text.split("\n"):
         indent = _indent_of(part)
         indent = indent if 2 * len(indent) < width else ""
         line = indent
         for piece in _pieces(part.strip(), humps=humps):
             if _width(line) + _width(piece) > width and line.strip():
-                found.append(line.rstrip())
+                lines.append(line.rstrip())
                 line = indent
             if piece.isspace():
                 line += piece if line.strip() else ""
                 continue
             while _width(line) + _width(piece) > width:
                 head = _head(piece, width - _width(line)) or piece[:1]
-                found.append(line + head)
+                lines.append(line + head)
                 line, piece = indent, piece[len(head) :]
             line += piece
-        found.append(line.rstrip())
-    return found
+        lines.append(line.rstrip())
+    return lines
 
 
 def shortened(text: str, width: int) -> str:

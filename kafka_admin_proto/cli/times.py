@@ -66,12 +66,12 @@ class Instant(click.ParamType[int]):
         if _SECONDS.fullmatch(value):
             return round(float(value) * 1_000_000)
         try:
-            found = datetime.fromisoformat(value)
+            time = datetime.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is not a time like 2026-01-31T12:00:00, nor seconds since 1970")
-        if found.tzinfo is None:
-            found = found.replace(tzinfo=UTC)
-        return round(found.timestamp() * 1_000_000)
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        return round(time.timestamp() * 1_000_000)
 
 
 class TableTime(click.ParamType[Time]):

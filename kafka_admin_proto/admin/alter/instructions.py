@@ -53,17 +53,17 @@ def once_each(
     """
     if duplicates not in ("refuse", "last"):
         raise InstructionError(f"duplicates is {duplicates!r}; it is 'refuse' or 'last'")
-    found: dict[str, T] = {}
+    by_name: dict[str, T] = {}
     twice: dict[str, None] = {}
     for item in items:
         name = name_of(item)
-        if name in found:
+        if name in by_name:
             twice[name] = None
-        found[name] = item
+        by_name[name] = item
     if twice and duplicates == "refuse":
         names = ", ".join(map(repr, twice))
         raise InstructionError(
             f"several instructions to {what} one topic in one batch, for {names}; give each topic "
             "one instruction, or ask for the last one of each (duplicates='last')"
         )
-    return list(found.values())
+    return list(by_name.values())

@@ -62,10 +62,10 @@ class AlterDraftTopics(DraftCaller):
             )
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
         plans: list[TopicPlan] = []
-        for each in batch:
-            if ignored := _ignored(self.dialect, each):
-                raise InstructionError(f"topic {each.name!r}: {ignored}")
-            plans.append(TopicPlan(each.name, steps=[alter_topic_step(each)]))
+        for alteration in batch:
+            if ignored := _ignored(self.dialect, alteration):
+                raise InstructionError(f"topic {alteration.name!r}: {ignored}")
+            plans.append(TopicPlan(alteration.name, steps=[alter_topic_step(alteration)]))
         return AlterPlan(_READINGS[self.dialect], plans)
 
     async def run_alter_plan(
@@ -217,9 +217,9 @@ def _missing(name: str, step: AlterTopicStep, topic: TopicDescription) -> Iterat
             fault = f"has the replicas {replicas.get(partition)}, not yet {wanted}"
             yield missing_in_partition(name, partition, fault)
     if step.replication_factor != _NOTHING and not step.assignment:
-        for partition, found in replicas.items():
-            if len(found) != step.replication_factor:
-                fault = f"has {counted(len(found), 'replicas')}, not yet {step.replication_factor}"
+        for partition, own in replicas.items():
+            if len(own) != step.replication_factor:
+                fault = f"has {counted(len(own), 'replicas')}, not yet {step.replication_factor}"
                 yield missing_in_partition(name, partition, fault)
     if step.assignment or step.replication_factor != _NOTHING:
         yield from _out_of_sync(name, topic)

@@ -56,13 +56,13 @@ class DraftCaller(Caller):
     ) -> dict[str, TopicDescription]:
         """Topics as a broker's TopicMetadata v1 has them; without names, all."""
         await self.check_cluster(deadline)
-        found = {}
+        topics = {}
         for some in slices(names) if names else [[]]:
             request = _METADATA[self.dialect](list(some))
             reply = await self.call(request, Message, to=to, timeout=deadline.left)
             for each in getattr(reply.body, "topic_metadata", ()):
-                found[each.topic_name] = self._described(each)
-        return found
+                topics[each.topic_name] = self._described(each)
+        return topics
 
     async def on_every_broker(
         self, results: Mapping[K, R], missing: MissingInTopic[K], deadline: Deadline
@@ -119,15 +119,15 @@ class DraftCaller(Caller):
             message=message,
         )
 
-    def _partition(self, found: Any) -> PartitionDescription:
-        lags = getattr(found, "replicas_lag", None)
-        error, message = self.failure(found.partition_error_code)
+    def _partition(self, row: Any) -> PartitionDescription:
+        lags = getattr(row, "replicas_lag", None)
+        error, message = self.failure(row.partition_error_code)
         return PartitionDescription(
-            partition=found.partition_id,
-            leader=None if found.leader < 0 else found.leader,
+            partition=row.partition_id,
+            leader=None if row.leader < 0 else row.leader,
             leader_epoch=None,
-            replicas=found.replicas if lags is None else [each.replica_id for each in lags],
-            isr=getattr(found, "isr", []),
+            replicas=row.replicas if lags is None else [each.replica_id for each in lags],
+            isr=getattr(row, "isr", []),
             offline=[],
             lag=None
             if lags is None

@@ -64,11 +64,11 @@ class ElectByDraft(DraftCaller):
 
             def missing(wanted: Partition, topic: TopicDescription) -> Iterator[Missing]:
                 there = {each.partition: each for each in topic.partitions}
-                found = there.get(wanted[1])
-                if found is None:
+                led = there.get(wanted[1])
+                if led is None:
                     yield missing_in_partition(*wanted, "is unknown")
-                elif not _is_preferred(found):
-                    fault = f"is led by {found.leader}, not yet by the first of {found.replicas}"
+                elif not _is_preferred(led):
+                    fault = f"is led by {led.leader}, not yet by the first of {led.replicas}"
                     yield missing_in_partition(*wanted, fault)
 
             results = await self.on_every_broker(results, missing, deadline)

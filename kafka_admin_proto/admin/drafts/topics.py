@@ -124,7 +124,7 @@ class DraftTopics(DraftCaller):
         if names is None:
             matches = matcher(pattern)
             views = await self.topic_views([], deadline)
-            found = [
+            chosen = [
                 views[name]
                 for name in sorted(views)
                 if matches(name) and (include_internal or not views[name].internal)
@@ -134,8 +134,8 @@ class DraftTopics(DraftCaller):
         else:
             wanted = list(dict.fromkeys(names))
             views = await self.topic_views(wanted, deadline) if wanted else {}
-            found = [views.get(name) or self.unknown(name) for name in wanted]
-        return [_shown(each, lag=lag, configs=configs) for each in found]
+            chosen = [views.get(name) or self.unknown(name) for name in wanted]
+        return [_shown(each, lag=lag, configs=configs) for each in chosen]
 
 
 class CreateDraftTopics(DraftCaller):

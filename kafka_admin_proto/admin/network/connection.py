@@ -353,16 +353,16 @@ def _apis(newest: str | None, asks_at: int | None) -> list[Api] | None:
     """The apis of this client as that release has them, ApiVersions up to a version; None: all."""
     if newest is None and asks_at is None:
         return None
-    found = []
-    for each in api_versions():
-        versions = each.versions
+    apis = []
+    for api in api_versions():
+        versions = api.versions
         if newest is not None:
-            versions = versions & release(newest).versions_of(each.api_key)
-        if asks_at is not None and each.api_key == api_keys.API_VERSIONS:
+            versions = versions & release(newest).versions_of(api.api_key)
+        if asks_at is not None and api.api_key == api_keys.API_VERSIONS:
             versions = versions & VersionRange(0, asks_at)
         if not versions.empty:
-            found.append(Api(each.api_key, each.name, versions))
-    return found
+            apis.append(Api(api.api_key, api.name, versions))
+    return apis
 
 
 def _name(request: Message) -> str:

@@ -61,11 +61,11 @@ class Pool:
 
     def share_with_broker(self, address: Address, broker: int) -> None:
         """A bootstrap address is that broker's own: its connection serves for both."""
-        found = self._connections.get(address)
+        bootstrap = self._connections.get(address)
         own = self._connections.get(broker)
-        if found is not None and found.is_usable and (own is None or not own.is_usable):
-            found.set_broker(broker)
-            self._connections[broker] = found
+        if bootstrap is not None and bootstrap.is_usable and (own is None or not own.is_usable):
+            bootstrap.set_broker(broker)
+            self._connections[broker] = bootstrap
 
     async def get(self, key: Key, address: Address) -> BrokerConnection:
         """The connection for ``key``, which is opened at ``address`` if there is none.

@@ -133,9 +133,9 @@ class _Observer:
     async def events(self) -> AsyncGenerator[MetadataEvent, None]:
         said: QuorumLeader | None = None
         while True:
-            found, is_answered = None, False
+            event, is_answered = None, False
             try:
-                found = await self._next()
+                event = await self._next()
                 is_answered = True
                 self._failed = 0
             except _ChangedError:
@@ -153,8 +153,8 @@ class _Observer:
             if leader != said and (is_answered or is_lost):
                 said = leader
                 yield leader
-            if found is not None:
-                yield found
+            if event is not None:
+                yield event
             elif self._leader is None:
                 await asyncio.sleep(self._caller.backoff.pause(self._failed + 1))
 

@@ -104,14 +104,14 @@ class QuotaOperations(Caller):
         reply = await self.call(request, DescribeClientQuotasResponse, timeout=timeout)
         body = reply.body
         raise_failure(body.error_code, body.error_message, context="DescribeClientQuotas")
-        found = [
+        quotas = [
             ClientQuota(
                 {part.entity_type: part.entity_name for part in entry.entity},
                 {value.key: value.value for value in sorted(entry.values, key=lambda v: v.key)},
             )
             for entry in body.entries or ()
         ]
-        return sorted(found, key=lambda quota: _sort_key(quota.entity))
+        return sorted(quotas, key=lambda quota: _sort_key(quota.entity))
 
     async def alter_client_quotas(
         self,
@@ -150,10 +150,12 @@ class QuotaOperations(Caller):
             for entry in reply.body.entries
         }
         results = []
-        for each, idle in zip(wanted, not_set, strict=True):
-            entry = answer_of(frozenset(each.entity.items()), answers)
+        for alteration, idle in zip(wanted, not_set, strict=True):
+            entry = answer_of(frozenset(alteration.entity.items()), answers)
             results.append(
-                AlteredQuota(each.entity, *failure(entry.error_code, entry.error_message), idle)
+                AlteredQuota(
+                    alteration.entity, *failure(entry.error_code, entry.error_message), idle
+                )
             )
         return results
 

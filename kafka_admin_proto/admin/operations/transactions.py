@@ -182,13 +182,13 @@ class TransactionOperations(ProducerOperations):
         place = OpenTransaction(topic=topic, partition=partition, start_offset=start_offset)
         if described.error is not None:
             return replaced(place, error=described.error, message=described.message)
-        for each in described.producers:
-            if each.transaction_start_offset == start_offset:
+        for producer in described.producers:
+            if producer.transaction_start_offset == start_offset:
                 return replaced(
                     place,
-                    producer_id=each.producer_id,
-                    producer_epoch=each.producer_epoch,
-                    coordinator_epoch=each.coordinator_epoch or 0,
+                    producer_id=producer.producer_id,
+                    producer_epoch=producer.producer_epoch,
+                    coordinator_epoch=producer.coordinator_epoch or 0,
                 )
         message = f"no open transaction begins at offset {start_offset}"
         return replaced(place, error=NO_TRANSACTION, message=message)

@@ -60,7 +60,7 @@ def read_jaas(text: str, modules: Sequence[str] = _MODULES) -> dict[str, str]:
 
 def _tokens(text: str) -> list[tuple[str, str]]:
     """Kind and text of each token; strings without quotes and escapes."""
-    found = []
+    tokens = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -73,8 +73,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         kind = match.lastgroup
         if kind is not None:
             token = match.group()
-            found.append((kind, _unquoted(token[1:-1]) if kind == "text" else token))
-    return found
+            tokens.append((kind, _unquoted(token[1:-1]) if kind == "text" else token))
+    return tokens
 
 
 def _unquoted(text: str) -> str:

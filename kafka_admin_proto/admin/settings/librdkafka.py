@@ -55,34 +55,34 @@ def in_kafkas_names(properties: Mapping[str, str]) -> dict[str, str]:
     Raises ConfigurationError for a setting by both names, one that Kafka's clients do not have, and
     a file that cannot be read.
     """
-    found = dict(properties)
+    renamed = dict(properties)
     for name in [each for each in properties if each in _REFUSED]:
         raise ConfigurationError(
             f"{name} is librdkafka's and has no effect here; set {_REFUSED[name]}"
         )
     for name, (value, instead) in _FIXED.items():
-        if found.pop(name, value).strip().lower() != value:
+        if renamed.pop(name, value).strip().lower() != value:
             raise ConfigurationError(f"{name} is librdkafka's, and {value} alone works: {instead}")
-    authorities = found.get(_AUTHORITIES, "").strip()
+    authorities = renamed.get(_AUTHORITIES, "").strip()
     if authorities == "probe":  # what the system trusts, as without it
-        del found[_AUTHORITIES]
+        del renamed[_AUTHORITIES]
     elif authorities and isdir(authorities):  # False for PEM, which is too long for a path
         raise ConfigurationError(
             f"{_AUTHORITIES}={authorities} is a directory; name a file of PEM, or leave it out for "
             "what the system trusts"
         )
     for name, kafkas in {**_SAME, **_FILES}.items():
-        if name not in found:
+        if name not in renamed:
             continue
-        if kafkas in found:
+        if kafkas in renamed:
             raise ConfigurationError(
                 f"{name} is librdkafka's name of {kafkas}, which is set as well; remove one"
             )
-        text = found.pop(name)
-        found[kafkas] = _text_of(name, text.strip()) if name in _FILES else text
-    if found.get(_ALGORITHM, "").strip().lower() == "none":  # Kafka's word for it is no word
-        found[_ALGORITHM] = ""
-    return found
+        text = renamed.pop(name)
+        renamed[kafkas] = _text_of(name, text.strip()) if name in _FILES else text
+    if renamed.get(_ALGORITHM, "").strip().lower() == "none":  # Kafka's word for it is no word
+        renamed[_ALGORITHM] = ""
+    return renamed
 
 
 def _text_of(name: str, path: str) -> str:

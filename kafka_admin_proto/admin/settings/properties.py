@@ -31,19 +31,19 @@ def parse_properties(text: str, file: str = "the properties") -> dict[str, str]:
 
     ``file`` is what errors call them. Values are never in an error: they may be passwords.
     """
-    found = {}
+    properties = {}
     for line in _logical_lines(text):
         key_end, value_start = _split(line)
         try:
             key = _unescaped(line[:key_end])
-            found[key] = _unescaped(line[value_start:])
+            properties[key] = _unescaped(line[value_start:])
         except ValueError:
             # A name in front of a bad escape is safe to show; the rest of the line is not.
             name = line[:key_end] if "\\u" not in line[:key_end] else "a name"
             raise ConfigurationError(
                 f"{file}: {name} has a \\u without four hex digits; write \\\\ for a backslash"
             ) from None
-    return found
+    return properties
 
 
 def _logical_lines(text: str) -> Iterator[str]:

@@ -68,14 +68,14 @@ def resolve(properties: Mapping[str, str]) -> dict[str, str]:
 def _provider(name: str, properties: Mapping[str, str]) -> _LookUp:
     """What a provider does, by its class or, where none is said, by its usual name."""
     kind = properties.get(f"{_PROVIDERS}.{name}.class", "").strip()
-    found = _BY_CLASS.get(kind.removeprefix(_PACKAGE)) if kind else _BY_NAME.get(name)
-    if found is None:
+    look_up = _BY_CLASS.get(kind.removeprefix(_PACKAGE)) if kind else _BY_NAME.get(name)
+    if look_up is None:
         raise ConfigurationError(
             f"the provider {name}{f' ({kind})' if kind else ''} is not one that this client looks "
             f"values up with, which are {', '.join(_BY_CLASS)}; write the value into the file, or "
             "give it as a setting"
         )
-    return found
+    return look_up
 
 
 def _from_file(path: str, key: str, parameters: Mapping[str, str]) -> str:

@@ -125,11 +125,11 @@ def _of_endpoint(
     options: dict[str, str],
     timeout_s: float | None,
 ) -> Callable[[], str]:
-    found = {}
+    credentials = {}
     for name, option in _CREDENTIALS.items():
         in_login = options.pop(option, None)
-        found[option] = properties.get(name) or in_login or ""
-        if not found[option] and option != "scope":
+        credentials[option] = properties.get(name) or in_login or ""
+        if not credentials[option] and option != "scope":
             raise ConfigurationError(
                 f"{_ENDPOINT} needs {option} in sasl.jaas.config, or the property {name}"
             )
@@ -141,14 +141,14 @@ def _of_endpoint(
             UserWarning,
             stacklevel=2,
         )
-    login = [found["clientId"], found["clientSecret"]]
+    login = [credentials["clientId"], credentials["clientSecret"]]
     encode = properties.get(_URLENCODE, "").lower()
     if encode not in ("", "true", "false"):
         raise ConfigurationError(f"{_URLENCODE}={encode} is neither true nor false")
     if encode == "true":
         login = [quote_plus(each) for each in login]
     form = {"grant_type": "client_credentials"}
-    form |= {"scope": found["scope"]} if found["scope"] else {}
+    form |= {"scope": credentials["scope"]} if credentials["scope"] else {}
     request = Request(
         url,
         urlencode(form).encode(),

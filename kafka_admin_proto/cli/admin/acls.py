@@ -216,13 +216,13 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
         raise click.UsageError(
             "that would be all ACLs: say which, with --principal, a --host or a resource as --topic"
         )
-    found = _found(live, filters)
-    if dry_run or not found:
-        return _answer(found, dry_run=dry_run)
+    to_delete = _found(live, filters)
+    if dry_run or not to_delete:
+        return _answer(to_delete, dry_run=dry_run)
     confirm(
-        f"Delete {counted(len(found), 'ACLs')}?",
+        f"Delete {counted(len(to_delete), 'ACLs')}?",
         yes=yes,
-        names=[_sentence(row) for row in found],
+        names=[_sentence(row) for row in to_delete],
     )
     results = live.ask(lambda client: client.delete_acls(filters))
     rows = [_flat(each.acl, each.error, each.message) for r in results for each in r.acls]
@@ -267,17 +267,17 @@ def _filters(
             "--allow-principal and --deny-principal say all that --principal, --host and "
             "--permission do: leave these out"
         )
-    found = list(named_resources(named))
-    pattern = (resource_pattern_type or ("literal" if found else "any")).upper()
-    if pattern == "MATCH" and not found:
+    given = list(named_resources(named))
+    pattern = (resource_pattern_type or ("literal" if given else "any")).upper()
+    if pattern == "MATCH" and not given:
         raise click.UsageError(
             "--resource-pattern-type match is about a resource: say which, as with --topic"
         )
     plain = [((permission or "any").upper(), each, host) for each in principal or (None,)]
-    resources: Sequence[tuple[str, str | None]] = found or [("ANY", None)]
+    resources: Sequence[tuple[str, str | None]] = given or [("ANY", None)]
     pairs: list[tuple[tuple[str, str | None], str]] = []
     if producer or consumer or idempotent:
-        pairs += resource_operations(found, operation, producer, consumer, idempotent)
+        pairs += resource_operations(given, operation, producer, consumer, idempotent)
     else:
         pairs += product(resources, map(constant_of, operation or ("Any",)))
     return [
@@ -298,20 +298,20 @@ def _filters(
 
 
 def _found(live: Live, filters: Sequence[admin.AclFilter]) -> list[Row]:
-    found = [
+    bindings = [
         each
         for one in filters
         for each in live.ask(lambda client, one=one: client.describe_acls(one))  # type: ignore[misc]
     ]
-    return [_flat(each) for each in dict.fromkeys(found)]
+    return [_flat(each) for each in dict.fromkeys(bindings)]
 
 
 def _flat(acl: admin.AclBinding, error: str | None = None, message: str | None = None) -> Row:
-    found = msgspec.to_builtins(acl)
+    fields = msgspec.to_builtins(acl)
     names = (
         "principal", "permission", "operation", "resource_type", "name", "pattern_type", "host",
     )  # fmt: skip
-    return {**{name: found[name] for name in names}, "error": error, "message": message}
+    return {**{name: fields[name] for name in names}, "error": error, "message": message}
 
 
 def _sentence(row: Row) -> str:

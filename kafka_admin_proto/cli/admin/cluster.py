@@ -79,9 +79,9 @@ def describe_features(live: Live) -> Answer:
     Example:
       kap cluster features
     """
-    found = live.row(lambda client: client.describe_features())
-    levels = {each["name"]: each["level"] for each in found["finalized"]}
-    supported = {each["name"]: each for each in found["supported"]}
+    described = live.row(lambda client: client.describe_features())
+    levels = {each["name"]: each["level"] for each in described["finalized"]}
+    supported = {each["name"]: each for each in described["supported"]}
     items = [
         {
             "feature": name,
@@ -92,7 +92,7 @@ def describe_features(live: Live) -> Answer:
         for name in sorted({*levels, *supported})
     ]
     return Answer(
-        document={"features": items, "epoch": found["epoch"]},
+        document={"features": items, "epoch": described["epoch"]},
         tables=[Table(rows=items)],
         notes=[] if items else ["no features"],
     )

@@ -90,7 +90,7 @@ def describe(
     if all_groups:
         everything = live.ask(lambda client: client.list_groups())
         given, failed = [each.group_id for each in everything.groups], everything.failed
-    found = live.ask(lambda client: client.describe_group_lags(given))
+    lags = live.ask(lambda client: client.describe_group_lags(given))
     items: list[Row] = [
         {
             **msgspec.to_builtins(each.group),
@@ -98,7 +98,7 @@ def describe(
             "error": each.error,
             "message": each.message,
         }
-        for each in found
+        for each in lags
     ]
     errors = failures.entries("group", items, "group_id")
     if any(error["error"] == "GROUP_ID_NOT_FOUND" for error in errors):
@@ -110,7 +110,7 @@ def describe(
     fine = [item for item in items if not item["error"]]
     for item in fine:
         errors += failures.partition_entries(item["offsets"], group=item["group_id"])
-    notes = [note for each in found if not each.error
+    notes = [note for each in lags if not each.error
              for note in _notes(each.group, bool(each.offsets), shown)]  # fmt: skip
     return Answer(
         document={"groups": items},

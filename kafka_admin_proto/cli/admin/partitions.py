@@ -79,15 +79,15 @@ def generate(
         names += admin.read_topics_to_move(read_text(file))
     if not names:
         raise click.UsageError("name the topics: --topic, or --topics-to-move-json-file")
-    found = live.ask(
+    generated = live.ask(
         lambda client: client.generate_reassignment(
             list(dict.fromkeys(names)), broker_list, rack_aware=not disable_rack_aware
         )
     )
     if out is not None:
         with written_to("--out"):
-            Path(out).write_text(admin.write_reassignment(found.proposed), "utf-8")
-    document: Row = msgspec.to_builtins(found)
+            Path(out).write_text(admin.write_reassignment(generated.proposed), "utf-8")
+    document: Row = msgspec.to_builtins(generated)
     before = {(each["topic"], each["partition"]): each["replicas"] for each in document["current"]}
     rows = [
         {
@@ -149,7 +149,7 @@ def reassign(
         yes=yes or not on_terminal(),
         names=[f"{each.topic}:{each.partition} → {cell(each.replicas)}" for each in wanted],
     )
-    found = live.ask(
+    executed = live.ask(
         lambda client: client.execute_reassignment(
             wanted,
             throttle=throttle,
@@ -158,7 +158,7 @@ def reassign(
             timeout=live.timeout,
         )
     )
-    document: Row = {**msgspec.to_builtins(found), "dry_run": False}
+    document: Row = {**msgspec.to_builtins(executed), "dry_run": False}
     rows = document["partitions"]
     begun = [row for row in rows if not row["error"]]
     remarks = dict.fromkeys(row["message"] for row in begun if row["message"])
@@ -258,18 +258,18 @@ def _unknown(rows: Sequence[Row]) -> list[Row]:
     """An entry for each partition that the cluster does not have."""
     from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition
 
-    found = []
+    entries = []
     for row in rows:
         if row["state"] == "unknown":
             error = unknown_partition(row["topic"], row["partition"])
             where = picked(row, "topic", "partition")
-            found.append(failures.entry(error.error, error.message, where))
-    return found
+            entries.append(failures.entry(error.error, error.message, where))
+    return entries
 
 
 def _elsewhere(rows: Sequence[Row], log_dirs: Sequence[Row]) -> list[Row]:
     """An entry for what has stopped short of where the file says: waiting would not help."""
-    found = []
+    entries = []
     for row in rows:
         if row["state"] == "other_replicas":
             message = (
@@ -277,13 +277,13 @@ def _elsewhere(rows: Sequence[Row], log_dirs: Sequence[Row]) -> list[Row]:
                 f"{cell(row['wanted'])}"
             )
             where = picked(row, "topic", "partition")
-            found.append(failures.entry(failures.NOT_COMPLETE, message, where))
+            entries.append(failures.entry(failures.NOT_COMPLETE, message, where))
     for row in log_dirs:
         if row["state"] == "not_moving":
             message = f"nothing moves, and it is in {row['path']}, not in {row['wanted']}"
             where = picked(row, "topic", "partition", "broker")
-            found.append(failures.entry(failures.NOT_COMPLETE, message, where))
-    return found
+            entries.append(failures.entry(failures.NOT_COMPLETE, message, where))
+    return entries
 
 
 def _log_dir_errors(document: Row) -> list[Row]:

@@ -63,7 +63,7 @@ def matched_topics(live: Live, given: Sequence[str]) -> tuple[list[str], list[Ro
     return list(dict.fromkeys([*plain, *matched])), absent_topics(patterns, matched)
 
 
-def absent_topics(names: Sequence[str], found: Sequence[str]) -> list[Row]:
+def absent_topics(names: Sequence[str], existing: Sequence[str]) -> list[Row]:
     """An entry for each name that no topic has, and each regular expression that matches none."""
     from kafka_admin_proto.admin.operations.common.failures import error_name, failure
 
@@ -71,7 +71,7 @@ def absent_topics(names: Sequence[str], found: Sequence[str]) -> list[Row]:
     plain = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)[1]
     return [
         failures.entry(error, said if is_pattern(name) else plain, {"topic": name})
-        for name, said in unmatched(names, found).items()
+        for name, said in unmatched(names, existing).items()
     ]
 
 

@@ -190,11 +190,11 @@ def _would_delete(
 ) -> list[Row]:
     found = live.ask(lambda client: client.describe_topics(names, topic_ids=topic_ids))
     items = []
-    for each in msgspec.to_builtins(found):
-        error, message = each["error"], each["message"]
+    for topic in msgspec.to_builtins(found):
+        error, message = topic["error"], topic["message"]
         items.append({
-            "name": each["name"], "topic_id": each["topic_id"],
-            "partitions": len(each["partitions"]),
+            "name": topic["name"], "topic_id": topic["topic_id"],
+            "partitions": len(topic["partitions"]),
             "error": None if error in _UNKNOWN and if_exists else error, "message": message,
         })  # fmt: skip
     return items
@@ -282,7 +282,7 @@ def describe(
     pattern = pattern_of(given) if any(map(is_pattern, given)) else None
     if pattern is not None and topic_id:
         raise click.UsageError("--topic-id does not go with a regular expression")
-    found = live.ask(
+    described = live.ask(
         lambda client: client.describe_topics(
             None if pattern or (not given and not topic_id) else given,
             topic_ids=topic_id,
@@ -292,7 +292,7 @@ def describe(
             configs=True,
         )
     )
-    items: list[Row] = msgspec.to_builtins(found)
+    items: list[Row] = msgspec.to_builtins(described)
     absent = [] if pattern is None else absent_topics(given, [item["name"] for item in items])
     if if_exists:
         items, absent = [each for each in items if each["error"] not in _UNKNOWN], []
@@ -314,7 +314,7 @@ def describe(
         document={"topics": items},
         tables=tables,
         errors=errors,
-        notes=[] if items or errors else [_NONE_LEFT if found else "there are no topics"],
+        notes=[] if items or errors else [_NONE_LEFT if described else "there are no topics"],
     )
 
 
@@ -322,9 +322,9 @@ def all_names(
     names: Sequence[str], more: Sequence[str], verb: str, ids: Sequence[str] = ()
 ) -> list[str]:
     """The topics of a command, each once. Raises click.UsageError where there are none, or two."""
-    found = [*names, *more]
-    if not found and not ids:
+    wanted = [*names, *more]
+    if not wanted and not ids:
         raise click.UsageError(f"name the topics to {verb}: kap topics {verb} TOPIC, or --topic")
-    if twice := [name for place, name in enumerate(found) if name in found[:place]]:
+    if twice := [name for place, name in enumerate(wanted) if name in wanted[:place]]:
         raise click.UsageError(f"topic {twice[0]} is named twice")
-    return found
+    return wanted

@@ -138,20 +138,20 @@ def _read(file: str) -> list[WantedTopic]:
         data = library.load(text, strict_loader(library))
         if isinstance(data, list):
             data = {"topics": data}
-        found = msgspec.convert(data, _File, strict=True).topics
+        topics = msgspec.convert(data, _File, strict=True).topics
     except (library.YAMLError, msgspec.ValidationError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise click.UsageError(
             f"{file}: {said}; expected topics: [{{name, partitions, replication_factor, "
             "assignment, configs}]"
         ) from None
-    for each in found:
+    for each in topics:
         if fault := _fault(each):
             raise click.UsageError(f"{file}: topic {each.name}: {fault}")
-    names = [each.name for each in found]
+    names = [each.name for each in topics]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise click.UsageError(f"{file}: topic {twice[0]} is there twice")
-    return found
+    return topics
 
 
 def _fault(topic: WantedTopic) -> str:

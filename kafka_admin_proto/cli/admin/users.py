@@ -210,19 +210,19 @@ def _set_quotas(
     items = live.rows(
         lambda client: client.alter_client_quotas(wanted, validate_only=dry_run, look_up=True)
     )
-    (found,) = items
-    found["quotas"] = changes
-    entity_row = _entity_row(found["entity"])
-    slips = [key for key in found["not_set"] if key not in _KEYS]
+    (quota,) = items
+    quota["quotas"] = changes
+    entity_row = _entity_row(quota["entity"])
+    slips = [key for key in quota["not_set"] if key not in _KEYS]
     done = {key: value for key, value in changes.items() if key not in slips}
     errors = [
         failures.entry("INVALID_CONFIG", f"there is no such quota: {_THOSE}", {"quota": key})
         for key in slips
     ]
-    if found["error"]:
+    if quota["error"]:
         done = {}
-        errors = [failures.entry(found["error"], found["message"], {"entity": entity_row})]
-    not_set = [key for key in found["not_set"] if key in done]
+        errors = [failures.entry(quota["error"], quota["message"], {"entity": entity_row})]
+    not_set = [key for key in quota["not_set"] if key in done]
     return Answer(
         document={"quotas": items, "dry_run": dry_run},
         tables=[Table(rows=[{**entity_row, "quota": key, "value": done[key]} for key in done])],

@@ -219,12 +219,12 @@ def api_keys(text: str, dialect: str) -> frozenset[int]:
             keys.add(int(word))
             continue
         try:
-            found = find_message(word, dialect=dialect)
+            message = find_message(word, dialect=dialect)
         except UnknownMessageError as error:
             raise click.UsageError(str(error)) from None
-        entry = catalog().entry(*found)
+        entry = catalog().entry(*message)
         if entry.api_key is None or entry.type not in ("request", "response"):
-            raise click.UsageError(f"{found[0]} is no request, nor the response to one")
+            raise click.UsageError(f"{message[0]} is no request, nor the response to one")
         keys.add(entry.api_key)
     if not keys:
         raise click.UsageError("--api names no api")

@@ -73,12 +73,12 @@ class Inputs(Choice, kw_only=True):
         """The inputs, if they are files of a log; raises click.UsageError where only some are."""
         if self.input_format not in ("auto", SEGMENT):
             return []
-        found = [name for name in self.files if name != "-" and is_of_log(name)]
+        of_logs = [name for name in self.files if name != "-" and is_of_log(name)]
         if self.input_format == SEGMENT:
             return list(self.files or ("-",))
-        if found and len(found) < len(self.files):
-            raise click.UsageError(f"{found[0]} is a file of a log and not all the others are")
-        return found
+        if of_logs and len(of_logs) < len(self.files):
+            raise click.UsageError(f"{of_logs[0]} is a file of a log and not all the others are")
+        return of_logs
 
     def frames(
         self, *, mask: bool, bodies: bool = True, silent: bool = False, sink: RowSink | None = None

@@ -38,10 +38,10 @@ class WhatThereIs:
     def add(self, frame: DecodedFrame) -> None:
         """A frame that does not match; ``frame`` is as outputs may show it."""
         self.count += 1
-        for name, found in self._values.items():
+        for name, counts in self._values.items():
             for value in _values(name, frame):
-                if value in found or len(found) < _MOST_VALUES:
-                    found[value] += 1
+                if value in counts or len(counts) < _MOST_VALUES:
+                    counts[value] += 1
         if frame.ts is not None:
             known = [*self._times, frame.ts]
             self._times = [min(known), max(known)]
@@ -53,9 +53,9 @@ class WhatThereIs:
         wanted = self._wanted
         verb = "matches" if self.count == 1 else "match"
         parts = [f"0 of {with_commas(self.count, 'frames')} {verb}"]
-        for name, found in self._values.items():
-            listed = [value for value, _ in found.most_common(_LISTED)]
-            more = ", …" if len(found) > _LISTED else ""
+        for name, counts in self._values.items():
+            listed = [value for value, _ in counts.most_common(_LISTED)]
+            more = ", …" if len(counts) > _LISTED else ""
             parts.append(f"{name} are {', '.join(listed)}{more}" if listed else f"no {name}")
         if wanted.since is not None or wanted.until is not None:
             times = [utc_text(each) for each in self._times]

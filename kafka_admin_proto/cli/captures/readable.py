@@ -100,8 +100,8 @@ def _paths_below(name: str) -> list[Path]:
             raise UnreadableInput(name, reason)
         click.echo(printable(f"left out: {error.filename}: {reason}"), err=True)
 
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder, below, files in os.walk(name, onerror=leave_out):
         below[:] = sorted(each for each in below if not each.startswith("."))
-        found += (Path(folder, each) for each in files if not each.startswith("."))
-    return sorted(found)
+        paths += (Path(folder, each) for each in files if not each.startswith("."))
+    return sorted(paths)

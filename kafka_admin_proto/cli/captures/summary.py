@@ -38,10 +38,10 @@ class _Latencies:
 
     def percentile(self, percent: int) -> int | None:
         wanted = math.ceil(self._classes.total() * percent / 100)
-        for each in sorted(self._classes):
-            wanted -= self._classes[each]
+        for latency_class in sorted(self._classes):
+            wanted -= self._classes[latency_class]
             if wanted <= 0:
-                return min(round(math.exp(each * _STEP)), self._largest)
+                return min(round(math.exp(latency_class * _STEP)), self._largest)
         return None
 
     @property

@@ -159,20 +159,20 @@ def diff(left: str, right: str, output: str, schemas: str | None) -> None:
                 f"there is no version {version}: {spec.name} has {spec.valid_versions}"
             )
         sides.append((spec, version))
-    found = differences(*sides[0], *sides[1])
+    different = differences(*sides[0], *sides[1])
     if output == "json":
-        rows = [msgspec.to_builtins(difference) for difference in found]
-        click.echo(json.dumps({"differences": rows, "verdict": verdict(found)}, indent=2))
+        rows = [msgspec.to_builtins(difference) for difference in different]
+        click.echo(json.dumps({"differences": rows, "verdict": verdict(different)}, indent=2))
     elif output == "tsv":
-        for difference in found:
+        for difference in different:
             click.echo("\t".join(msgspec.structs.astuple(difference)))
     else:
-        if found:
+        if different:
             titles = [f"{spec.dialect}:{spec.name}@{version}" for spec, version in sides]
-            cells = [list(msgspec.structs.astuple(difference)) for difference in found]
+            cells = [list(msgspec.structs.astuple(difference)) for difference in different]
             print_table(["field", *titles, "bytes differ"], cells)
-        click.echo(verdict(found))
-    sys.exit(bool(found))
+        click.echo(verdict(different))
+    sys.exit(bool(different))
 
 
 @schema.command()

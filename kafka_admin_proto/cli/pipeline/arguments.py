@@ -144,18 +144,18 @@ def _is_inside(out: str, name: str) -> bool:
 def segments_of(names: Sequence[str], input_format: str) -> list[str]:
     """The inputs that are segments. Raises click.UsageError for one of another topic."""
     if input_format == SEGMENT:
-        found = [name for name in names if not _BESIDE_SEGMENTS.search(name)]
+        segments = [name for name in names if not _BESIDE_SEGMENTS.search(name)]
     elif input_format == "auto":
-        found = [name for name in names if is_segment(name)]
+        segments = [name for name in names if is_segment(name)]
     else:
         return []
-    for name in found:
+    for name in segments:
         topic = topic_of(name)
         if topic not in (None, METADATA_TOPIC):
             raise click.UsageError(
                 f"{name} is of the topic {topic}; of logs the pipeline reads {METADATA_TOPIC}"
             )
-    return found
+    return segments
 
 
 def without(names: Sequence[str], segments: Sequence[str]) -> list[str]:

@@ -31,11 +31,11 @@ def name_unreadable(
     """Name the inputs that cannot be read. Ends the command where that is all of them."""
     from kafka_admin_proto.tables.ingest.unreadable import unreadable
 
-    found = unreadable(captures, segments, input_format)
-    name_inputs([f"{name} could not be read: {reason}" for name, reason in found.items()], "read")
-    if len(found) == len(captures) + len(segments):
+    reasons = unreadable(captures, segments, input_format)
+    name_inputs([f"{name} could not be read: {reason}" for name, reason in reasons.items()], "read")
+    if len(reasons) == len(captures) + len(segments):
         raise click.ClickException(f"no input could be read; {out} is as it was before")
-    return found
+    return reasons
 
 
 class UnopenedInputs:

@@ -221,11 +221,11 @@ def pipeline(
             with _spark(master, dict(settings)) if on_spark else _processes() as (started, stop):
                 interrupt.started(started.cancel)
                 progress.watch(started.tasks)
-                found = _batch(
+                not_opened = _batch(
                     started, packets, segments, unreadable, sink, split_size=split_size,
                     input_format=of_packets, progress=progress, interrupt=interrupt, stop=stop,
                 )  # fmt: skip
-                unopened.take(found)
+                unopened.take(not_opened)
                 progress.step("counting")
                 return sink.count_rows()
 

@@ -147,15 +147,15 @@ def _read(folder: str, start: int | None = None, end: int | None = None) -> dict
     """The tables with their rows of that time. Raises click.UsageError where there are none."""
     from kafka_admin_proto.tables.queries import clients_between, read_tables
 
-    found = read_tables(folder, since=_when(start), until=_when(end))
-    if not found:
+    tables = read_tables(folder, since=_when(start), until=_when(end))
+    if not tables:
         raise click.UsageError(
             f"{folder} has none of the pipeline's tables; make them with "
             "kap pipeline CAPTURES… --out DIR"
         )
-    if (start, end) != (None, None) and {"clients", "frames"} <= found.keys():
-        found["clients"] = clients_between(found["frames"])  # the table itself has whole days
-    return found
+    if (start, end) != (None, None) and {"clients", "frames"} <= tables.keys():
+        tables["clients"] = clients_between(tables["frames"])  # the table itself has whole days
+    return tables
 
 
 def _window(
@@ -200,10 +200,10 @@ def _write_page(
     from kafka_admin_proto.tables.report.head import page_head
     from kafka_admin_proto.tables.report.sections import sections
 
-    found: list[Section] = []
+    made: list[Section] = []
     for make in sections(target):
         section = tables.ask(make)
-        found.append(section)
+        made.append(section)
         click.echo(printable(f"{section.title}: {section.headline}"), err=True)
     about = ["All times are UTC."]
     if since is not None or until is not None:
@@ -211,8 +211,8 @@ def _write_page(
     place, _ = split_options(folder)
     name = os.path.basename(place.rstrip("/")) or folder
     head = tables.ask(partial(page_head, title=f"Kafka traffic: {name}", about=about))
-    head = msgspec.structs.replace(head, answer=found[0].answer, bad=found[0].bad)
-    text = "".join(report_page(head, found))
+    head = msgspec.structs.replace(head, answer=made[0].answer, bad=made[0].bad)
+    text = "".join(report_page(head, made))
     with written_to("--out"), click.open_file(out, "w", encoding="utf-8") as file:
         file.write(text)
     if out != "-":

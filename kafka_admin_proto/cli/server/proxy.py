@@ -138,7 +138,7 @@ def proxy(
             asked = [PolicyFilter(*policies.configure(configs))] if configs else []
             sasl = None if users is None else SaslServer.of_passwords(read_users(users))
             upstream_tls, upstream_sasl = _of_upstream(upstream, upstream_config, users)
-            found = Proxy(
+            proxy = Proxy(
                 upstream,
                 [*_tenant(tenant), *_filters(filters), *asked],
                 listen=listen,
@@ -151,11 +151,11 @@ def proxy(
                 observers=[*([FrameLog(choice.filter())] if log else []), *_metrics(metrics_at)],
                 read_only=read_only,
             )
-            added = [found.faults.add_text(each) for each in faults]
+            added = [proxy.faults.add_text(each) for each in faults]
             allow_open_files()
             tune_for_server()
             with logged_to_stderr():
-                asyncio.run(_pass_on(found, listen, control, record))
+                asyncio.run(_pass_on(proxy, listen, control, record))
         for fault in added:
             print(f"fault {fault.text}: fired {counted(fault.fired, 'times')}", file=sys.stderr)
     except KafkaAdminProtoError as error:
@@ -223,13 +223,13 @@ def _filters(names: tuple[str, ...]) -> list[object]:
 
 def _denied(texts: tuple[str, ...]) -> dict[str, int]:
     """The first version to have, by api."""
-    found: dict[str, int] = {}
+    first_versions: dict[str, int] = {}
     for text in texts:
         api, sign, version = text.partition("<")
         if not sign or not version.isdecimal():
             raise SettingsError(f"--deny-version takes API<N, as Produce<3, not {text!r}")
-        found[api] = max(int(version), found.get(api, 0))
-    return found
+        first_versions[api] = max(int(version), first_versions.get(api, 0))
+    return first_versions
 
 
 def _of_upstream(

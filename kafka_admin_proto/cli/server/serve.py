@@ -159,26 +159,26 @@ def serve(
 def _pairs(option: str, texts: tuple[str, ...], form: str) -> dict[str, str]:
     """The values of an option that is repeated, by name; ``form`` has the sign between the two."""
     between = "=" if "=" in form else ":"
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition(between)
         if not sign:
             raise click.UsageError(f"{option} takes {form}, not {name!r}")
-        if name in found:
+        if name in values:
             raise click.UsageError(f"{option} names {name} twice; leave one out")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _advertised(texts: tuple[str, ...]) -> dict[str, list[str]]:
     """The addresses of each listener; one text may have several, as Kafka's config has them."""
-    found: dict[str, list[str]] = {}
+    by_listener: dict[str, list[str]] = {}
     for text in (each.strip() for listed in texts for each in listed.split(",")):
         name, sign, address = text.partition("://")
         if not (name and sign and address):
             raise click.UsageError(f"--advertised-listener takes NAME://HOST:PORT, not {text!r}")
-        found.setdefault(name.upper(), []).append(address)
-    return found
+        by_listener.setdefault(name.upper(), []).append(address)
+    return by_listener
 
 
 def _topics(texts: tuple[str, ...]) -> dict[str, int]:

@@ -77,15 +77,15 @@ async def ask_coordinators(
 
     async def find(pending: list[str], seconds: float) -> Mapping[str, int | Failure]:
         deadline = Deadline(seconds)
-        found = await find_coordinators(caller, pending, key_type, timeout=seconds)
-        if not any(isinstance(each, int) for each in found.values()):
+        coordinators = await find_coordinators(caller, pending, key_type, timeout=seconds)
+        if not any(isinstance(each, int) for each in coordinators.values()):
             what, api, name = _SERVED_WITH[key_type]
             if api not in await caller.versions(Target.ANY, timeout=deadline.left):
                 raise UnsupportedVersionError(
                     f"this cluster serves no {what}: its brokers do not have {name}; ask one that "
                     f"has {what}"
                 )
-        return found
+        return coordinators
 
     return await ask_brokers(
         caller, keys, find, ask, failed, timeout=timeout, error_when_done=error_when_done

@@ -51,14 +51,14 @@ def raise_failure(code: int, message: str | None = None, *, context: str) -> Non
         raise BrokerError(code, message, context=context)
 
 
-def note_lost_answer(found: Failure, maybe_repeated: bool, error_when_done: str) -> Failure:
+def note_lost_answer(why: Failure, maybe_repeated: bool, error_when_done: str) -> Failure:
     """The failure of an item, with a note where an earlier attempt may have caused it.
 
     ``error_when_done`` is the error that a broker gives to a request whose work is done already.
     """
-    error, message = found
+    error, message = why
     if error != error_when_done or not maybe_repeated:
-        return found
+        return why
     note = "an earlier attempt was sent and its answer lost: it may have done this itself"
     return error, f"{message}; {note}" if message else note
 

@@ -40,9 +40,9 @@ def _leader(topic: MetadataResponseTopic | None, partition: int) -> int | Failur
         return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     if topic.error_code:
         return failure(topic.error_code)
-    found = [each for each in topic.partitions if each.partition_index == partition]
-    if not found:
+    rows = [each for each in topic.partitions if each.partition_index == partition]
+    if not rows:
         return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
-    if found[0].leader_id < 0:
-        return failure(found[0].error_code or codes.LEADER_NOT_AVAILABLE)
-    return found[0].leader_id
+    if rows[0].leader_id < 0:
+        return failure(rows[0].error_code or codes.LEADER_NOT_AVAILABLE)
+    return rows[0].leader_id

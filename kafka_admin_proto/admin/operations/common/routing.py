@@ -61,12 +61,12 @@ async def ask_brokers(
 
     async def attempt(pending: list[K], seconds: float) -> Mapping[K, R]:
         deadline = Deadline(seconds)
-        found = await find_brokers(pending, seconds)
+        brokers = await find_brokers(pending, seconds)
         by_broker: dict[int, list[K]] = {}
         results: dict[K, R] = {}
         for item in pending:
             exceptions.pop(item, None)
-            broker_or_failure = answer_of(item, found)
+            broker_or_failure = answer_of(item, brokers)
             if isinstance(broker_or_failure, int):
                 by_broker.setdefault(broker_or_failure, []).append(item)
             else:

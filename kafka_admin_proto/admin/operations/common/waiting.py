@@ -98,19 +98,23 @@ async def wait_for_results(
             for item, each in waited.items()
             if each.error is None
         }
-    found = {**results}
-    for item, each in waited.items():
+    finished = {**results}
+    for item, result in waited.items():
         if lacks := missing.get(item):
-            answer = f"the controller answered {each.error}" if each.error else each.message or done
+            answer = (
+                f"the controller answered {result.error}"
+                if result.error
+                else result.message or done
+            )
             message = (
                 f"{answer}, but not complete after {deadline.seconds:g} s: "
                 f"{'; '.join(map(str, lacks))}; the rest may still come"
             )
-            found[item] = replaced(each, message=message, complete=False, missing=lacks)
+            finished[item] = replaced(result, message=message, complete=False, missing=lacks)
         else:
-            kept = None if each.error else each.message
-            found[item] = replaced(each, error=None, message=kept, complete=True)
-    return found
+            kept = None if result.error else result.message
+            finished[item] = replaced(result, error=None, message=kept, complete=True)
+    return finished
 
 
 async def wait_for_all_brokers(

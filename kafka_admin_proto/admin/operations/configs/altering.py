@@ -214,15 +214,15 @@ def _operation(name: str, operation: int, value: str | None) -> AlterableConfig:
 def _results(
     answers: Iterable[tuple[int, str, int, str | None]],
 ) -> dict[ConfigResource, AlteredConfigs]:
-    found = {}
+    results = {}
     for number, name, code, said in answers:
         resource = resource_of(number, name)
         if resource is not None:
             error, message = failure(code, said)
-            found[resource] = AlteredConfigs(
+            results[resource] = AlteredConfigs(
                 type=resource.type, name=name, error=error, message=message
             )
-    return found
+    return results
 
 
 def _once(resource: ConfigResource, wanted: Mapping[ConfigResource, object]) -> None:

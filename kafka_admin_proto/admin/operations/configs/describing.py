@@ -96,7 +96,7 @@ class DescribeConfigs(Caller):
                 timeout=deadline.left,
                 versions=VersionRange(lowest, MAX_VERSION),
             )
-            found = {}
+            described = {}
             for result in reply.body.results:
                 resource = resource_of(result.resource_type, result.resource_name)
                 if resource is None:
@@ -107,30 +107,30 @@ class DescribeConfigs(Caller):
                     for each in result.configs
                     if names is None or each.name in names  # brokers take none for all
                 ]
-                found[resource] = ResourceConfigs(
+                described[resource] = ResourceConfigs(
                     type=resource.type,
                     name=resource.name,
                     configs=sorted(entries, key=lambda entry: entry.name),
                     error=error,
                     message=message,
                 )
-            return found
+            return described
 
         async def ask_one(to: int | Target) -> dict[ConfigResource, ResourceConfigs]:
-            found: dict[ConfigResource, ResourceConfigs] = {}
+            described: dict[ConfigResource, ResourceConfigs] = {}
             try:
                 for some in slices(by_broker[to], _RESOURCES_PER_REQUEST):
-                    found |= await ask(to, some)
+                    described |= await ask(to, some)
             except KafkaAdminProtoError as failed:
                 if len(by_broker) == 1:
                     raise
                 error, message = failure_of(failed)
                 for resource in by_broker[to]:
-                    if resource not in found:
-                        found[resource] = ResourceConfigs(
+                    if resource not in described:
+                        described[resource] = ResourceConfigs(
                             type=resource.type, name=resource.name, error=error, message=message
                         )
-            return found
+            return described
 
         answers: dict[ConfigResource, ResourceConfigs] = {}
         for part in await asyncio.gather(*map(ask_one, by_broker)):
@@ -160,12 +160,13 @@ class DescribeConfigs(Caller):
             versions=VersionRange(0, 0) if old else VersionRange(_ALL_TYPES, MAX_VERSION),
         )
         raise_failure(reply.body.error_code, context="ListConfigResources")
-        found = [
+        resources = [
             resource_of(each.resource_type, each.resource_name)
             for each in reply.body.config_resources
         ]
         return sorted(
-            (each for each in found if each is not None), key=lambda each: (each.type, each.name)
+            (each for each in resources if each is not None),
+            key=lambda each: (each.type, each.name),
         )
 
 

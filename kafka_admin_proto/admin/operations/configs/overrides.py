@@ -28,7 +28,7 @@ async def read_overrides(
 ) -> dict[str, dict[str, str | None]]:
     """The overridden configs of topics by name, without those that the broker has an error for."""
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    found = {}
+    overrides = {}
     for some in slices(names, _TOPICS_PER_REQUEST):
         resources = [
             DescribeConfigsResource(
@@ -44,7 +44,7 @@ async def read_overrides(
         )
         for result in reply.body.results:
             if result.error_code == 0:
-                found[result.resource_name] = {
+                overrides[result.resource_name] = {
                     config.name: config.value for config in result.configs if is_override(config)
                 }
-    return found
+    return overrides

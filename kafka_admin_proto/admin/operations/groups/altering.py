@@ -44,11 +44,11 @@ async def alter(
     def failed(_: str, why: Failure) -> Altered[K]:
         return Altered({}, *why)
 
-    (found,) = await ask_coordinators(
+    (altered,) = await ask_coordinators(
         caller, [group], KeyType.GROUP, ask_one, failed, timeout=timeout
     )
-    whole: Failure = (found.error, found.message)
+    whole: Failure = (altered.error, altered.message)
     return [
-        answer_of(each, found.failures) if whole[0] is None or each in found.failures else whole
+        answer_of(each, altered.failures) if whole[0] is None or each in altered.failures else whole
         for each in items
     ]

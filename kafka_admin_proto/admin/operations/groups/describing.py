@@ -63,21 +63,23 @@ async def describe_groups(
     caller: Caller, groups: Sequence[str], authorized_operations: bool, timeout: float | None
 ) -> list[GroupDescription]:
     async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
-        found = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
-        for each in _TYPES:
-            others = [group for group in mine if _may_be_of_another_type(answer_of(group, found))]
+        described = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
+        for type_ in _TYPES:
+            others = [
+                group for group in mine if _may_be_of_another_type(answer_of(group, described))
+            ]
             if not others:
                 break
             try:
                 more = await _described(
-                    caller, each, broker, others, authorized_operations, seconds
+                    caller, type_, broker, others, authorized_operations, seconds
                 )
             except UnsupportedVersionError:
                 continue  # the broker has no groups of that type
-            found.update(
+            described.update(
                 {id_: group for id_, group in more.items() if group.error not in _NOT_OF_THIS_TYPE}
             )
-        return found
+        return described
 
     def failed(group: str, why: Failure) -> GroupDescription:
         return GroupDescription(group, error=why[0], message=why[1])
@@ -99,13 +101,15 @@ async def _classic(
         timeout=timeout,
         versions=_WITH_OPERATIONS if authorized_operations else None,
     )
-    found = {}
+    described = {}
     for group in reply.body.groups:
         error, message = failure(group.error_code, group.error_message)
         if error is not None:
-            found[group.group_id] = GroupDescription(group.group_id, error=error, message=message)
+            described[group.group_id] = GroupDescription(
+                group.group_id, error=error, message=message
+            )
             continue
-        found[group.group_id] = GroupDescription(
+        described[group.group_id] = GroupDescription(
             group.group_id,
             type="classic",
             state=group.group_state,
@@ -115,7 +119,7 @@ async def _classic(
             members=_by_id(_classic_member(each, group.protocol_type) for each in group.members),
             authorized_operations=operation_names(group.authorized_operations),
         )
-    return found
+    return described
 
 
 def _classic_member(
@@ -190,13 +194,15 @@ async def _described(
     """The groups as ones of that type, each with an error where it is of another one."""
     request = type_.request(groups, authorized_operations)
     reply = await caller.call_owner(request, type_.response, to=broker, timeout=timeout)
-    found = {}
+    described = {}
     for group in reply.body.groups:
         error, message = failure(group.error_code, group.error_message)
         if error is not None:
-            found[group.group_id] = GroupDescription(group.group_id, error=error, message=message)
+            described[group.group_id] = GroupDescription(
+                group.group_id, error=error, message=message
+            )
             continue
-        found[group.group_id] = GroupDescription(
+        described[group.group_id] = GroupDescription(
             group.group_id,
             type=type_.name,
             state=group.group_state,
@@ -209,7 +215,7 @@ async def _described(
             topology=streams.read_topology(getattr(group, "topology", None)),
             authorized_operations=operation_names(group.authorized_operations),
         )
-    return found
+    return described
 
 
 def _assigned(

@@ -124,12 +124,12 @@ def idle_members(group: GroupDescription) -> Sequence[GroupMember]:
 
 
 def _readers(group: GroupDescription) -> dict[Partition, GroupMember]:
-    found: dict[Partition, GroupMember] = {}
+    readers: dict[Partition, GroupMember] = {}
     for member in group.members:
         for each in member.assignment or ():
             for partition in each.partitions:
-                found.setdefault((each.topic, partition), member)
-    return found
+                readers.setdefault((each.topic, partition), member)
+    return readers
 
 
 def _group_lag(

@@ -72,13 +72,13 @@ async def fetch_offsets(
                 caller, broker, {group: topics[group] for group in mine}, require_stable, seconds
             )
         except UnsupportedVersionError:
-            found = await asyncio.gather(
+            offsets = await asyncio.gather(
                 *(
                     _fetch_one(caller, broker, group, topics[group], require_stable, seconds)
                     for group in mine
                 )
             )
-            return dict(zip(mine, found, strict=True))
+            return dict(zip(mine, offsets, strict=True))
 
     def failed(group: str, why: Failure) -> GroupOffsets:
         return GroupOffsets(group, (), *why)
@@ -154,16 +154,16 @@ def _offsets(
     code: int,
 ) -> GroupOffsets:
     offsets = []
-    for topic, each in sorted(partitions, key=lambda pair: (pair[0], pair[1].partition_index)):
-        none = each.committed_offset < 0
+    for topic, row in sorted(partitions, key=lambda pair: (pair[0], pair[1].partition_index)):
+        none = row.committed_offset < 0
         offsets.append(
             GroupOffset(
                 topic,
-                each.partition_index,
-                None if none else each.committed_offset,
-                None if each.committed_leader_epoch < 0 else each.committed_leader_epoch,
-                None if none else each.metadata,
-                *failure(each.error_code),
+                row.partition_index,
+                None if none else row.committed_offset,
+                None if row.committed_leader_epoch < 0 else row.committed_leader_epoch,
+                None if none else row.metadata,
+                *failure(row.error_code),
             )
         )
     why = failure(code)
@@ -233,12 +233,12 @@ async def delete_offsets(
 
     async def ask(broker: int, seconds: float) -> Altered[Partition]:
         reply = await caller.call_owner(request, OffsetDeleteResponse, to=broker, timeout=seconds)
-        found = {
+        failures = {
             (topic.name, each.partition_index): failure(each.error_code)
             for topic in reply.body.topics
             for each in topic.partitions
         }
-        return altered(found, failure(reply.body.error_code))
+        return altered(failures, failure(reply.body.error_code))
 
-    found = await alter(caller, group, wanted, ask, timeout)
-    return [AlteredOffset(*place, *why) for place, why in zip(wanted, found, strict=True)]
+    outcomes = await alter(caller, group, wanted, ask, timeout)
+    return [AlteredOffset(*place, *why) for place, why in zip(wanted, outcomes, strict=True)]

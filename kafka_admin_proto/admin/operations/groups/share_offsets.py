@@ -108,15 +108,15 @@ async def alter_share_offsets(
         reply = await caller.call_owner(
             request, AlterShareGroupOffsetsResponse, to=broker, timeout=seconds
         )
-        found = {
+        failures = {
             (topic.topic_name, each.partition_index): failure(each.error_code, each.error_message)
             for topic in reply.body.responses
             for each in topic.partitions
         }
-        return altered(found, failure(reply.body.error_code, reply.body.error_message))
+        return altered(failures, failure(reply.body.error_code, reply.body.error_message))
 
-    found = await alter(caller, group, offsets, ask, timeout)
-    return [AlteredOffset(*place, *why) for place, why in zip(offsets, found, strict=True)]
+    outcomes = await alter(caller, group, offsets, ask, timeout)
+    return [AlteredOffset(*place, *why) for place, why in zip(offsets, outcomes, strict=True)]
 
 
 async def delete_share_offsets(
@@ -131,11 +131,11 @@ async def delete_share_offsets(
         reply = await caller.call_owner(
             request, DeleteShareGroupOffsetsResponse, to=broker, timeout=seconds
         )
-        found = {
+        failures = {
             each.topic_name: failure(each.error_code, each.error_message)
             for each in reply.body.responses
         }
-        return altered(found, failure(reply.body.error_code, reply.body.error_message))
+        return altered(failures, failure(reply.body.error_code, reply.body.error_message))
 
-    found = await alter(caller, group, wanted, ask, timeout)
-    return [DeletedShareOffsets(topic, *why) for topic, why in zip(wanted, found, strict=True)]
+    outcomes = await alter(caller, group, wanted, ask, timeout)
+    return [DeletedShareOffsets(topic, *why) for topic, why in zip(wanted, outcomes, strict=True)]

@@ -184,11 +184,11 @@ async def _check_invalid_partitions(
     """After a lost answer: INVALID_PARTITIONS is no error if there are as many as asked for."""
     lost = "the answer to an earlier attempt was lost"
     try:
-        found = await metadata_of_names(caller, [result.topic], timeout=deadline.left)
+        topics = await metadata_of_names(caller, [result.topic], timeout=deadline.left)
     except KafkaAdminProtoError as error:
         note = f"{lost}, and it could not be looked at: {error}"
         return msgspec.structs.replace(result, message=note)
-    there = len(found[result.topic].partitions) if result.topic in found else 0
+    there = len(topics[result.topic].partitions) if result.topic in topics else 0
     note = f"{lost}; the topic has {counted(there, 'partitions')} now"
     if there != result.count:
         return msgspec.structs.replace(result, message=note)

@@ -79,15 +79,15 @@ class ElectLeaders(Caller):
 
         def missing(wanted: Partition, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
             there = () if topic is None else topic.partitions
-            found = next((each for each in there if each.partition_index == wanted[1]), None)
+            led = next((each for each in there if each.partition_index == wanted[1]), None)
             if topic is None:
                 yield Missing(wanted[0], f"topic {wanted[0]!r} is unknown", wanted[1])
-            elif found is None:
+            elif led is None:
                 yield missing_in_partition(*wanted, "is unknown")
-            elif found.leader_id < 0:
+            elif led.leader_id < 0:
                 yield missing_in_partition(*wanted, "has no leader")
-            elif election == "preferred" and found.leader_id != (first := found.replica_nodes[0]):
-                fault = f"is led by {found.leader_id}, not yet by {first}"
+            elif election == "preferred" and led.leader_id != (first := led.replica_nodes[0]):
+                fault = f"is led by {led.leader_id}, not yet by {first}"
                 yield missing_in_partition(*wanted, fault)
 
         begun = {(each.topic, each.partition): each for each in results}
@@ -112,19 +112,19 @@ async def _elect(
         versions=VersionRange(_NUMBERS[election], MAX_VERSION),
     )  # fmt: skip
     raise_failure(reply.body.error_code, context=f"{election} election")
-    found = {}
+    elected = {}
     for topic in reply.body.replica_election_results:
-        for each in topic.partition_result:
-            error, message = failure(each.error_code, each.error_message)
+        for row in topic.partition_result:
+            error, message = failure(row.error_code, row.error_message)
             needed = error != _NOT_NEEDED
-            found[topic.topic, each.partition_id] = ElectedLeader(
+            elected[topic.topic, row.partition_id] = ElectedLeader(
                 topic=topic.topic,
-                partition=each.partition_id,
+                partition=row.partition_id,
                 elected=error is None,
                 error=error if needed else None,
                 message=message if needed else "it has the right leader already",
             )
-    return found
+    return elected
 
 
 def _unanswered(partition: Partition) -> ElectedLeader:

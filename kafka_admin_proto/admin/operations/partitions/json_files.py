@@ -74,18 +74,18 @@ def check_reassignment(partitions: Sequence[PartitionReplicas]) -> None:
     if not partitions:
         raise InstructionError("the reassignment names no partitions; name one or more")
     _check_once(((each.topic, each.partition) for each in partitions), "the reassignment")
-    for each in partitions:
-        place = f"partition {each.partition} of topic {each.topic!r}"
-        if not each.replicas:
+    for partition in partitions:
+        place = f"partition {partition.partition} of topic {partition.topic!r}"
+        if not partition.replicas:
             raise InstructionError(f"{place} has no replicas in the reassignment; name brokers")
-        if len({*each.replicas}) != len(each.replicas):
+        if len({*partition.replicas}) != len(partition.replicas):
             raise InstructionError(
-                f"{place} has a broker twice in {each.replicas}; name each broker once"
+                f"{place} has a broker twice in {partition.replicas}; name each broker once"
             )
-        if each.log_dirs is not None and len(each.log_dirs) != len(each.replicas):
+        if partition.log_dirs is not None and len(partition.log_dirs) != len(partition.replicas):
             raise InstructionError(
-                f"{place} has {counted(len(each.replicas), 'replicas')} and "
-                f"{counted(len(each.log_dirs), 'log dirs')}; "
+                f"{place} has {counted(len(partition.replicas), 'replicas')} and "
+                f"{counted(len(partition.log_dirs), 'log dirs')}; "
                 f"give each replica one, {ANY_LOG_DIR!r} where the broker may choose"
             )
 

@@ -160,7 +160,7 @@ class MovePartitions(Caller):
         )
         body = reply.body
         raise_failure(body.error_code, body.error_message, context="listing reassignments")
-        found = [
+        ongoing = [
             OngoingReassignment(
                 topic.name,
                 each.partition_index,
@@ -172,7 +172,7 @@ class MovePartitions(Caller):
             for each in topic.partitions
             if each.adding_replicas or each.removing_replicas
         ]
-        return sorted(found, key=lambda each: (each.topic, each.partition))
+        return sorted(ongoing, key=lambda each: (each.topic, each.partition))
 
 
 def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePartition:
@@ -180,10 +180,10 @@ def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePa
     return ReassignablePartition(partition_index=number, replicas=wanted)
 
 
-def _result(partition: Partition, found: Failure, repeated: bool = False) -> PartitionResult:
+def _result(partition: Partition, why: Failure, repeated: bool = False) -> PartitionResult:
     topic, number = partition
     return PartitionResult(
-        topic=topic, partition=number, error=found[0], message=found[1], repeated=repeated
+        topic=topic, partition=number, error=why[0], message=why[1], repeated=repeated
     )
 
 

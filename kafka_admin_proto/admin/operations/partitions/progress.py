@@ -62,7 +62,7 @@ async def read_replicas(
     Without ``strict`` unknown topics are left out.
     """
     names = list(dict.fromkeys(topics))
-    found: dict[Partition, list[int]] = {}
+    replicas: dict[Partition, list[int]] = {}
     for some in slices(names):
         answer = await metadata_of_names(caller, some, timeout=deadline.left)
         for name in some:
@@ -72,8 +72,8 @@ async def read_replicas(
                 continue
             raise_failure(answer[name].error_code, context=f"topic {name!r}")
             for each in answer[name].partitions:
-                found[name, each.partition_index] = list(each.replica_nodes)
-    return found
+                replicas[name, each.partition_index] = list(each.replica_nodes)
+    return replicas
 
 
 def unknown_partition(topic: str, partition: int) -> BrokerError:

@@ -125,11 +125,11 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
             own = [current[topic, number] for number in numbers]
             load -= Counter(broker for replicas in own for broker in replicas)
             try:
-                found = regenerate(racks, own, elsewhere=load, seed=seed)
+                placed = regenerate(racks, own, elsewhere=load, seed=seed)
             except PlacementError as error:
                 raise InstructionError(f"topic {topic!r}: {error}") from error
-            moves += count_moves(own, found)
-            for number, replicas in zip(numbers, found, strict=True):
+            moves += count_moves(own, placed)
+            for number, replicas in zip(numbers, placed, strict=True):
                 proposed[topic, number] = replicas
                 load.update(replicas)
         paths = await read_paths(self, current, deadline)

@@ -153,20 +153,20 @@ class RecordOperations(Caller):
                 timeout=left,
                 versions=VersionRange(lowest, MAX_VERSION),
             )
-            found = {}
+            offsets = {}
             for answered in reply.body.topics:
-                for each in answered.partitions:
-                    error, message = failure(each.error_code)
-                    found[answered.name, each.partition_index] = ListedOffset(
+                for row in answered.partitions:
+                    error, message = failure(row.error_code)
+                    offsets[answered.name, row.partition_index] = ListedOffset(
                         topic=answered.name,
-                        partition=each.partition_index,
-                        offset=each.offset if each.offset >= 0 else None,
-                        timestamp_ms=each.timestamp if each.timestamp >= 0 else None,
-                        leader_epoch=each.leader_epoch if each.leader_epoch >= 0 else None,
+                        partition=row.partition_index,
+                        offset=row.offset if row.offset >= 0 else None,
+                        timestamp_ms=row.timestamp if row.timestamp >= 0 else None,
+                        leader_epoch=row.leader_epoch if row.leader_epoch >= 0 else None,
                         error=error,
                         message=message,
                     )
-            return found
+            return offsets
 
         def failed(partition: Partition, why: Failure) -> ListedOffset:
             topic, number = partition
@@ -202,18 +202,18 @@ class RecordOperations(Caller):
                 timeout_ms=wire_timeout_ms(left),
             )
             reply = await self.call_owner(request, DeleteRecordsResponse, to=broker, timeout=left)
-            found = {}
+            deleted = {}
             for answered in reply.body.topics:
-                for each in answered.partitions:
-                    error, message = failure(each.error_code)
-                    found[answered.name, each.partition_index] = DeletedRecords(
+                for row in answered.partitions:
+                    error, message = failure(row.error_code)
+                    deleted[answered.name, row.partition_index] = DeletedRecords(
                         topic=answered.name,
-                        partition=each.partition_index,
-                        low_watermark=each.low_watermark if each.low_watermark >= 0 else None,
+                        partition=row.partition_index,
+                        low_watermark=row.low_watermark if row.low_watermark >= 0 else None,
                         error=error,
                         message=message,
                     )
-            return found
+            return deleted
 
         def failed(partition: Partition, why: Failure) -> DeletedRecords:
             topic, number = partition

@@ -32,29 +32,29 @@ def copies(
     wanted: Mapping[Partition, Sequence[int]],
 ) -> dict[Partition, Copies]:
     """All copies of the partitions that move already, and of those that are to move."""
-    found: dict[Partition, Copies] = {
+    copies: dict[Partition, Copies] = {
         (each.topic, each.partition): ({*each.replicas} - {*each.adding}, {*each.adding})
         for each in ongoing
     }
     for partition, replicas in wanted.items():
-        sources = found[partition][0] if partition in found else {*current[partition]}
-        found[partition] = sources, {*replicas} - sources
-    return found
+        sources = copies[partition][0] if partition in copies else {*current[partition]}
+        copies[partition] = sources, {*replicas} - sources
+    return copies
 
 
 def throttling(
-    found: Mapping[Partition, Copies], rate: int, live: Container[int]
+    copies: Mapping[Partition, Copies], rate: int, live: Container[int]
 ) -> list[ConfigChange]:
     """The configs that hold the copies to ``rate`` bytes/s on each live broker.
 
     A broker that is down copies nothing, and nobody else takes its configs.
     """
     topics: dict[str, tuple[set[str], set[str]]] = {}
-    for (topic, number), (sources, targets) in found.items():
+    for (topic, number), (sources, targets) in copies.items():
         leaders, followers = topics.setdefault(topic, (set(), set()))
         leaders.update(f"{number}:{broker}" for broker in sources)
         followers.update(f"{number}:{broker}" for broker in targets)
-    brokers = {broker for ends in found.values() for broker in set.union(*ends) if broker in live}
+    brokers = {broker for ends in copies.values() for broker in set.union(*ends) if broker in live}
     return [
         *(
             ConfigChange(

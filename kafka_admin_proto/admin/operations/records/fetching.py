@@ -103,9 +103,9 @@ class FetchOperations(FindPartitions, RecordOperations):
         found = FoundPartitions()
         if names:
             found = await self.find_partitions(names, timeout=deadline.left)
-        for each in found.failed:
+        for unread in found.failed:
             plan.failed.append(
-                UnreadPartition(topic=each.name or "", error=each.error, message=each.message)
+                UnreadPartition(topic=unread.name or "", error=unread.error, message=unread.message)
             )
         places = found.partitions
         if partitions is not None:
@@ -192,17 +192,17 @@ class FetchOperations(FindPartitions, RecordOperations):
             why = failure(reply.body.error_code)
             if why[0] is not None:
                 return {each: failed(each, why) for each in partitions}
-            found = {}
+            fetched = {}
             for answered in reply.body.responses:
-                for each in answered.partitions:
-                    partition = answered.topic, each.partition_index
-                    why = failure(each.error_code)
-                    found[partition] = (
+                for row in answered.partitions:
+                    partition = answered.topic, row.partition_index
+                    why = failure(row.error_code)
+                    fetched[partition] = (
                         failed(partition, why)
                         if why[0] is not None
-                        else _fetched(partition, offsets[partition], each)
+                        else _fetched(partition, offsets[partition], row)
                     )
-            return found
+            return fetched
 
         return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
 

@@ -135,11 +135,11 @@ class ProduceOperations(Caller):
         return results
 
     async def _count_partitions(self, topic: str, deadline: Deadline) -> int:
-        found = (await metadata_of_names(self, [topic], timeout=deadline.left)).get(topic)
-        code = codes.UNKNOWN_TOPIC_OR_PARTITION if found is None else found.error_code
-        if found is None or code:
+        described = (await metadata_of_names(self, [topic], timeout=deadline.left)).get(topic)
+        code = codes.UNKNOWN_TOPIC_OR_PARTITION if described is None else described.error_code
+        if described is None or code:
             raise BrokerError(code, None, context=f"Metadata of {topic!r}")
-        return len(found.partitions)
+        return len(described.partitions)
 
     async def _new_producer(self, deadline: Deadline) -> _Producer:
         request = InitProducerIdRequest(
@@ -187,19 +187,19 @@ class ProduceOperations(Caller):
             reply = await self.call_owner(
                 request, ProduceResponse, to=broker, timeout=left, versions=_VERSIONS
             )
-            found = {}
+            produced = {}
             for answered in reply.body.responses:
-                for each in answered.partition_responses:
-                    partition = answered.name, each.index
-                    found[partition] = result(
+                for row in answered.partition_responses:
+                    partition = answered.name, row.index
+                    produced[partition] = result(
                         partition,
-                        _failure(each),
-                        offset=each.base_offset if each.base_offset >= 0 else None,
-                        timestamp_ms=each.log_append_time_ms
-                        if each.log_append_time_ms >= 0
+                        _failure(row),
+                        offset=row.base_offset if row.base_offset >= 0 else None,
+                        timestamp_ms=row.log_append_time_ms
+                        if row.log_append_time_ms >= 0
                         else None,
                     )
-            return found
+            return produced
 
         return await ask_leaders(self, list(batches), ask, result, timeout=deadline.left)
 
@@ -216,32 +216,32 @@ def _by_partition(
 ) -> dict[int, list[NewRecord]]:
     """Records by partition, in their order. Raises InstructionError for one that is not there."""
     without_key = random.randrange(count)
-    found: dict[int, list[NewRecord]] = {}
-    for each in records:
-        number = each.partition
+    by_partition: dict[int, list[NewRecord]] = {}
+    for record in records:
+        number = record.partition
         if number is None:
-            number = without_key if each.key is None else partition_of_key(each.key, count)
+            number = without_key if record.key is None else partition_of_key(record.key, count)
         elif not 0 <= number < count:
             raise InstructionError(
                 f"topic {topic!r} has no partition {number!r}; its partitions are 0 to {count - 1}"
             )
-        found.setdefault(number, []).append(each)
-    return found
+        by_partition.setdefault(number, []).append(record)
+    return by_partition
 
 
 def _batches(records: Sequence[NewRecord]) -> Iterator[list[NewRecord]]:
     """The records of a partition in pieces that brokers take; a larger record is alone."""
     piece: list[NewRecord] = []
     size = 0
-    for each in records:
-        own = _RECORD_BYTES + len(each.key or b"") + len(each.value or b"")
+    for record in records:
+        own = _RECORD_BYTES + len(record.key or b"") + len(record.value or b"")
         own += sum(
-            _HEADER_BYTES + 3 * len(name) + len(value or b"") for name, value in each.headers
+            _HEADER_BYTES + 3 * len(name) + len(value or b"") for name, value in record.headers
         )
         if piece and size + own > _BATCH_BYTES:
             yield piece
             piece, size = [], 0
-        piece.append(each)
+        piece.append(record)
         size += own
     yield piece
 

@@ -196,17 +196,17 @@ class _PlanRun:
 
     async def carry_out(self) -> None:
         """New partitions, replicas, configs: in the order of the steps of a plan."""
-        for name, found in (await self._create_partitions(validate_only=False)).items():
-            self._record(name, found, "new partitions", taken=int(found[0] is None))
-        for name, (found, taken) in (await self._reassign()).items():
-            self._record(name, found, "replicas", taken=taken)
-        for name, found in (await self._alter_configs(validate_only=False)).items():
-            steps = 0 if found[0] else len(_config_steps(self.results[name]))
-            self._record(name, found, "configs", taken=steps)
+        for name, why in (await self._create_partitions(validate_only=False)).items():
+            self._record(name, why, "new partitions", taken=int(why[0] is None))
+        for name, (why, taken) in (await self._reassign()).items():
+            self._record(name, why, "replicas", taken=taken)
+        for name, why in (await self._alter_configs(validate_only=False)).items():
+            steps = 0 if why[0] else len(_config_steps(self.results[name]))
+            self._record(name, why, "configs", taken=steps)
 
-    def _record(self, name: str, found: Failure, what: str, *, taken: int) -> None:
+    def _record(self, name: str, why: Failure, what: str, *, taken: int) -> None:
         """Note the result of steps of one kind; after an error the topic's other steps are left."""
-        error, message = found
+        error, message = why
         result = self.results[name]
         done = result.done + taken
         if error is not None:
@@ -273,7 +273,7 @@ class _PlanRun:
         }
         if not moves:
             return {}
-        found: dict[str, tuple[Failure, int]] = {}
+        failures: dict[str, tuple[Failure, int]] = {}
         try:
             answers = await self._caller.alter_partition_reassignments(
                 moves, timeout=max(self._deadline.left, LEAST_S)
@@ -281,14 +281,14 @@ class _PlanRun:
         except KafkaAdminProtoError as failed:
             return {name: (failure_of(failed), 0) for name, _ in moves}
         for answer in answers:
-            failed_before, taken = found.get(answer.topic, ((None, None), 0))
+            failed_before, taken = failures.get(answer.topic, ((None, None), 0))
             if answer.error is None:
                 taken += 1
             elif failed_before[0] is None:
                 place = f"partition {answer.partition}"
                 failed_before = (answer.error, f"{place}: {answer.message}")
-            found[answer.topic] = failed_before, taken
-        return found
+            failures[answer.topic] = failed_before, taken
+        return failures
 
     async def wait(self) -> None:
         taken = {each.name: each for each in self._without_error()}

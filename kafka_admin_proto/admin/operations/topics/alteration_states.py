@@ -29,16 +29,16 @@ async def topic_states(
 ) -> dict[str, TopicState | TopicPlan]:
     """The topics as they are, or a plan with the error that keeps one from being read."""
     names = [each.name for each in batch]
-    found: dict[str, MetadataResponseTopic] = {}
+    topics: dict[str, MetadataResponseTopic] = {}
     for some in slices(names):
-        found |= await metadata_of_names(caller, some, timeout=deadline.left)
+        topics |= await metadata_of_names(caller, some, timeout=deadline.left)
     with_configs = [
-        each.name for each in batch if each.name in found and (each.configs or each.delete_configs)
+        each.name for each in batch if each.name in topics and (each.configs or each.delete_configs)
     ]
     configs = await read_overrides(caller, with_configs, timeout=deadline.left)
-    moving = await moving_partitions(caller, found, deadline)
+    moving = await moving_partitions(caller, topics, deadline)
     states: dict[str, TopicState | TopicPlan] = {}
-    for name, topic in found.items():
+    for name, topic in topics.items():
         if topic.error_code:
             error, message = failure(topic.error_code)
             states[name] = TopicPlan(name, error=error, message=message)
@@ -66,7 +66,7 @@ async def moving_partitions(
     if not asked:
         return moving
     try:
-        found = await caller.list_partition_reassignments(asked, timeout=deadline.left)
+        ongoing = await caller.list_partition_reassignments(asked, timeout=deadline.left)
     except UnsupportedVersionError:  # before 2.4 clients do not move replicas
         return moving
     except BrokerError as refused:
@@ -74,7 +74,7 @@ async def moving_partitions(
         if refused.error != "CLUSTER_AUTHORIZATION_FAILED":
             raise
         return moving
-    for each in found:
+    for each in ongoing:
         moving.setdefault(each.topic, {})[each.partition] = each.target
     return moving
 

@@ -176,28 +176,28 @@ def by_name(topics: Iterable[NewTopic]) -> dict[str, NewTopic]:
 
     Raises InstructionError for one that is named twice, and for a config without a value.
     """
-    found: dict[str, NewTopic] = {}
+    by_name: dict[str, NewTopic] = {}
     for topic in topics:
-        if topic.name in found:
+        if topic.name in by_name:
             raise InstructionError(f"topic {topic.name!r} is to be created twice in one call")
         if nulls := [name for name, value in topic.configs.items() if value is None]:
             raise InstructionError(
                 f"topic {topic.name!r} is to be created with config {nulls[0]} as None; leave it "
                 "out for the cluster's default"
             )
-        found[topic.name] = topic
-    return found
+        by_name[topic.name] = topic
+    return by_name
 
 
 async def _ids_before(
     caller: Caller, names: list[str], deadline: Deadline
 ) -> dict[str, str | None]:
     """The ids of topics that are there already, to judge TOPIC_ALREADY_EXISTS by."""
-    found: dict[str, str | None] = {}
+    ids: dict[str, str | None] = {}
     for some in slices(names):
         answer = await metadata_of_names(caller, some, timeout=deadline.left)
-        found |= {name: topic_id_text(topic.topic_id) for name, topic in answer.items()}
-    return found
+        ids |= {name: topic_id_text(topic.topic_id) for name, topic in answer.items()}
+    return ids
 
 
 async def _check_already_exists(

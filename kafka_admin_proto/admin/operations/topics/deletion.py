@@ -245,14 +245,14 @@ def _deleted(
         fault = "the controller's answer does not name this topic; list topics to see what is there"
         error, message = failure_of(RemoteProtocolError(fault))
         return DeletedTopic(name=item.name, error=error, message=message, repeated=repeated)
-    found, message = failure(answer.error_code, answer.error_message)
-    if trigger and found == REQUEST_TIMED_OUT:
-        found, message = None, "the controller has taken the request and does not wait"
+    failed, message = failure(answer.error_code, answer.error_message)
+    if trigger and failed == REQUEST_TIMED_OUT:
+        failed, message = None, "the controller has taken the request and does not wait"
     topic_id = _nonzero(answer.topic_id) or item.topic_id
     return DeletedTopic(
         name=answer.name if item.name is None else item.name,
         topic_id=None if topic_id is None else topic_id_text(topic_id),
-        error=found,
+        error=failed,
         message=message,
         repeated=repeated,
     )

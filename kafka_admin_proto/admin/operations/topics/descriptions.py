@@ -138,12 +138,12 @@ class DescribeTopics(Caller):
         deadline = Deadline(self.default_timeout if timeout is None else timeout)
         ids = [topic_uuid(each) for each in topic_ids]
         if names is None and not ids:
-            found = await _read(self, None, authorized_operations, deadline)
+            topics = await _read(self, None, authorized_operations, deadline)
             matches = matcher(pattern)
             described = [
-                found[name]
-                for name in sorted(found)
-                if matches(name) and (include_internal or not found[name].internal)
+                topics[name]
+                for name in sorted(topics)
+                if matches(name) and (include_internal or not topics[name].internal)
             ]
         elif pattern is not None:
             raise InstructionError(
@@ -169,14 +169,14 @@ async def _named(
         named |= {
             topic_id: topic.name for topic_id, topic in answer.items() if topic.name is not None
         }
-    found = await _read(caller, [*names, *named.values()], operations, deadline)
-    by_name = [found.get(name) or _unknown(name) for name in names]
+    topics = await _read(caller, [*names, *named.values()], operations, deadline)
+    by_name = [topics.get(name) or _unknown(name) for name in names]
     # A topic that was deleted and created anew since then has the name and another id.
     by_id = [
-        found[named[each]]
+        topics[named[each]]
         if each in named
-        and named[each] in found
-        and found[named[each]].topic_id in (topic_id_text(each), None)
+        and named[each] in topics
+        and topics[named[each]].topic_id in (topic_id_text(each), None)
         else _unknown_id(each)
         for each in dict.fromkeys(ids)
     ]
@@ -186,16 +186,16 @@ async def _named(
 async def _read(
     caller: Caller, names: list[str] | None, operations: bool, deadline: Deadline
 ) -> dict[str, TopicDescription]:
-    found: dict[str, TopicDescription] = {}
+    topics: dict[str, TopicDescription] = {}
     if names is not None and not names:
-        return found
+        return topics
     if api_keys.DESCRIBE_TOPIC_PARTITIONS in await caller.versions(
         Target.ANY, timeout=deadline.left
     ):
         for topic in (await read_pages(caller, names, deadline)).values():
             if topic.name is not None:
-                found[topic.name] = _described(topic, operations)
-        return found
+                topics[topic.name] = _described(topic, operations)
+        return topics
     if names is None:
         everything = await all_metadata(
             caller, authorized_operations=operations, timeout=deadline.left
@@ -209,8 +209,8 @@ async def _read(
         answer = await metadata_of_names(
             caller, some, authorized_operations=operations, timeout=deadline.left
         )
-        found |= {name: _described(topic, operations) for name, topic in answer.items()}
-    return found
+        topics |= {name: _described(topic, operations) for name, topic in answer.items()}
+    return topics
 
 
 async def _with_configs(

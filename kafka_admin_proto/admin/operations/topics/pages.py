@@ -27,7 +27,7 @@ async def read_pages(
     Any broker goes on from another's cursor: it is a topic's name and a partition. A topic that is
     deleted between two of its pages is left out, or is in the last page with its error.
     """
-    found: dict[str, DescribeTopicPartitionsResponseTopic] = {}
+    by_name: dict[str, DescribeTopicPartitionsResponseTopic] = {}
     topics = [TopicRequest(name=name) for name in sorted(set(names or ()))]
     cursor: Cursor | None = None
     while True:
@@ -40,14 +40,14 @@ async def read_pages(
         )
         page = {topic.name: topic for topic in reply.body.topics if topic.name is not None}
         if cursor is not None:
-            begun = found.pop(cursor.topic_name, None)
+            begun = by_name.pop(cursor.topic_name, None)
             rest = page.get(cursor.topic_name)
             if begun is not None and rest is not None and rest.error_code == 0:
                 rest.partitions = [*begun.partitions, *rest.partitions]
-        found |= page
+        by_name |= page
         after = reply.body.next_cursor
         if after is None:
-            return found
+            return by_name
         place = after.topic_name, after.partition_index
         if cursor is not None and place <= (cursor.topic_name, cursor.partition_index):
             raise AdminError(

@@ -51,11 +51,11 @@ class FindPartitions(DescribeTopics):
             matched = await self.list_topics(
                 pattern=pattern, include_internal=include_internal, timeout=deadline.left
             )
-        found = [
+        partitions = [
             (t.name or "", p.partition) for t in described if not t.error for p in t.partitions
         ]
-        found += [(each.name, number) for each in matched for number in range(each.partitions)]
+        partitions += [(each.name, number) for each in matched for number in range(each.partitions)]
         failed = [each for each in described if each.error is not None]
         return FoundPartitions(
-            partitions=list(dict.fromkeys(found)), failed=failed, matched=matched
+            partitions=list(dict.fromkeys(partitions)), failed=failed, matched=matched
         )

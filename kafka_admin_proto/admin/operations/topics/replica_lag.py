@@ -134,10 +134,10 @@ async def _ends(
             name, message = failure_of(error)
             return {each: ends.get(each) or _End(None, name, message) for each in partitions}
         for answered in reply.body.topics:
-            for each in answered.partitions:
-                code, about = failure(each.error_code)
-                offset = each.offset if code is None else None
-                ends[answered.name, each.partition_index] = _End(offset, code, about)
+            for row in answered.partitions:
+                code, about = failure(row.error_code)
+                offset = row.offset if code is None else None
+                ends[answered.name, row.partition_index] = _End(offset, code, about)
     fault = RemoteProtocolError(f"broker {broker} says nothing of this partition")
     nothing = _End(None, *failure_of(fault))
     return {each: ends.get(each, nothing) for each in partitions}

@@ -146,7 +146,7 @@ class UserOperations(Caller):
         )
         body = reply.body
         raise_failure(body.error_code, body.error_message, context="DescribeUserScramCredentials")
-        found = {
+        described = {
             result.user: UserDescription(
                 result.user,
                 sorted(
@@ -157,7 +157,9 @@ class UserOperations(Caller):
             )
             for result in body.results
         }
-        return [answer_of(user, found) for user in (sorted(found) if wanted is None else wanted)]
+        return [
+            answer_of(user, described) for user in (sorted(described) if wanted is None else wanted)
+        ]
 
     async def alter_users(
         self,
@@ -249,14 +251,16 @@ async def _alter(
         result.user: failure(result.error_code, result.error_message)
         for result in reply.body.results
     }
-    found: dict[_Key, AlteredUser] = {}
+    altered: dict[_Key, AlteredUser] = {}
     for new in salted:
-        found[new.name, mechanism] = AlteredUser(new.name, mechanism, *answer_of(new.name, answers))
+        altered[new.name, mechanism] = AlteredUser(
+            new.name, mechanism, *answer_of(new.name, answers)
+        )
     for gone in removes:
         why = answer_of(gone.user, answers)
         why = note_lost_answer(why, reply.maybe_repeated, "RESOURCE_NOT_FOUND")
-        found[gone.user, mechanism] = AlteredUser(gone.user, mechanism, *why)
-    return found
+        altered[gone.user, mechanism] = AlteredUser(gone.user, mechanism, *why)
+    return altered
 
 
 def salted_password(

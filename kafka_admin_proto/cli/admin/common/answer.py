@@ -109,11 +109,11 @@ def write(answer: Answer, output: str, items: str | None) -> None:
 def to_yaml(value: Any) -> str:
     """The value as YAML. Raises click.UsageError where no library for it is installed."""
     # What JSON cannot say, such as a topic id, is text here as well.
-    found = msgspec.to_builtins(value)
-    text = str(yaml().safe_dump(found, sort_keys=False, allow_unicode=True))
+    plain = msgspec.to_builtins(value)
+    text = str(yaml().safe_dump(plain, sort_keys=False, allow_unicode=True))
     if all(map(str.isprintable, text.split("\n"))):
         return text
-    return str(yaml().safe_dump(found, sort_keys=False))  # escapes whatever is not ASCII
+    return str(yaml().safe_dump(plain, sort_keys=False))  # escapes whatever is not ASCII
 
 
 def yaml() -> Any:
@@ -165,8 +165,8 @@ def strict_loader(library: Any) -> Any:
                 ) from None
 
         def construct_yaml_float(self, node: Any) -> int | float | str:
-            found: float = super().construct_yaml_float(node)
-            return _written(node) or (int(found) if found.is_integer() else found)
+            number: float = super().construct_yaml_float(node)
+            return _written(node) or (int(number) if number.is_integer() else number)
 
         def construct_yaml_int(self, node: Any) -> int | str:
             found: int = super().construct_yaml_int(node)

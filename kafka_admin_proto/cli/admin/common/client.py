@@ -76,11 +76,13 @@ def new_client(
         warnings.simplefilter("always", UserWarning)
         client = _new_client(arguments, operations)
     notices = []
-    for each in caught:
-        if each.category is UserWarning:
-            notices.append(f"warning: {each.message}")
+    for warning in caught:
+        if warning.category is UserWarning:
+            notices.append(f"warning: {warning.message}")
         else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
     if unused := client.config.unused:
         notices.append(f"no effect here: {', '.join(unused)}")
     return client, notices

@@ -108,12 +108,12 @@ class ShellState:
 
     def names(self, kind: str, ask: Callable[[AdminClient], Awaitable[Iterable[str]]]) -> list[str]:
         """Names of that kind, at most some seconds old; none where the cluster does not answer."""
-        since, found = self._names.get(kind, (-_NAMES_AGE_S, []))
+        since, names = self._names.get(kind, (-_NAMES_AGE_S, []))
         if time.monotonic() - since >= _NAMES_AGE_S:
             with contextlib.suppress(Exception):  # completion at a prompt shows no errors
-                found = list(self.connection.ask(lambda client: within(ask(client))))
-            self._names[kind] = time.monotonic(), found
-        return found
+                names = list(self.connection.ask(lambda client: within(ask(client))))
+            self._names[kind] = time.monotonic(), names
+        return names
 
     def forget_names(self) -> None:
         """Forget the names, which a command may have changed."""

@@ -135,7 +135,7 @@ class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
         if isinstance(value, dict):
             return value
         try:
-            found = {
+            replicas = {
                 partition: [int(broker) for broker in text.split(":")]
                 for partition, text in enumerate(value.split(","))
             }
@@ -144,9 +144,9 @@ class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
                 f"{value!r} is not an assignment: expected ids of brokers, as in 1:2,2:3 for the "
                 "replicas of partition 0 and of partition 1"
             )
-        if twice := [p for p, brokers in found.items() if len(set(brokers)) < len(brokers)]:
+        if twice := [p for p, brokers in replicas.items() if len(set(brokers)) < len(brokers)]:
             self.fail(f"partition {twice[0]} has a broker twice; name each once")
-        return found
+        return replicas
 
 
 class TopicPartition(click.ParamType[tuple[str, int]]):
@@ -235,9 +235,9 @@ def split_partitions(topics: Iterable[str]) -> tuple[list[str], list[tuple[str, 
     return whole, partitions
 
 
-def unmatched(names: Sequence[str], found: Iterable[str]) -> dict[str, str]:
+def unmatched(names: Sequence[str], topics: Iterable[str]) -> dict[str, str]:
     """A sentence for each name and pattern that none of the names found has or matches."""
-    there = list(found)
+    there = list(topics)
     said = {}
     for name in names:
         if not is_pattern(name):

@@ -40,14 +40,14 @@ def output_of(args: Sequence[str], shell: ShellState | None, default: str = "tab
 
 
 def _asked(args: Sequence[str]) -> str:
-    found = ""
+    output = ""
     for place, argument in enumerate(args):
         name, _, value = argument.partition("=")
         following = "".join(args[place + 1 : place + 2])
         if name == "--output":
-            found = value or following
+            output = value or following
         elif argument.startswith("-") and not argument.startswith("--"):
             letters = argument[1:].lstrip(FLAGS)
             if letters.startswith("o"):
-                found = letters[1:] or following
-    return found
+                output = letters[1:] or following
+    return output

@@ -124,17 +124,17 @@ def consume(
     while left != 0 and (
         wanted := {each: at for each, at in offsets.items() if follow or at < plan.ends[each]}
     ):
-        for found in _fetch(live, wanted, isolation):
-            place = found.topic, found.partition
-            offsets[place] = found.next_offset
-            if found.error is not None:
-                errors += failures.partition_entries([msgspec.to_builtins(found)])
+        for fetched in _fetch(live, wanted, isolation):
+            place = fetched.topic, fetched.partition
+            offsets[place] = fetched.next_offset
+            if fetched.error is not None:
+                errors += failures.partition_entries([msgspec.to_builtins(fetched)])
                 del offsets[place]
             end = plan.ends[place]
-            records = [each for each in found.records if follow or each.offset < end][:left]
+            records = [each for each in fetched.records if follow or each.offset < end][:left]
             left = None if left is None else left - len(records)
             shown += len(records)
-            show(found.topic, found.partition, records)
+            show(fetched.topic, fetched.partition, records)
         sys.stdout.flush()
     notes = [] if shown or errors else [_what_there_is(plan.ends)]
     return Answer(document={"records": rows}, tables=[], errors=errors, notes=notes)
@@ -161,13 +161,13 @@ def _begin(text: str | None) -> LogEnd | int:
 
 def _row(topic: str, partition: int, record: Record) -> Row:
     """A record as JSON; keys and values of Kafka's own topics are decoded."""
-    found = record_json(record, topic=topic)
+    shown = record_json(record, topic=topic)
     row: Row = {
         "topic": topic, "partition": partition, "offset": record.offset,
-        "timestamp_ms": record.timestamp, "key": found["key"], "value": found["value"],
-        "headers": found["headers"],
+        "timestamp_ms": record.timestamp, "key": shown["key"], "value": shown["value"],
+        "headers": shown["headers"],
     }  # fmt: skip
-    return row if found["problem"] is None else {**row, "problem": found["problem"]}
+    return row if shown["problem"] is None else {**row, "problem": shown["problem"]}
 
 
 def _kept(rows: list[Row]) -> Show:
@@ -200,11 +200,13 @@ def _table() -> Show:
         if not records:
             return
         cells = []
-        for each in records:
-            row = _row(topic, partition, each)
-            time = utc_text(each.timestamp * 1000, "milliseconds") if each.timestamp >= 0 else ""
+        for record in records:
+            row = _row(topic, partition, record)
+            time = (
+                utc_text(record.timestamp * 1000, "milliseconds") if record.timestamp >= 0 else ""
+            )
             names = [f"{name}={_text(value)}" for name, value in row["headers"]]
-            texts = [topic, str(partition), str(each.offset), time or "", _text(row["key"]),
+            texts = [topic, str(partition), str(record.offset), time or "", _text(row["key"]),
                      _text(row["value"]), printable(" ".join(names))]  # fmt: skip
             cells.append(texts)
         heads = [each.removesuffix("_ms") for each in _COLUMNS]
@@ -224,13 +226,13 @@ def _text(value: Row | None) -> str:
 def _formatted(template: str) -> Show:
     """Writes each record as kcat's ``-f`` does, its bytes as they are."""
 
-    def unescaped(found: re.Match[str]) -> str:
-        text = found[1]
+    def unescaped(escape: re.Match[str]) -> str:
+        text = escape[1]
         if len(text) == 3:
             return os.fsdecode(bytes.fromhex(text[1:]))
         if text not in _ESCAPES:
             raise click.UsageError(
-                f"--format: nothing is written as {found[0]}; there are \\n \\t \\r \\0 \\\\ \\xHH"
+                f"--format: nothing is written as {escape[0]}; there are \\n \\t \\r \\0 \\\\ \\xHH"
             )
         return _ESCAPES[text]
 

@@ -31,29 +31,29 @@ def time_or_end(text: str) -> OffsetSpec | int:
     if text.isdecimal():
         return int(text)
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         raise click.UsageError(
             f"--time {text}: expected {', '.join(list(_TIMES)[:5])}, milliseconds since 1970, or a "
             "time like 2026-01-31T12:00:00"
         ) from None
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    return round(found.timestamp() * 1000)
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return round(time.timestamp() * 1000)
 
 
 def partition_offset(text: str) -> tuple[TopicPartition, int]:
     parts = text.rsplit(":", 2)
     try:
         topic, partition, offset = parts
-        found = (topic, int(partition)), int(offset)
+        placed = (topic, int(partition)), int(offset)
     except ValueError:
         raise click.UsageError(
             f"{text!r}: expected TOPIC:PARTITION:OFFSET, as in orders:0:4711"
         ) from None
-    if found[1] < -1 or found[0][1] < 0 or not topic:
+    if placed[1] < -1 or placed[0][1] < 0 or not topic:
         raise click.UsageError(f"{text!r}: offsets are 0 or more, or -1 for the end of the log")
-    return found
+    return placed
 
 
 def offsets_in_file(file: str) -> dict[TopicPartition, int]:

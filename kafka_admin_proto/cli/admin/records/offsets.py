@@ -151,7 +151,7 @@ def reset(
     if whole:
         there, unknown = _partitions(live, whole)
         places += there.partitions
-    found = live.ask(
+    planned = live.ask(
         lambda client: client.plan_offset_resets(
             group,
             None if all_topics else places,
@@ -162,8 +162,8 @@ def reset(
             validate=dry_run,
         )
     )
-    unknown += failures.entries("group", [msgspec.to_builtins(found)], "group_id")
-    usable = [each for each in found.offsets if each.error is None]
+    unknown += failures.entries("group", [msgspec.to_builtins(planned)], "group_id")
+    usable = [each for each in planned.offsets if each.error is None]
     if usable and not dry_run:
         confirm(
             f"Commit {counted(len(usable), 'offsets')} for group {group}?",
@@ -171,9 +171,9 @@ def reset(
             names=[f"{each.topic}:{each.partition} {_text(each.offset)} → {each.new_offset}"
                    for each in usable],
         )  # fmt: skip
-        resets = found
-        found = live.ask(lambda client: client.run_offset_resets(resets))
-    plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in found.offsets]
+        resets = planned
+        planned = live.ask(lambda client: client.run_offset_resets(resets))
+    plan: list[Row] = [{"group_id": group, **msgspec.to_builtins(each)} for each in planned.offsets]
     fine = sum(row["error"] is None for row in plan)
     return listed(
         "offsets",
@@ -282,13 +282,13 @@ def _partitions(
     patterns = [name for name in names if is_pattern(name)]
     plain = [name for name in names if name not in patterns]
     pattern = pattern_of(patterns) if patterns else None
-    found = live.ask(
+    partitions = live.ask(
         lambda client: client.find_partitions(plain, pattern=pattern, include_internal=internal)
     )
-    unknown = failures.entries("topic", msgspec.to_builtins(found.failed))
-    unknown += absent_topics(patterns, [each.name for each in found.matched])
+    unknown = failures.entries("topic", msgspec.to_builtins(partitions.failed))
+    unknown += absent_topics(patterns, [each.name for each in partitions.matched])
     near_topics(unknown, live)
-    return found, unknown
+    return partitions, unknown
 
 
 def _without_rows(partitions: list[int], items: list[Row], unknown: list[Row]) -> list[str]:

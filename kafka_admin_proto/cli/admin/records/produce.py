@@ -136,15 +136,15 @@ def _lines(file: str) -> Iterator[list[bytes]]:
             yield [b"".join(begun)]
 
 
-def _add(rows: dict[int, Row], found: admin.ProducedRecords) -> None:
+def _add(rows: dict[int, Row], produced: admin.ProducedRecords) -> None:
     row = rows.setdefault(
-        found.partition,
-        {"topic": found.topic, "partition": found.partition, "records": 0, "first_offset": None,
-         "error": None, "message": None},
+        produced.partition,
+        {"topic": produced.topic, "partition": produced.partition, "records": 0,
+         "first_offset": None, "error": None, "message": None},
     )  # fmt: skip
-    if found.error is None:
-        row["records"] += found.records
+    if produced.error is None:
+        row["records"] += produced.records
         if row["first_offset"] is None:
-            row["first_offset"] = found.offset
+            row["first_offset"] = produced.offset
     else:
-        row["error"], row["message"] = found.error, found.message
+        row["error"], row["message"] = produced.error, produced.message

@@ -148,19 +148,19 @@ def request(
 
 def _sentences(response: Any) -> dict[int, list[str]]:
     """What the broker says beside each error code, each sentence once."""
-    found: dict[int, dict[str, None]] = {}
+    sentences_of: dict[int, dict[str, None]] = {}
 
     def look(value: Any) -> None:
         if isinstance(value, dict):
             code, sentence = value.get("errorCode"), value.get("errorMessage")
             if code and sentence:
-                found.setdefault(code, {})[sentence] = None
+                sentences_of.setdefault(code, {})[sentence] = None
         for each in value.values() if isinstance(value, dict) else value:
             if isinstance(each, dict | list):
                 look(each)
 
     look(response)
-    return {code: list(sentences) for code, sentences in found.items()}
+    return {code: list(sentences) for code, sentences in sentences_of.items()}
 
 
 def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:
@@ -179,12 +179,12 @@ def _message(api: str, dialect: str, version: int | None) -> tuple[str, str]:
             raise click.UsageError(f"no api has the key {api}")
         return by_key
     try:
-        name, found = find_message(api, dialect=dialect, version=version)
+        name, dialect_of = find_message(api, dialect=dialect, version=version)
     except UnknownMessageError as error:
         raise click.UsageError(str(error)) from None
-    if catalog().entry(name, found).type != "request":
+    if catalog().entry(name, dialect_of).type != "request":
         raise click.UsageError(f"{name} is no request")
-    return name, found
+    return name, dialect_of
 
 
 def _newest(name: str, apis: Any, dialect: str) -> int:

@@ -43,8 +43,8 @@ def request_json(
         except (msgspec.DecodeError, RecursionError) as error:
             raise click.UsageError(f"the request is not JSON: {error}") from None
     places = []
-    for each in sets:
-        path, sign, value = each.partition("=")
+    for setting in sets:
+        path, sign, value = setting.partition("=")
         steps = [int(index) if index else name for name, index in _STEP.findall(path)]
         steps = [int(step) if isinstance(step, str) and step.isdecimal() else step
                  for step in steps]  # fmt: skip
@@ -88,7 +88,7 @@ def with_defaults(
     empty one asks for nothing. A timeout that is 0 by default, which a controller never keeps, is
     ``timeout_ms``. Raises click.UsageError where null would do something to all partitions.
     """
-    found = codec(name, version, dialect=dialect)
+    codec_ = codec(name, version, dialect=dialect)
     spec = catalog().spec(name, dialect)
     structs = spec.structs()
 
@@ -101,20 +101,20 @@ def with_defaults(
             for field in fields
             if field.type.is_struct and field.type.is_array and version in field.versions
         }
-        kind = found.value_class
+        kind = codec_.value_class
         return (kind if struct == name else getattr(kind, struct))(**inside)
 
     fields = [field for struct in (spec.struct, *structs.values()) for field in struct.fields]
     nulls = {json_name(field.name) for field in fields if version in field.nullable_versions
              and field.type.is_array}  # fmt: skip
-    default = found.to_json(found.value_class())
+    default = codec_.to_json(codec_.value_class())
     for each in _ALL_BY_NULL.get(name, ()):
         if isinstance(given, dict) and each not in given:
             raise click.UsageError(f"{name}: say {each}, as null would be all that there are")
     default |= {key: None for key in nulls if key in default}
     if default.get("timeoutMs") == 0:
         default["timeoutMs"] = timeout_ms
-    return _filled(given, found.to_json(example(name, spec.fields)), default, nulls)
+    return _filled(given, codec_.to_json(example(name, spec.fields)), default, nulls)
 
 
 def _filled(given: Any, example: Any, default: Any, nulls: Collection[str]) -> Any:
