@@ -41,15 +41,19 @@ _BOTH = pytest.mark.parametrize("versions", [_FIRST, _SECOND], ids=["first", "se
 
 
 class _Producer:
-    """The transactional id "t", asked on a cluster of one node."""
+    """The transactional id "t", asked on the first node; all have replicas of its partition."""
 
-    def __init__(self, versions: tuple[int, int] = _FIRST, release: str = "4.3") -> None:
+    def __init__(
+        self, versions: tuple[int, int] = _FIRST, release: str = "4.3", nodes: int = 1
+    ) -> None:
         configs = {
             "transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
         }  # fmt: skip
-        self.served = Served(release, 1, configs=configs)
+        self.served = Served(release, nodes, configs=configs)
         self._end, self._produce = versions
-        self.served.ask(m.CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 1000))
+        for name, replicas in (("orders", [*range(1, nodes + 1)]), ("__transaction_state", [1])):
+            topic = CreatableTopic(name, -1, -1, [CreatableReplicaAssignment(0, replicas)])
+            self.served.ask(m.CreateTopicsRequest([topic], 1000))
         self.served.ask(m.FindCoordinatorRequest(key_type=1, coordinator_keys=["t"]))
         self.id, self.epoch = -1, -1
         self.sequence = 0
@@ -322,6 +326,29 @@ def test_a_marker_waits_for_the_replicas_in_sync(end: str, code: int) -> None:
     assert isinstance(answer.response, m.WriteTxnMarkersResponse)
     found = [each.partitions[0].error_code for each in answer.response.markers[0].topics]
     assert found == [code, codes.UNKNOWN_TOPIC_OR_PARTITION]
+
+
+@_BOTH
+def test_an_end_that_is_decided_waits_until_replicas_have_the_markers(
+    versions: tuple[int, int],
+) -> None:
+    producer = _Producer(versions, nodes=2)
+    producer.init()
+    producer.begin()
+    known = producer.id, producer.epoch
+    partitions = producer.served.state.partitions
+    partitions.delay(2, math.inf)
+    assert producer.end() == 0
+    assert producer.end(epoch=known[1]) == codes.CONCURRENT_TRANSACTIONS
+    assert producer.init(known=known).error_code == codes.CONCURRENT_TRANSACTIONS
+    assert producer.add() == codes.CONCURRENT_TRANSACTIONS
+    producer.pass_time(1)
+    assert producer.described().transaction_state == "PrepareCommit"
+    assert (producer.log.last_stable_offset, producer.log.end_offset) == (0, 2)
+    partitions.delay(2, 0)
+    producer.pass_time(1)
+    assert producer.described().transaction_state == "CompleteCommit"
+    assert producer.log.last_stable_offset == producer.log.end_offset == 2
 
 
 def test_lists_are_filtered() -> None:
