@@ -136,6 +136,32 @@ def test_compaction_keeps_the_latest_of_each_key() -> None:
     assert kept() == [(1, b"b"), (4, b"c"), (5, b"d")]
 
 
+@pytest.mark.parametrize(("segments", "deleted"), [("1", 2), ("3", 3)])
+def test_a_log_is_cut_off_before_its_start(segments: str, deleted: int) -> None:
+    """A new leader may lack all that the old one has left: the log goes on at its end."""
+    log = made(internal_segment_bytes={"1": "1000", "3": "100"}[segments])
+    for sequence in range(4):
+        append(log, **produced(sequence))
+    log.delete_before(deleted)
+    if segments == "3":
+        log.remove_segments(deleted, NOW_MS)
+    assert log.segments[0].base_offset == (deleted if segments == "3" else 0)
+    log.truncate(1, NOW_MS)
+    assert (log.start_offset, log.high_watermark, log.end_offset) == (1, 1, 1)
+    assert log.batches(1, 1 << 20, up_to=1) == []
+    assert list(log.producers()) == []
+    assert append(log, **produced(0)).base_offset == 1
+
+
+def test_retention_leaves_an_empty_segment_of_an_old_log() -> None:
+    log = made(retention_ms="1000")
+    append(log)
+    append(log)
+    apply_retention(log, NOW_MS + 2000)
+    assert (log.start_offset, log.end_offset) == (2, 2)
+    assert [(each.base_offset, each.size_bytes) for each in log.segments] == [(2, 0)]
+
+
 def test_compaction_leaves_the_last_segment_alone() -> None:
     """Though it would fit into one with the segments before it."""
     log = made(cleanup_policy="compact", min_cleanable_dirty_ratio="0")

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.messages.add_partitions_to_txn_request import AddPartitionsToTxnTopic
+from kafka_admin_proto.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     ReassignablePartition,
     ReassignableTopic,
@@ -349,6 +352,25 @@ def test_an_end_that_is_decided_waits_until_replicas_have_the_markers(
     producer.pass_time(1)
     assert producer.described().transaction_state == "CompleteCommit"
     assert producer.log.last_stable_offset == producer.log.end_offset == 2
+
+
+def test_brokers_ask_whether_partitions_are_of_a_transaction() -> None:
+    """They change nothing by it (``verifyOnly``)."""
+    producer = _Producer()
+    producer.init()
+    topics = [AddPartitionsToTxnTopic("orders", [0])]
+    row = AddPartitionsToTxnTransaction("t", producer.id, producer.epoch, True, topics)
+
+    def verified() -> int:
+        found = producer.served.ask(m.AddPartitionsToTxnRequest([row]))
+        (topic,) = found.results_by_transaction[0].topic_results
+        code: int = topic.results_by_partition[0].partition_error_code
+        return code
+
+    assert verified() == codes.TRANSACTION_ABORTABLE
+    assert producer.described().transaction_state == "Empty"
+    producer.begin()
+    assert verified() == 0
 
 
 def test_lists_are_filtered() -> None:
