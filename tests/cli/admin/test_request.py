@@ -63,6 +63,23 @@ def test_each_sentence_of_the_broker_is_an_error(cluster: str) -> None:
     assert {each["message"] for each in found["errors"]} - {None} == said
 
 
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("topics[1].name=a", "there is no item before 1"),
+        ("topics.name=a --set topics[0]=b", "there is no item before 0"),
+        ("timeoutMs=1 --set timeoutMs.seconds=1", "seconds is not within a struct"),
+        ("topics", "expected PATH=VALUE"),
+    ],
+)
+def test_a_place_that_there_is_not(cluster: str, setting: str, said: str) -> None:
+    result = CliRunner().invoke(
+        kap, ["request", "CreateTopics", *shlex.split(f"--set {setting}"), "-b", cluster]
+    )
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
 def test_an_array_that_may_be_null_is_null() -> None:
     for name in REQUESTS:
         spec = catalog().spec(name, "kafka")

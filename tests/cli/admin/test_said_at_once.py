@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Iterator
@@ -296,3 +297,23 @@ def test_a_file_that_is_not_there_is_a_sentence(run: Run, tmp_path: Path, words:
     assert "No such file or directory" in result.stderr
     assert str(tmp_path / "nothere") in result.stderr
     assert "[Errno" not in result.stderr
+
+
+def test_a_limit_that_is_no_number(run: Run) -> None:
+    result = run("users quotas --user bob --set producer_byte_rate=much")
+    assert result.exit_code == 2
+    assert "producer_byte_rate: 'much' is not a number" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "shown"),
+    [
+        ("--under-replicated-partitions", {"orders": [1]}),
+        ("--topics-with-overrides", {"orders": [0, 1, 2]}),
+        ("--unavailable-partitions", {}),
+    ],
+)
+def test_topics_that_an_option_chooses(run: Run, option: str, shown: dict[str, list[int]]) -> None:
+    topics = json.loads(run(f"topics describe {option} --output json").stdout)["topics"]
+    found = {each["name"]: [row["partition"] for row in each["partitions"]] for each in topics}
+    assert found == shown

@@ -57,6 +57,25 @@ def test_quoted_signs_are_parts_of_words(line: str, broker: ScriptedBroker) -> N
     assert [row.split("\t")[0] for row in result.stdout.splitlines()] == ["orders", "payments"]
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("help topics", 0, "Usage: kap topics"),
+        ("kap topics list --topic orders", 0, "orders"),
+        ("topics 'list", 2, "no closing quotation"),
+        ("shell", 2, "kap: shell: "),
+        ("exit", 0, ""),
+    ],
+)
+def test_lines_that_end(line: str, code: int, said: str, broker: ScriptedBroker) -> None:
+    """The code is the highest of all lines; what follows the end is not run."""
+    lines = f"{line}\n\nexit\ntopics delete orders --yes\n"
+    result = CliRunner().invoke(kap, ["shell", "-b", broker.address], input=lines)
+    assert result.exit_code == code
+    assert said in result.output
+    assert "orders" in broker.topics
+
+
 @pytest.fixture
 def completer(broker: ScriptedBroker) -> Iterator[CommandCompleter]:
     state = ShellState(Settings(bootstrap_server=broker.address))

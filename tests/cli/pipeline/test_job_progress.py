@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 import time
 from unittest.mock import Mock
 
@@ -29,3 +31,28 @@ def test_no_worker_takes_a_task(
         while found.call_count < 50:
             time.sleep(0.001)
     assert capsys.readouterr().err.count("no worker has taken a task for 15 s") == times
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_a_bar_of_the_step_and_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar is gone at the end, and no lines of steps come beside it."""
+    monkeypatch.setattr(job_progress, "_PAUSE", 0.001)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    tasks = Mock(side_effect=[Tasks(3, 1, 1), ConnectionError("Spark has stopped")])
+    with JobProgress("starting Spark") as progress:
+        progress.watch(tasks)
+        for step, text in ((None, "1/3 tasks"), ("decoding", "decoding"), ("", "for files")):
+            if step is not None:
+                progress.step(step)
+            ends = time.monotonic() + 30
+            while text not in terminal.getvalue() and time.monotonic() < ends:
+                time.sleep(0.001)
+            assert text in terminal.getvalue()
+    assert "starting Spark" in terminal.getvalue()
+    assert not re.search(r": [\d.]+ s\n", terminal.getvalue())

@@ -77,6 +77,8 @@ def test_tables_among_the_captures(tmp_path: Path) -> None:
 def test_tables_in_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "is a URI" in refused(SAMPLE, "--out", "s3://bucket/tables")
+    stream = ("--out", "s3://bucket/tables", "--format", "delta", "--streaming")
+    assert "name a folder with --work" in refused(SAMPLE, *stream)
     assert not list(tmp_path.iterdir())
 
 
@@ -199,6 +201,9 @@ def test_a_stream_of_a_folder_that_is_not_there(tmp_path: Path) -> None:
         (["--end"], "--end goes with --streaming --every 0"),
         (["--streaming", "--overwrite"], "--overwrite does not go with --streaming"),
         (["--streaming", "--input-format", "log-segment"], "does not go with --streaming"),
+        (["--retain", "30d"], "--retain goes with --streaming"),
+        (["--streaming", "--retain", "0d"], "'0d' is no number of days, as in 30d"),
+        (["--work", "w"], "--work goes with --format delta"),
         (["--input-format", "hex"], "'hex' is not one of 'auto', 'pcap', 'request-log'"),
     ],
 )
