@@ -5,7 +5,7 @@
 #   make installed all that the targets below need, for make -j2 of several of them
 #   make spark-archive     what Spark loads, in a file with which it starts in half the time
 #   make speed     builds the compiled engine (speed/) into .venv; it needs a C compiler
-#   make coverage  the lines that no test reaches, by file; COVERED=tests/wire for the tests of a room
+#   make coverage  the lines that no test reaches, by file, at most 3 % of all; COVERED=tests/wire for a room
 #   make test-speed    the tests of the codecs and of the engine, with the engine
 #   make docs      the site, into build/site; nothing in it may link to nothing
 #   make fuzz      coverage-guided fuzzing, FUZZ_SECONDS for each target
@@ -147,13 +147,16 @@ test: $(SPARK)
 explore: $(SPARK)
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive $(RUN) -m tests.scheduling.second_chance $(TESTS) --durations=15
 	$(MAKE) fuzz fuzz-speed FUZZ_SECONDS=$(FUZZ_SECONDS)
+	$(MAKE) coverage
 
-# All runs on plain Python, and with no room named, what is about the engine on the engine.
+# All runs on plain Python, and with no room named, what is about the engine on the engine. A test
+# that fails takes nothing from the figure: it fails without it too.
 coverage: $(SPARK) $(COVERAGE) $(ENGINE)
-	KAFKA_ADMIN_PROTO_PURE=1 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) $(COVERED)
-	$(if $(COVERED),,KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) tests/speed)
+	$(RUN) -m coverage erase
+	-KAFKA_ADMIN_PROTO_PURE=1 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) $(COVERED)
+	-$(if $(COVERED),,KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m coverage run -m pytest -q $(TESTS) tests/speed)
 	$(RUN) -m coverage combine --quiet
-	$(RUN) -m coverage report
+	$(RUN) -m coverage report $(if $(COVERED),--fail-under=0)
 
 test-speed: $(ENGINE)
 	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_PROFILE=ci $(RUN) -m tests.scheduling.second_chance $(TESTS) $(SPEED_TESTS)
