@@ -8,11 +8,23 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from kafka_admin_proto.admin import NewPartitions, NewTopic, SyncAdminClient
-from kafka_admin_proto.messages import EnvelopeRequest, MetadataRequest
+from kafka_admin_proto.admin import (
+    ConfigChange,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    SyncAdminClient,
+)
+from kafka_admin_proto.messages import CreateTopicsRequest, EnvelopeRequest, MetadataRequest
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.proxy import Call, PolicyFilter, SyncProxy
-from kafka_admin_proto.server import PolicyViolation, RequestMetadata, SyncCluster
+from kafka_admin_proto.server import (
+    AlterConfigRequestMetadata,
+    PolicyViolation,
+    RequestMetadata,
+    SyncCluster,
+)
 from tests.helpers.profile import draws
 from tests.server.differential.machine import Maker, Report, run_steps
 from tests.server.differential.policy import ConfigPolicy, TopicPolicy
@@ -183,3 +195,54 @@ def test_what_an_envelope_carries_passes_no_policy() -> None:
     with pytest.raises(StopIteration) as end:
         next(asking)
     assert end.value.value.error_code == codes.CLUSTER_AUTHORIZATION_FAILED
+
+
+class _Configs:
+    """Keeps the configs that it is asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, str | None]] = []
+
+    def configure(self, configs: object) -> None: ...
+    def close(self) -> None: ...
+
+    def validate(self, metadata: AlterConfigRequestMetadata) -> None:
+        self.asked.append(dict(metadata.configs))
+
+
+class _Faulty(_Few):
+    def validate(self, metadata: RequestMetadata) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_policy_is_asked_of_the_list_that_a_change_makes() -> None:
+    policy = _Configs()
+    with (
+        SyncCluster(1, topics={"orders": 1}) as cluster,
+        SyncProxy(cluster.bootstrap_servers, [PolicyFilter(None, policy)]) as proxy,
+        SyncAdminClient(proxy.bootstrap_servers) as client,
+    ):
+        resource = ConfigResource("topic", "orders")
+        for change in (
+            ConfigChange(resource=resource, append={"cleanup.policy": "compact"}),
+            ConfigChange(resource=resource, subtract={"cleanup.policy": "delete"}),
+        ):
+            (altered,) = client.alter_configs([change])
+            assert altered.error is None, altered.message
+    assert policy.asked == [
+        {"cleanup.policy": "delete,compact"}, {"cleanup.policy": "compact"},
+    ]  # fmt: skip
+
+
+def test_a_policy_that_fails_refuses_the_whole_request() -> None:
+    rows = [CreatableTopic("a", 1, 1), CreatableTopic("b", 1, 1)]
+    with (
+        SyncCluster(1) as cluster,
+        SyncProxy(cluster.bootstrap_servers, [PolicyFilter(_Faulty())]) as proxy,
+        Nodes(proxy.bootstrap_servers) as nodes,
+    ):
+        answer = nodes.ask(0, CreateTopicsRequest(rows, 1000), 7)
+        assert not cluster.state.topic_names
+    assert {(each.name, each.error_code) for each in answer.topics} == {
+        ("a", codes.UNKNOWN_SERVER_ERROR), ("b", codes.UNKNOWN_SERVER_ERROR),
+    }  # fmt: skip
