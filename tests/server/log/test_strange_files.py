@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.errors import KafkaAdminProtoError, MetadataLogError
+from kafka_admin_proto.records.batches.batches import write_batch
+from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from tests.server.log.stored import stored
 
@@ -114,6 +117,37 @@ def test_files_that_say_what_no_cluster_writes(
     assert str(data) in str(found.value)
     assert name.rpartition("/")[2] in str(found.value)
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("served", [3], indirect=True)
+@pytest.mark.parametrize(
+    ("line", "said"), [("cluster.id=", "are of clusters "), ("node.id=", "2 is of node 3")]
+)
+def test_a_folder_of_another_node_or_cluster(
+    served: Path, tmp_path: Path, line: str, said: str
+) -> None:
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    meta = data / "2" / _META
+    text = re.sub(f"^{line}.*$", f"{line}3", meta.read_text(), flags=re.MULTILINE)
+    meta.write_text(text)
+    with pytest.raises(MetadataLogError, match=said):
+        asyncio.run(serve(data, 3))
+    assert meta.read_text() == text
+
+
+@pytest.mark.parametrize("served", [1], indirect=True)
+@pytest.mark.parametrize(
+    "content",
+    [b"no batch", write_batch(Batch.of([Record(0, 0, None, b"\xff\xff")]))],
+    ids=["no batch", "no record"],
+)
+def test_a_bootstrap_file_that_does_not_read(served: Path, tmp_path: Path, content: bytes) -> None:
+    """A new cluster begins with its records."""
+    data = Path(shutil.copytree(served, tmp_path / "data"))
+    shutil.rmtree(data / FOLDER_NAME)
+    (data / "bootstrap.checkpoint").write_bytes(content)
+    with pytest.raises(MetadataLogError, match=r"bootstrap\.checkpoint"):
+        asyncio.run(serve(data, 1))
 
 
 @pytest.mark.parametrize("served", [1], indirect=True)
