@@ -95,9 +95,10 @@ def _make_codec(
     if version not in entry.versions:
         raise UnsupportedVersionError(f"{name} has versions {entry.valid_versions}, not {version}")
     by_name = (name, version, "", dialect)  # however it was asked for, there is one codec
-    if by_name not in _codecs:
-        _codecs[by_name] = Codec(catalog().spec(name, dialect), version)
-    return _codecs[by_name]
+    found = _codecs.get(by_name)
+    if found is None:  # two threads may come here at a time: the first one's counts
+        found = _codecs.setdefault(by_name, Codec(catalog().spec(name, dialect), version))
+    return found
 
 
 def use_classes(dialect: str, make_classes: MakeClasses) -> None:

@@ -36,9 +36,10 @@ def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
     check_kind(spec, MessageSpec, "value_class_of: spec")
     loaded = _loaded.get(spec.dialect)
     if loaded is not None:
-        if spec.name not in loaded:
-            loaded[spec.name] = loaded.make(spec)
-        return loaded[spec.name][struct_name]
+        classes = loaded.get(spec.name)
+        if classes is None:  # two threads may come here at a time: the first one's count
+            classes = loaded.setdefault(spec.name, loaded.make(spec))
+        return classes[struct_name]
     module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
     value_class: type[Any] = getattr(module, struct_name)
     return value_class
