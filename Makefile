@@ -17,9 +17,10 @@
 #   make bench-spark       the pipeline beside tshark with Spark, into docs/benchmarks-spark.md
 #   make bench-speed       the compiled engine beside the fused code, into docs/benchmarks-speed.md
 #   make test-python PYTHON_SUITE=trixie   the tests but Spark's, with another Debian release's Python
-#   make release   wheel and sdist into dist/, each installed by itself and tried
-#   make wheels    the compiled engine's wheels for Linux into dist/, tried on other systems
+#   make release   all that is published into dist/: wheels and sdists, installed and tried
+#   make wheels    of these the compiled engine's, for Linux, tried on other systems
 #   make test-machine SUITE=sid MACHINE=s390x    tests on another processor, by qemu
+#   make test-threads FREE_THREADED=python3.14t  tests with a Python that has no global lock
 #   make drift RELEASE=4.4.0   what that release has that schemas/ has not, or has otherwise;
 #                  DEFINITIONS=FOLDER compares a checkout of Kafka's sources
 PYTHON ?= python3
@@ -55,14 +56,19 @@ CONFORMANCE_VALUES ?= 2
 # What runs on the compiled engine: all that reads and writes bytes.
 SPEED_TESTS ?= tests/wire tests/vectors tests/test_codec.py tests/protocol/test_payloads.py \
 	tests/protocol/test_frames.py tests/records/batches/test_batches.py \
-	tests/capture/test_times_after_gaps.py tests/speed
+	tests/capture/test_times_after_gaps.py tests/test_threads.py tests/speed
 # The Debian release whose Python runs the tests: trixie has 3.13, sid the newest.
 PYTHON_SUITE ?= trixie
 # A Debian release and a machine of tools/debian_packages.txt.
 SUITE   ?= sid
 MACHINE ?= s390x
+# Debian has no such Python: one has to be on the PATH (uv python install 3.14t, pyenv install 3.14t).
+FREE_THREADED ?= python3.14t
+UNLOCKED := build/free-threaded
+UNLOCKED_TESTS ?= tests/test_threads.py tests/test_codec.py tests/vectors tests/wire \
+	tests/records/batches/test_batches.py
 
-.PHONY: installed demo demo-spark docs speed spark-archive test coverage test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine
+.PHONY: installed demo demo-spark docs speed spark-archive test coverage test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine test-threads
 
 # uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
 $(WHEELS)/.ready:
@@ -220,6 +226,7 @@ release: $(READY)
 	$(RUN) -m build --no-isolation --outdir dist
 	KAFKA_ADMIN_PROTO_PROFILE=exhaustive KAFKA_ADMIN_PROTO_REQUIRE_ALL=1 KAFKA_ADMIN_PROTO_DIST=dist \
 	  $(RUN) -m pytest tests/package/test_wheel.py
+	$(MAKE) wheels
 
 # Python 3.12 is in no Debian release: one with its headers has to be on the PATH.
 wheels: $(ZIG)
@@ -233,6 +240,14 @@ wheels: $(ZIG)
 
 test-machine: $(ZIG)
 	$(RUN) -m tools.other_machine $(SUITE) $(MACHINE) $(MACHINE_TESTS)
+
+test-threads:
+	@command -v $(FREE_THREADED) || { echo "$(FREE_THREADED) is not on the PATH: uv python install 3.14t"; exit 1; }
+	$(FREE_THREADED) -m venv $(UNLOCKED)
+	$(UNLOCKED)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  construct msgspec pytest pytest-xdist hypothesis
+	$(UNLOCKED)/bin/python -c 'import sys, msgspec; sys.exit(sys._is_gil_enabled() and "this Python has its lock")'
+	$(UNLOCKED)/bin/python -m pytest -q -p no:cacheprovider $(UNLOCKED_TESTS)
 
 generate: $(READY)
 	$(RUN) -m tools.definitions.generate

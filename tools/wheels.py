@@ -38,6 +38,8 @@ PACKAGE = "kafka_admin_proto_speed"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 #: As Debian builds its own Pythons, but for the debugger's symbols.
 FLAGS = ("-c", "-fPIC", "-O3", "-g0", "-DNDEBUG", "-fwrapv", "-Wno-unused-function")
+#: Between these is the size of each wheel in kB, which docs/speed.md says too.
+SIZES_KB = (450, 500)
 
 
 class Target(NamedTuple):
@@ -145,11 +147,18 @@ def with_library(given: Path, library: Path, made: Path) -> None:
 
 
 def check(wheel: Path, target: Target) -> None:
-    """SystemExit if auditwheel says that the library takes more than the wheel's tag promises."""
+    """SystemExit if the library takes more than the wheel's tag promises, or for another size."""
     show = [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)]
     found = json.loads(run(show))["overall_tag"]
     if found not in target.platform.split("."):
         raise SystemExit(f"{wheel.name}: auditwheel says {found}")
+    least, most = SIZES_KB
+    size = wheel.stat().st_size / 1000
+    if not least <= size <= most:
+        raise SystemExit(
+            f"{wheel.name} has {size:.0f} kB, not {least} to {most}: if that is meant, change "
+            "SIZES_KB in tools/wheels.py and docs/speed.md"
+        )
 
 
 def run(command: list[str], **environment: str) -> str:
@@ -169,6 +178,9 @@ def main() -> None:
     given = parser.parse_args()
     dist = ROOT / "dist"
     dist.mkdir(exist_ok=True)
+    for python in PYTHONS:  # what is missing is said before minutes of compiling
+        for target in TARGETS:
+            headers(python, target.machine)
     pattern, source = built_here(WORK / "speed")
     version = pattern.name.split("-")[1]
     for python in PYTHONS:

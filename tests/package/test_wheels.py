@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import subprocess
 import tomllib
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -95,3 +97,39 @@ def test_no_python_with_headers_is_said_with_what_to_do(
         SystemExit, match=r"python3.12 with its headers is not .* uv python install"
     ):
         wheels.headers("3.12", "arm64")
+
+
+def test_the_page_says_how_large_a_wheel_may_be() -> None:
+    least, most = wheels.SIZES_KB
+    assert f"A wheel has {least} to {most} kB" in (ROOT / "docs/speed.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("size", "tag", "fault"),
+    [
+        (wheels.SIZES_KB[0] * 1000, "musllinux_1_2_x86_64", None),
+        (wheels.SIZES_KB[1] * 1000, "musllinux_1_2_x86_64", None),
+        (wheels.SIZES_KB[0] * 1000 - 1, "musllinux_1_2_x86_64", "kB, not"),
+        (wheels.SIZES_KB[1] * 1000 + 1, "musllinux_1_2_x86_64", "change SIZES_KB"),
+        (wheels.SIZES_KB[0] * 1000, "linux_x86_64", "auditwheel says linux_x86_64"),
+    ],
+)
+def test_a_wheel_that_is_not_as_it_says_is_refused(
+    size: int, tag: str, fault: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(wheels, "run", lambda _: json.dumps({"overall_tag": tag}))
+    wheel = tmp_path / "one.whl"
+    wheel.write_bytes(bytes(size))
+    if fault is None:
+        wheels.check(wheel, wheels.TARGETS[2])
+        return
+    with pytest.raises(SystemExit, match=f"one.whl.* {fault}"):
+        wheels.check(wheel, wheels.TARGETS[2])
+
+
+def test_a_release_has_the_wheels_and_tries_them() -> None:
+    shown = subprocess.run(
+        ["make", "--dry-run", "release"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    places = [shown.index(each) for each in ("rm -rf dist", "tools.wheels", "tools.other_machine")]
+    assert places == sorted(places)
