@@ -25,12 +25,11 @@ from tools.debian import PYTHON_OF, TRIPLETS, pins, unpacked
 
 #: What is tried without asking: bytes, records, and all that compares the engine with Python.
 TESTS = (
-    "tests/vectors", "tests/test_codec.py", "tests/protocol/test_payloads.py",
-    "tests/protocol/test_frames.py",
+    "tests/wire", "tests/vectors", "tests/test_codec.py", "tests/test_threads.py",
+    "tests/protocol/test_payloads.py", "tests/protocol/test_frames.py",
+    "tests/records/batches/test_batches.py",
     *(f"tests/speed/test_{each}.py" for each in ("engine", "parity", "records", "packets")),
 )  # fmt: skip
-#: The same, which takes one of `COMPILED`.
-COMPRESSED = ("tests/records/batches/test_batches.py",)
 NEEDED = ("construct", "pytest", "pytest-xdist", "hypothesis", "click", "rich", "dpkt")
 #: What has wheels for all machines but s390x.
 COMPILED = ("msgspec", "cramjam", "crc32c", "zstandard")
@@ -96,8 +95,6 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{__doc__}\nRelease and machine are one of {[*pins()]}")
         return 2
     suite, machine, *tests = arguments
-    if not tests:
-        tests = [*TESTS, *(() if machine == wheels.BIG_ENDIAN.machine else COMPRESSED)]
     python, folder = interpreter(suite, machine), installed(suite, machine)
     pytest = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", _OF_HYPOTHESIS]
     # What may be skipped here is what the system does not have, and some of that is meant.
@@ -115,7 +112,7 @@ def main(arguments: Sequence[str]) -> int:
         if shown.returncode or not shown.stdout.endswith(f" {backend}\n"):
             print(f"{suite} {machine}: not {backend}\n{shown.stderr}", file=sys.stderr)
             return 1
-        code |= subprocess.run([*pytest, *tests], cwd=wheels.ROOT, env=kept, check=False).returncode
+        code |= subprocess.run([*pytest, *(tests or TESTS)], cwd=wheels.ROOT, env=kept, check=False).returncode
     return code
 
 

@@ -26,7 +26,7 @@ from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.batches.record_format import write_records_v2
 from kafka_admin_proto.records.compression.codecs import compress
 from tests.helpers.mistyped import mistyped
-from tests.records.values import batches
+from tests.records.values import INSTALLED, batches
 
 RECORD = Record(5, 1000, b"key", b"value", (("h", None), ("i", b"")))
 HEADER = 61
@@ -234,8 +234,8 @@ def test_faults_say_where(data: bytes, path: str, offset: int, fault: str) -> No
 def test_what_stands_before_a_fault_is_kept() -> None:
     good = write_records_v2([Record(0, 0, b"k")] * 3, 0, 0)
     numbers: dict[CompressionName, int] = {"none": 0, "gzip": 1, "zstd": 4}
-    for name, number in numbers.items():
-        data = v2(compress(name, good + b"\2"), 4, number)
+    for name in numbers.keys() & INSTALLED:
+        data = v2(compress(name, good + b"\2"), 4, numbers[name])
         found = read_records(data + write_batch(Batch.of([RECORD])))
         assert [len(batch.records) for batch in found.batches] == [3, 1]
         assert "records[3]" in str(found.batches[0].error)
