@@ -97,6 +97,7 @@ def main(arguments: Sequence[str]) -> int:
     suite, machine, *tests = arguments
     python, folder = interpreter(suite, machine), installed(suite, machine)
     pytest = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", _OF_HYPOTHESIS]
+    pytest += ["-n", "2", "--dist", "loadgroup", *(tests or TESTS)]
     # What may be skipped here is what the system does not have, and some of that is meant.
     kept = {k: v for k, v in os.environ.items() if k != "KAFKA_ADMIN_PROTO_REQUIRE_ALL"}
     kept |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
         if shown.returncode or not shown.stdout.endswith(f" {backend}\n"):
             print(f"{suite} {machine}: not {backend}\n{shown.stderr}", file=sys.stderr)
             return 1
-        code |= subprocess.run([*pytest, *(tests or TESTS)], cwd=wheels.ROOT, env=kept, check=False).returncode
+        code |= subprocess.run(pytest, cwd=wheels.ROOT, env=kept, check=False).returncode
     return code
 
 
