@@ -29,7 +29,7 @@ from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.testing import Certificates, certificates
 from kafka_admin_proto.values import Message
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
-from tests.server.network.test_connection import answers, asked, ids
+from tests.server.network.test_connection import answers, asked, ids, sends_at_once
 from tools.clusters import free_ports
 
 _SECONDS = 30
@@ -73,6 +73,16 @@ def test_clients_know_no_other_addresses(cluster: SyncCluster, proxy: SyncProxy)
     real = {int(each.rpartition(":")[2]) for each in cluster.bootstrap_servers.split(",")}
     assert len(ports) == 3
     assert not ports & real
+
+
+def test_the_proxy_writes_at_once(proxy: SyncProxy) -> None:
+    with connect(proxy) as client:
+        client.sendall(asked(_ALL_TOPICS, 12, 1))
+        answers(client, 1)
+        links = list(proxy._proxy._links)
+        ends = [end for each in links for end in (each.client, each.broker)]
+        assert links
+        assert all(sends_at_once(each) for each in ends if each)
 
 
 def test_kafka_python_produces_and_consumes(cluster: SyncCluster, proxy: SyncProxy) -> None:

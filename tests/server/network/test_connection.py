@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 
@@ -57,6 +58,21 @@ def test_requests_that_come_together_are_answered_in_order(cluster: SyncCluster)
     with connect(cluster) as client:
         client.sendall(b"".join(asked(*kinds[number % 3], number) for number in range(300)))
         assert ids(answers(client, 300)) == list(range(300))
+
+
+def test_answers_do_not_wait_for_each_other(cluster: SyncCluster) -> None:
+    """As Kafka's SocketServer; Nagle's algorithm holds a pipeline's later answers for 40 ms."""
+    with connect(cluster) as client:
+        client.sendall(asked(ApiVersionsRequest("n", "1"), 4, 1))
+        answers(client, 1)
+        transports = [each._transport for each in connections_of(cluster)]
+        assert transports
+        assert all(sends_at_once(each) for each in transports if each)
+
+
+def sends_at_once(transport: asyncio.BaseTransport) -> bool:
+    accepted = transport.get_extra_info("socket")
+    return bool(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
 
 def test_pieces_of_several_clients_stay_apart(cluster: SyncCluster) -> None:
