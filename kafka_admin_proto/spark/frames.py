@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.tables.decode_flows import decode_flows
 from kafka_admin_proto.tables.frame_columns import FRAMES
-from kafka_admin_proto.tables.ingest.chunks import pack
+from kafka_admin_proto.tables.ingest.chunks import chunks_of, pack
 from kafka_admin_proto.tables.ingest.locations import absolute
 from kafka_admin_proto.tables.ingest.packets import PACKETS, rows_of
 
@@ -51,4 +51,4 @@ def read_frames(
 def _decode_packets(
     batches: Iterable[pa.RecordBatch], options: DecodeOptions
 ) -> Iterator[pa.RecordBatch]:
-    return decode_flows(pack(rows_of(batches, PACKETS.names)), options)
+    return decode_flows(pack(chunks_of(rows_of(batches, PACKETS.names))), options)

@@ -12,6 +12,7 @@ import kafka_admin_proto  # noqa: F401
 from kafka_admin_proto_speed._engine import (
     CapturePlan,
     CaptureReader,
+    ChunkPacker,
     Conversations,
     Engine,
     FlowReader,
@@ -28,6 +29,7 @@ from kafka_admin_proto_speed._engine import (
 __all__ = [
     "CapturePlan",
     "CaptureReader",
+    "ChunkPacker",
     "Conversations",
     "Engine",
     "FlowReader",

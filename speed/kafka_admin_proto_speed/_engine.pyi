@@ -176,5 +176,36 @@ class FlowReader:
         capture: str,
     ) -> tuple[Any, int, int]: ...
 
+class ChunkPacker:
+    def __init__(
+        self,
+        link_headers: dict[int, tuple[int, int]],
+        bare_headers: dict[int, int],
+        chunks: dict[bytes, Any],
+        chunk_class: type[Any],
+        most_bytes: int,
+    ) -> None: ...
+    def read_part(
+        self,
+        capture: str,
+        base: int,
+        most_positions: int,
+        since: int,
+        until: int,
+        numbered: bool,
+    ) -> None: ...
+    def pack_pcap(
+        self, source: Any, header: Any, end: int, position: int, room: int
+    ) -> tuple[int, int]: ...
+    def pack_pcapng(
+        self,
+        source: Any,
+        order: str,
+        interfaces: list[Any],
+        end: int,
+        position: int,
+        room: int,
+    ) -> tuple[int, int]: ...
+
 def cut_frame(buffer: bytearray, limit: int) -> bytes | None: ...
 def crc32c(data: Buffer) -> int: ...

@@ -4,7 +4,7 @@ cdef enum:
     MOST_ARRIVALS = 16_000  # beyond which the framer itself sees to them
 
 
-cdef class StreamReader:
+cdef class StreamReader(PacketTaker):
     """Takes the next bytes of streams; ``out`` is where frames of plain Python go."""
 
     cdef FrameReader frames

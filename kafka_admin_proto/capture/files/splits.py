@@ -16,7 +16,7 @@ once: a packet belongs to the part in which it begins. Reading a part needs the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kafka_admin_proto.capture.files import pcap, pcapng
 from kafka_admin_proto.capture.files.buffered import BufferedSource, Packet, Report
@@ -52,20 +52,31 @@ def split_points(head: bytes, size: int, split_size: int) -> list[tuple[int, int
     return [(start, min(start + split_size, size)) for start in starts]
 
 
+def _passed_over(source: BufferedSource) -> None:
+    """Nobody wants to see the source."""
+
+
 def read_split(
-    file: RandomAccess, start: int, end: int, report: Report
+    file: RandomAccess,
+    start: int,
+    end: int,
+    report: Report,
+    opened: Callable[[BufferedSource], object] = _passed_over,
 ) -> Iterator[tuple[int, Packet]]:
     """The packets whose headers begin in [start, end), each with that offset; faults are reported.
 
     If the file is not ``splittable``, the part that starts at 0 has all packets, and offsets are
-    those in the decompressed file. An OSError of ``read_at`` is raised as it is.
+    those in the decompressed file. An OSError of ``read_at`` is raised as it is. ``opened`` is
+    given the source before the first packet: who takes a packet may take some of those behind it.
     """
     head = file.read_at(0, pcap.BEGINNING)
     source = BufferedFile(file, 0)
     if start == 0 and splittable(head):
+        opened(source)
         yield from _with_positions(source, read_packets(source, report, end))
     elif start == 0:
         stream = open_packets(source)
+        opened(stream)
         yield from _with_positions(stream, read_packets(stream, report))
         if source.error:
             raise source.error  # reading failed; the file itself is not damaged
@@ -77,11 +88,15 @@ def read_split(
 
         at, state = pcapng.Blocks(source).last_before(start)
         source = BufferedFile(file, at)
-        for packet in pcapng.Blocks(source, state).packets(of_this_part, end):
+        blocks = source.layout = pcapng.Blocks(source, state)
+        opened(source)
+        for packet in blocks.packets(of_this_part, end):
             if source.started >= start:
                 yield source.started, packet
     elif head[:4] in pcap.MAGICS and (header := pcap.read_file_header(head)):
         source = BufferedFile(file, first_packet(file, header, start))
+        source.layout = header
+        opened(source)
         yield from _with_positions(source, pcap.read_pcap(source, header, report, end))
 
 

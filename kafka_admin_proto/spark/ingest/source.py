@@ -50,7 +50,8 @@ from kafka_admin_proto.tables.ingest.files import (
     plan,
     require_open,
 )
-from kafka_admin_proto.tables.ingest.packets import PACKETS, Times, packet_rows, read_part
+from kafka_admin_proto.tables.ingest.packets import PACKETS, Times, read_part
+from kafka_admin_proto.tables.ingest.plain_chunks import part_chunks
 
 _FILTERING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -183,7 +184,7 @@ class _Reader(DataSourceReader):
         assert isinstance(partition, FileTask)
         require_open(partition.part)
         if self._as_chunks:
-            return pack(packet_rows(partition.part))
+            return pack(part_chunks(partition.part))
         return read_part(partition.part, self._columns, self._times)
 
 

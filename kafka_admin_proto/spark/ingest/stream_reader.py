@@ -35,7 +35,8 @@ from kafka_admin_proto.tables.ingest.files import (
     probe_files,
     starts_as,
 )
-from kafka_admin_proto.tables.ingest.packets import packet_rows, read_part
+from kafka_admin_proto.tables.ingest.packets import read_part
+from kafka_admin_proto.tables.ingest.plain_chunks import part_chunks
 
 #: Files that one batch reads at most.
 MAX_FILES_PER_BATCH = 64
@@ -135,7 +136,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, FileTask)
         if self._as_chunks:
-            return pack(packet_rows(partition.part))
+            return pack(part_chunks(partition.part))
         return read_part(partition.part, self._columns)
 
     def _is_old_enough(self, file: ListedFile, now: int) -> bool:

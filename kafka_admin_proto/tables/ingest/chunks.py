@@ -47,29 +47,28 @@ _BATCH_ROWS = 4096
 _CHUNK_OVERHEAD = 200
 
 
-class _Chunk:
+class Chunk:
+    """A chunk that is open; the compiled engine adds to its bytes, too."""
+
     __slots__ = ("capture", "ordinal", "payload", "segments", "watermark")
 
     def __init__(self, capture: str, ordinal: int, watermark: int) -> None:
         self.capture = capture
         self.ordinal = ordinal
         self.watermark = watermark
-        self.segments = bytearray()
-        self.payload = bytearray()
+        self.segments: bytearray = bytearray()
+        self.payload: bytearray = bytearray()
 
     def row(self, flow: bytes) -> ChunkRow:
         segments, payload = bytes(self.segments), bytes(self.payload)
         return self.capture, self.ordinal, self.watermark, flow, segments, payload, None, None
 
 
-def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
-    """Pack packets into batches of their `chunks_of`.
-
-    Memory holds the open chunks and one batch.
-    """
+def pack(packed: Iterable[ChunkRow]) -> Iterator[pa.RecordBatch]:
+    """Chunks in batches. Memory holds one of them."""
     chunks: list[ChunkRow] = []
     size_bytes = 0
-    for chunk in chunks_of(rows):
+    for chunk in packed:
         chunks.append(chunk)
         _, _, _, _, segments, payload, _, _ = chunk
         size_bytes += len(segments or b"") + len(payload or b"")
@@ -83,14 +82,29 @@ def pack(rows: Iterable[PacketRow]) -> Iterator[pa.RecordBatch]:
 ChunkRow = tuple[str, int, int, bytes, bytes | None, bytes | None, str | None, int | None]
 
 
-def chunks_of(rows: Iterable[PacketRow]) -> Iterator[ChunkRow]:
+class OpenChunks:
+    """The chunks that are open, by their flows, and about how many bytes they have."""
+
+    __slots__ = ("by_flow", "waiting")
+
+    def __init__(self) -> None:
+        self.by_flow: dict[bytes, Chunk] = {}
+        self.waiting: int = 0
+
+    @property
+    def room(self) -> int:
+        """How many bytes may be added before all of them are closed."""
+        return _OPEN_BYTES - self.waiting
+
+
+def chunks_of(rows: Iterable[PacketRow], opened: OpenChunks | None = None) -> Iterator[ChunkRow]:
     """Pack packets into chunks.
 
     The packets of each flow come in capture order, and so do the flow's chunks. Memory holds the
-    open chunks.
+    open chunks: those of ``opened``, to which somebody else may add packets between two rows.
     """
-    chunks: dict[bytes, _Chunk] = {}
-    waiting = 0
+    opened = opened or OpenChunks()
+    chunks = opened.by_flow
     pack_segment = SEGMENT.pack
     for row in rows:
         (
@@ -108,22 +122,22 @@ def chunks_of(rows: Iterable[PacketRow]) -> Iterator[ChunkRow]:
         if chunk is not None and (
             len(chunk.payload) + size > CHUNK_BYTES or chunk.capture != capture
         ):
-            waiting -= len(chunk.payload) + len(chunk.segments)
+            opened.waiting -= len(chunk.payload) + len(chunk.segments)
             yield chunk.row(flow)
             chunk = None
         if chunk is None:
-            chunk = chunks[flow] = _Chunk(capture, ordinal, watermark)
-            waiting += _CHUNK_OVERHEAD
+            chunk = chunks[flow] = Chunk(capture, ordinal, watermark)
+            opened.waiting += _CHUNK_OVERHEAD
         chunk.segments += pack_segment(
             ordinal, ts, sequence, acknowledged, missing, size, flags, end
         )
         if size:
             chunk.payload += payload
-        waiting += SEGMENT.size + size
-        if waiting > _OPEN_BYTES:
+        opened.waiting += SEGMENT.size + size
+        if opened.waiting > _OPEN_BYTES:
             for flow, chunk in chunks.items():
                 yield chunk.row(flow)
             chunks.clear()
-            waiting = 0
+            opened.waiting = 0
     for flow, chunk in chunks.items():
         yield chunk.row(flow)

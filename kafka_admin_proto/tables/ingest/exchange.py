@@ -22,9 +22,9 @@ from typing import TypeVar
 import msgspec
 
 from kafka_admin_proto.gc_tuning import tune_gc
-from kafka_admin_proto.tables.ingest.chunks import ChunkRow, chunks_of
+from kafka_admin_proto.tables.ingest.chunks import ChunkRow
 from kafka_admin_proto.tables.ingest.files import Part
-from kafka_admin_proto.tables.ingest.packets import packet_rows
+from kafka_admin_proto.tables.ingest.plain_chunks import part_chunks
 from kafka_admin_proto.tables.runner import Runner
 
 #: Bytes of captures that one task reads, and bytes of chunks that one task decodes, at least.
@@ -125,7 +125,7 @@ def write_chunks(parts: Sequence[Part], folder: str, buckets: int) -> Slices:
         for part in parts:
             for (
                 capture, ordinal, watermark, flow, segments, payload, problem, missing
-            ) in chunks_of(packet_rows(part)):  # fmt: skip
+            ) in part_chunks(part):  # fmt: skip
                 segments, payload = segments or b"", payload or b""
                 entry = _Entry(
                     flow, ordinal, capture, watermark, offset, len(segments), len(payload), problem,

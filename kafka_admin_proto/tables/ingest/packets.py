@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import pyarrow as pa
 
+from kafka_admin_proto.capture.files.buffered import BufferedSource
 from kafka_admin_proto.capture.files.splits import read_split
 from kafka_admin_proto.capture.request_log_lines import DAMAGE, DAMAGED, NO_REQUEST, logged_lines
 from kafka_admin_proto.capture.tcp.segments import (
@@ -81,15 +82,30 @@ def read_part(
     yield batch_of(rows, schema, _NAMES)
 
 
+class PacketTaker(Protocol):
+    """Takes packets that need not be rows."""
+
+    def begin(self, part: Part, capture: str, times: Times) -> None:
+        """Begin with a part of a file, which has the name ``capture`` in its rows."""
+
+    def take(self, source: BufferedSource, end: int, position: int) -> int:
+        """Take packets that follow in the buffer and begin before the byte ``end``.
+
+        ``position`` is that of the last packet; returns the same behind those that were taken.
+        """
+
+
 #: The columns of ``PACKETS``; times in microseconds since 1970.
 PacketRow = tuple[Any, ...]
 
 
-def packet_rows(part: Part, times: Times = ANY_TIME) -> Iterator[PacketRow]:
-    """The packets and faults of a part as tuples."""
+def packet_rows(
+    part: Part, times: Times = ANY_TIME, taker: PacketTaker | None = None
+) -> Iterator[PacketRow]:
+    """The packets and faults of a part as tuples, but for the packets that ``taker`` takes."""
     if part.problem is not None:
         return iter([_fault(part, part.rank << POSITION_BITS, part.problem)])
-    return _log_rows(part) if part.kind == "log" else _packet_rows(part, times)
+    return _log_rows(part) if part.kind == "log" else _packet_rows(part, times, taker)
 
 
 def rows_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[PacketRow]:
@@ -112,20 +128,23 @@ def batch_of(
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _packet_rows(part: Part, times: Times) -> Iterator[PacketRow]:
+def _packet_rows(part: Part, times: Times, taker: PacketTaker | None) -> Iterator[PacketRow]:
     capture = replace_invalid_utf8(part.file)
     base = part.rank << POSITION_BITS
     counts: dict[str, int] = {}
     ends: dict[bytes, tuple[bytes, int]] = {}
     faults: list[PacketRow] = []
     position = part.start
+    sources: list[BufferedSource] = []
+    if taker is not None:
+        taker.begin(part, capture, times)
 
     def report(at: int, error: DumpError) -> None:
         faults.append(_fault(part, base + (position if part.numbered else at), str(error)))
 
     try:
         with open_part(part) as file:
-            for at, packet in read_split(file, part.start, part.end, report):
+            for at, packet in read_split(file, part.start, part.end, report, sources.append):
                 position = position + 1 if part.numbered else at
                 if part.numbered and position >> POSITION_BITS:
                     report(at, DumpError(_TOO_MANY.format(what="packets")))
@@ -155,6 +174,8 @@ def _packet_rows(part: Part, times: Times) -> Iterator[PacketRow]:
                     capture, base + position, part.watermark, ts, flow, end, sequence, flags,
                     acknowledged, missing, payload, None,
                 )  # fmt: skip
+                if taker is not None:
+                    position = taker.take(sources[-1], part.end, position)
     except OSError as error:
         faults.append(_fault(part, base + position, str(error)))
     yield from faults

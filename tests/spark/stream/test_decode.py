@@ -17,7 +17,7 @@ from kafka_admin_proto.capture.captures import read_captures
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
-from kafka_admin_proto.tables.ingest.chunks import pack
+from kafka_admin_proto.tables.ingest.chunks import chunks_of, pack
 from kafka_admin_proto.tables.ingest.files import parts_of, probe_files
 from kafka_admin_proto.tables.ingest.packets import packet_rows
 from tests.capture.packets import ACK, CLIENT, SERVER, Packet, conversation, pcap
@@ -61,7 +61,9 @@ class Streamed:
         (probe,) = probe_files([str(name)], 1 << 30)
         (part,) = parts_of([probe], self._rank)
         self._rank += probe.ranks
-        self._decode(list(pack(packet_rows(part))), StreamTime(part.watermark, 3600 * SECOND))
+        self._decode(
+            list(pack(chunks_of(packet_rows(part)))), StreamTime(part.watermark, 3600 * SECOND)
+        )
 
     def end(self) -> None:
         self._decode([], StreamTime(1 << 62, 0))

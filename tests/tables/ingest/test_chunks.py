@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.tables.ingest import chunks
-from kafka_admin_proto.tables.ingest.chunks import CHUNKS, LINE, SEGMENT, pack
+from kafka_admin_proto.tables.ingest.chunks import CHUNKS, LINE, SEGMENT, chunks_of, pack
 from kafka_admin_proto.tables.ingest.packets import PacketRow, rows_of
 
 _U32 = st.integers(0, (1 << 32) - 1)
@@ -67,7 +67,7 @@ def test_all_packets_come_out_in_their_order(
         patch.setattr(chunks, "CHUNK_BYTES", size)
         patch.setattr(chunks, "_OPEN_BYTES", waiting)
         patch.setattr(chunks, "_BATCH_BYTES", waiting)
-        batches = list(pack(iter(rows)))
+        batches = list(pack(chunks_of(iter(rows))))
     assert all(batch.schema == CHUNKS for batch in batches)
     found = list(unpacked(batches))
     assert sorted(map(str, found)) == sorted(map(str, rows))
@@ -78,7 +78,7 @@ def test_all_packets_come_out_in_their_order(
 
 def test_a_chunk_has_a_bounded_size() -> None:
     row = ("x", 0, 0, 0, b"a", 0, 0, 0, 0, 0, bytes(60_000), None)
-    (batch,) = pack([row] * 40)
+    (batch,) = pack(chunks_of([row] * 40))
     sizes = [len(each) for each in batch["payload"].to_pylist()]
     assert sum(sizes) == 40 * 60_000
     assert max(sizes) <= chunks.CHUNK_BYTES
