@@ -86,9 +86,8 @@ def record_and_topic_ids(
                 inline_records(value, frame.body, frame.codec, frame.topic_names, mask=mask)
             codes, topic_ids = field_scan.error_codes_and_topic_ids(frame.codec, frame.body)
             problem = frame.problem
-    if body and frame.logged is not None and frame.logged.body is not None:
-        hidden = mask and frame.logged.may_be_secret and frame.error is not None
-        value = MASK if hidden else frame.logged.body
+    if body and frame.logged is not None:
+        value = _logged_body(frame, value, mask)
     if json_body and value is not None and type(value) is not bytes:
         value = msgspec.json.encode(value)
     lost = problem is not None or (body and frame.body is None)
@@ -105,19 +104,36 @@ def record_and_topic_ids(
         "api": frame.api,
         "api_version": frame.api_version,
         "correlation_id": frame.correlation_id,
-        "client_id": _text(frame.client_id),
-        "principal": _text(frame.principal),
+        "client_id": shown_text(frame.client_id),
+        "principal": shown_text(frame.principal),
         "latency_us": frame.latency_us,
         "error_codes": None if frame.is_unread else frame.names_of_errors(codes),
         "body": value,
         "problem": problem,
         "raw": _hex(frame, mask) if raw or lost else None,
         "topic_names": None,
-        "client_software": _text(frame.client_software),
+        "client_software": shown_text(frame.client_software),
         "forwarded": frame.forwarded,
         "line": frame.line or None,
     }
     return record, topic_ids
+
+
+def json_value(frame: DecodedFrame, *, mask: bool) -> Any:
+    """The ``body`` of a frame's record; the frame is one that `DecodedFrame.shown` returned."""
+    value = None
+    if frame.body is not None and frame.codec is not None:
+        value = message_json(frame.codec, frame.body, mask=mask)
+    return value if frame.logged is None else _logged_body(frame, value, mask)
+
+
+def _logged_body(frame: DecodedFrame, value: Any, mask: bool) -> Any:
+    """The body of a frame from a request log, where it differs from the ``value`` of its bytes."""
+    assert frame.logged is not None
+    if frame.logged.body is None:
+        return value
+    hidden = mask and frame.logged.may_be_secret and frame.error is not None
+    return MASK if hidden else frame.logged.body
 
 
 def frame_field_rows(frame: DecodedFrame, *, mask: bool = True) -> list[FieldRow]:
@@ -159,7 +175,8 @@ def _padding(frame: DecodedFrame) -> bytes:
     return bytes(min(max(size - len(frame.data), 0), _MOST_PADDING))
 
 
-def _text(text: str | None) -> str | None:
+def shown_text(text: str | None) -> str | None:
+    """A text as records have it: in UTF-8."""
     return text if text is None or text.isascii() else replace_invalid_utf8(text)
 
 

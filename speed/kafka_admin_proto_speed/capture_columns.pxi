@@ -7,6 +7,7 @@ cdef enum:  # kinds of columns
     TEXT_LISTS  # lists of them
     NULLS  # nothing but null
     LARGEST_TEXTS = 0x7FFFFFFF  # bytes of the texts of a column: ends have 32 bits
+    MOST_ERRORS = 256
     ROW_OVERHEAD = 200  # bytes of a row beside its texts, about
 
 # Widths of numbers, and the other types of columns.
@@ -40,6 +41,7 @@ cdef class RowColumns(RowCells):
     cdef Py_ssize_t most_rows
     cdef Py_ssize_t most_bytes
     cdef dict named_topics
+    cdef dict error_names  # dialect and error codes → their names
 
     def __cinit__(
         self, options, columns, bint has_bodies, Py_ssize_t most_rows, Py_ssize_t most_bytes,
@@ -50,6 +52,7 @@ cdef class RowColumns(RowCells):
         for i, (_, kind) in enumerate(columns):
             c = &self.cells[i]
             c.kind, c.width = _KINDS[kind]
+        self.error_names = {}
         self.has_bodies = has_bodies
         self.most_rows, self.most_bytes = most_rows, most_bytes
         self.logs, self.named_topics = logs, topics
@@ -256,7 +259,14 @@ cdef class RowColumns(RowCells):
     cdef int error_codes(self, CapturePlan plan) except -1:
         if not self.codes:
             return self.texts(())
-        return self.texts(self.options.errors(plan.dialect, self.codes))
+        key = (plan.dialect, *self.codes)
+        names = self.error_names.get(key)
+        if names is None:
+            names = self.options.errors(plan.dialect, self.codes)
+            if len(self.error_names) >= MOST_ERRORS:
+                self.error_names.clear()
+            self.error_names[key] = names
+        return self.texts(names)
 
     cdef int topic_ids(self) except -1:
         cdef const unsigned char* q = self.ids.begin

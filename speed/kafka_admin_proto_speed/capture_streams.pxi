@@ -18,10 +18,9 @@ cdef class StreamReader(PacketTaker):
         """The next bytes of a stream: `StreamReassembler.segment` and `Framer.data`."""
         cdef Slots* s = &self.frames.slots
         cdef PyObject* buffer = slot(x.framer, s.buffer)
-        cdef PyObject* arrivals = slot(x.framer, s.arrivals)
         cdef PyObject* made
         cdef Py_ssize_t waiting = PyByteArray_GET_SIZE(buffer)
-        cdef int64_t position = 0, wanted = 0, offset = 0
+        cdef int64_t position = 0, wanted = 0
         number_in(slot(x.reassembler, s.position), &position)
         fill_number(x.reassembler, s.position, position + segment.size)
         fill_number(
@@ -40,11 +39,7 @@ cdef class StreamReader(PacketTaker):
         else:
             append_bytes(buffer, segment.payload, segment.size)
             waiting += segment.size
-            number_in(slot(x.framer, s.offset), &offset)
-            if PyObject_Size(arrivals) < MOST_ARRIVALS:
-                (<object>arrivals).append((offset + waiting, ts))
-            else:
-                (<object>x.framer)._arrived(ts)
+            self.note_arrival(x, ts)
             number_in(slot(x.framer, s.wanted), &wanted)
             if waiting < wanted:
                 return 0
@@ -66,7 +61,6 @@ cdef class StreamReader(PacketTaker):
         cdef Slots* s = &self.frames.slots
         cdef const unsigned char* end = q + size
         cdef const unsigned char* p = q
-        cdef PyObject* arrivals
         cdef int64_t length, offset = 0, when, limit = 0
         cdef bint is_alone = True
         cdef bint is_plain = number_in(slot(x.framer, s.limit), &limit)
@@ -91,17 +85,44 @@ cdef class StreamReader(PacketTaker):
             fill_number(x.framer, s.offset, offset + length)
             when = ts
             if PyObject_Size(slot(x.framer, s.arrivals)):
-                when = (<object>x.framer)._time_of(offset + length, ts)
+                when = self.time_of(x, offset + length, ts)
             if self.out or not is_plain or not self.frames.frame(x, p, length, offset, when):
                 self.note_ordinal()
                 (<object>x.stream).frame(<bytes>(<const char*>p)[:length], offset, when)
             p += length
         if p < end:
             append_bytes(slot(x.framer, s.buffer), p, end - p)
-            arrivals = slot(x.framer, s.arrivals)
-            if not PyObject_Size(arrivals):
-                (<object>x.framer)._arrived(ts)
+            if not PyObject_Size(slot(x.framer, s.arrivals)):
+                self.note_arrival(x, ts)
         return 0
+
+    cdef int note_arrival(self, Side* x, int64_t ts) except -1:
+        """`Framer._arrived`."""
+        cdef Slots* s = &self.frames.slots
+        cdef PyObject* arrivals = slot(x.framer, s.arrivals)
+        cdef int64_t offset = 0
+        if not number_in(slot(x.framer, s.offset), &offset) or PyObject_Size(arrivals) >= MOST_ARRIVALS:
+            (<object>x.framer)._arrived(ts)
+            return 0
+        offset += PyByteArray_GET_SIZE(slot(x.framer, s.buffer))
+        (<object>arrivals).append((offset, ts))
+        return 0
+
+    cdef int64_t time_of(self, Side* x, int64_t end, int64_t ts) except? -1:
+        """`Framer._time_of`."""
+        cdef int64_t latest = ts, last, came
+        cdef bint is_first = True
+        arrivals = <object>slot(x.framer, self.frames.slots.arrivals)
+        while arrivals:
+            last, came = arrivals[0]
+            latest = came if is_first else max(latest, came)
+            is_first = False
+            if last > end:
+                break
+            arrivals.popleft()
+            if last == end:
+                break
+        return latest
 
 
 cdef int append_bytes(PyObject* buffer, const unsigned char* q, Py_ssize_t size) except -1:

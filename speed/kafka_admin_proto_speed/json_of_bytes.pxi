@@ -227,21 +227,31 @@ cdef int json_tagged(
     Shape* s, Field* f, Py_ssize_t* marks, Reader* r, Json* j, bint hides, Writer* w
 ) noexcept:
     """A known tag: written behind the others, then moved to the place of its field."""
-    cdef Py_ssize_t place, start, size
-    cdef PyObject* x = read_value(f.node, r)
+    cdef Py_ssize_t place, start = w.p - w.begin, size
+    cdef PyObject* x
     cdef void* moved
     cdef int i, done, index = <int>(f - s.fields)
-    if x == NULL:
-        return -1
-    done = is_default(f, x)
-    if done != 0:
+    if f.node.kind == UUID_ and f.default == _zero_uuid and not f.sensitive and not f.scanned:
+        # Followers have one in each partition that they fetch.
+        if r.end - r.p < 16:
+            return -1
+        r.p += 16
+        if not (be64(r.p - 16) or be64(r.p - 8)):
+            return 0
+        if put(w, f.key, f.key_size) < 0 or put_uuid(w, r.p - 16) < 0 or put(w, b",", 1) < 0:
+            return -1
+    else:
+        x = read_value(f.node, r)
+        if x == NULL:
+            return -1
+        done = is_default(f, x)
+        if done != 0:
+            Py_DECREF(x)
+            return 0 if done > 0 else -1
+        done = json_item(f, x, f.sensitive, j, hides, w)
         Py_DECREF(x)
-        return 0 if done > 0 else -1
-    start = w.p - w.begin
-    done = json_item(f, x, f.sensitive, j, hides, w)
-    Py_DECREF(x)
-    if done < 0:
-        return -1
+        if done < 0:
+            return -1
     size = w.p - w.begin - start
     place = marks[index + 1] if index + 1 < s.count else start
     moved = calloc(1, <size_t>size)

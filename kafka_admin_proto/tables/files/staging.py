@@ -119,7 +119,7 @@ def stage(batches: Iterable[pa.RecordBatch], folder: str, location: Location) ->
     """
     with Stage(folder, location) as staged:
         for decoded in batches:
-            staged.add(decoded.cast(DECODED))
+            staged.add(decoded if decoded.schema.equals(DECODED) else decoded.cast(DECODED))
     return staged.result()
 
 
@@ -211,9 +211,8 @@ class Stage:
     def _take_derived(self, table: str) -> None:
         rows, self._derived[table] = self._derived[table], []
         if rows:
-            schema = STAGED[table]
-            columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in schema]
-            self._write(table, pa.RecordBatch.from_arrays(columns, schema=schema))
+            structs = pa.array(rows, pa.struct(list(STAGED[table])))
+            self._write(table, pa.RecordBatch.from_struct_array(structs))
 
     def _write(self, table: str, rows: pa.RecordBatch, day: str = "") -> None:
         file = f"{self._name}-{table}.arrow"

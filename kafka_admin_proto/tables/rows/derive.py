@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt, named_topics
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.record import record_and_topic_ids
+from kafka_admin_proto.capture.record import json_value, shown_text
 from kafka_admin_proto.tables.rows.calls import Call, Json
 from kafka_admin_proto.tables.rows.derived.metadata import (
     fetched_logs,
@@ -42,6 +42,9 @@ _DERIVING = {
 }
 #: The columns about a call that are filled in, those of a table which its schema has.
 _ABOUT = ("ts", "capture", "connection", *(name for name, _ in CALL))
+#: The keys of a frame record that are taken as they are, and those of texts.
+_TEXTS = ("client_id", "principal", "client_software")
+_AS_THEY_ARE = ("latency_us", *(name for name in _ABOUT if name not in _TEXTS))
 #: Records of the metadata log that are remembered, because all brokers fetch the same ones.
 _MAX_SEEN = 100_000
 #: Bytes of ``records`` fields of the metadata log that are remembered, so that equal ones are not
@@ -107,9 +110,14 @@ class RowDeriver:
                 yield table.name, about | row
 
     def _record(self, frame: DecodedFrame) -> Json:
-        """The frame record without topic names, which `merge` takes from the whole capture."""
+        """What rows are made of: those keys of the frame record.
+
+        The names of topics are left out, which `merge` takes from the whole capture.
+        """
         shown = frame.shown(mask=self._mask)
-        record, _ = record_and_topic_ids(shown, mask=self._mask)
+        record = {name: getattr(shown, name) for name in _AS_THEY_ARE}
+        record |= {name: shown_text(getattr(shown, name)) for name in _TEXTS}
+        record["body"] = json_value(shown, mask=self._mask)
         return record
 
     def _topic_names(self, frame: DecodedFrame, ordinal: int) -> Iterator[DerivedRow]:

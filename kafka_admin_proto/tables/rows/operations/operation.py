@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -37,18 +38,27 @@ def with_names(message: str, body: Json, path: str = "") -> Json:
     """The body with the names of Kafka's enums in place of their numbers, where these have one."""
     named: Json = {}
     for key, value in body.items():
-        at = path + python_name(key)
+        at = path + _python_name(key)
         if isinstance(value, list) and at.count(".") < _MOST_ARRAYS:
             named[key] = [
                 with_names(message, each, f"{at}.") if isinstance(each, dict) else each
                 for each in value
             ]
         elif type(value) is int:
-            meaning = meaning_of(message, at)
-            named[key] = (meaning is not None and meaning.java and meaning.name(value)) or value
+            named[key] = _enum_name(message, at, value) or value
         else:
             named[key] = value
     return named
+
+
+@lru_cache(maxsize=1024)
+def _enum_name(message: str, path: str, value: int) -> str:
+    meaning = meaning_of(message, path)
+    return meaning.name(value) if meaning is not None and meaning.java else ""
+
+
+#: Lines of request logs may have any names.
+_python_name = lru_cache(maxsize=1024)(python_name)
 
 
 def value_text(value: Any) -> str | None:
