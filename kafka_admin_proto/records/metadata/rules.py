@@ -46,6 +46,8 @@ from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
 _RULES = Rules()
+#: The most quotas that an entity has: those of a client.
+_ALL_QUOTAS = 4
 
 
 def apply_record(state: ClusterState, message: Message) -> None:
@@ -205,6 +207,8 @@ def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
         quotas.pop(record.key, None)
     else:
         quotas[record.key] = record.value
+    if len(quotas) == _ALL_QUOTAS:  # a broker's map lists them so, also those that are left of them
+        quotas = dict(sorted(quotas.items()))
     _keep(state.quotas, entity, quotas)
 
 

@@ -78,6 +78,19 @@ def test_quotas_of_one_request() -> None:
         assert [each.key for each in row.values] == [_KEYS[1], _KEYS[2], _KEYS[0]]
 
 
+def test_quotas_of_an_entity_that_had_all_four() -> None:
+    """Its map stays as large, with the order of then where two share a place."""
+    served = Served()
+    entity = [quotas.EntityData("user", "u")]
+    for key in (_KEYS[2], _KEYS[0], _KEYS[1], _KEYS[3]):
+        ops = [quotas.OpData(key, 1.0)]
+        served.ask(AlterClientQuotasRequest([quotas.EntryData(entity, ops)]))
+    ops = [quotas.OpData(_KEYS[1], 0.0, True)]
+    served.ask(AlterClientQuotasRequest([quotas.EntryData(entity, ops)]))
+    (row,) = served.ask(DescribeClientQuotasRequest([])).entries
+    assert [each.key for each in row.values] == [_KEYS[3], _KEYS[0], _KEYS[2]]
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("release", real_releases("broker"))
 def test_configs_as_a_real_broker(release: str, one_broker: Callable[[str], Cluster]) -> None:
@@ -155,15 +168,13 @@ def _alter(
     drawn: random.Random,
     there: dict[tuple[tuple[str, str | None], ...], set[str]],
 ) -> None:
-    """Set some quotas of an entity, or remove one of them.
-
-    Two of three that are left of four can have another order: that is not done here.
-    """
-    fewer = [each for each, keys in there.items() if len(keys) < len(_KEYS)]
-    if fewer and drawn.random() < 0.3:
-        entity = drawn.choice(fewer)
-        ops = [quotas.OpData(drawn.choice(sorted(there[entity])), 0.0, True)]
-        there[entity].discard(ops[0].key)
+    """Set and remove some quotas of an entity."""
+    if there and drawn.random() < 0.4:
+        entity = drawn.choice(list(there))
+        chosen = drawn.sample(_KEYS, drawn.randint(1, 3))
+        gone = there[entity].intersection(chosen[:2])
+        ops = [quotas.OpData(each, 1.0, each in gone) for each in chosen]
+        there[entity] = (there[entity] | set(chosen)) - gone
         if not there[entity]:
             del there[entity]
     else:

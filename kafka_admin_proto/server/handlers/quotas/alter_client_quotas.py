@@ -61,8 +61,9 @@ def handle(state: State, request: AlterClientQuotasRequest, caller: Caller) -> A
 def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) -> list[Message]:
     """Records of the values that differ from the current ones.
 
-    They have the order in which a broker puts them into its image; the mistake that counts is the
-    first in the controller's map, which is as small as it can be.
+    They have the order in which a broker puts them into its image, where what is removed is gone
+    first; the mistake that counts is the first in the controller's map, which is as small as it
+    can be.
     """
     types = quota_types(names)
     now = state.cluster.quotas.get(entity, {})
@@ -71,7 +72,7 @@ def _changed(state: State, names: _Names, entity: _Entity, ops: list[OpData]) ->
         if (value := given[key]) is not None:
             check_quota(types, key, value, finite=state.release >= (4, 4))
     records: list[Message] = []
-    for key in hash_order(given):
+    for key in sorted(hash_order(given), key=lambda each: given[each] is not None):
         if (value := given[key]) is not None and now.get(key) != value:
             records.append(_record(entity, key, value))
         elif value is None and key in now:
