@@ -13,6 +13,7 @@ import pytest
 
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 
+#: Seconds that a client may take for a step.
 PATIENCE_S = 30.0
 _PATIENCE_MS = int(PATIENCE_S * 1000)
 

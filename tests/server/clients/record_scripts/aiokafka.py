@@ -15,9 +15,8 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import CODECS, ROWS, Row
+from tests.server.clients.record_clients import CODECS, PATIENCE_S, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    PATIENCE_S,
     TIMES_MS,
     create_topics,
     is_shared,

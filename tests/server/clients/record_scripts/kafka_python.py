@@ -11,9 +11,8 @@ from typing import Any
 
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import CODECS, ROWS, Row
+from tests.server.clients.record_clients import CODECS, PATIENCE_S, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    PATIENCE_S,
     REFUSED_S,
     TIMES_MS,
     create_topics,

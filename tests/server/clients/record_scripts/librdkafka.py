@@ -18,9 +18,8 @@ from confluent_kafka import (
 )
 
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import CODECS, ROWS, Row
+from tests.server.clients.record_clients import CODECS, PATIENCE_S, ROWS, Row
 from tests.server.clients.record_scripts.scene import (
-    PATIENCE_S,
     REFUSED_S,
     TIMES_MS,
     create_topics,

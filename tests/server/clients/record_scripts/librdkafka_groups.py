@@ -13,7 +13,7 @@ from confluent_kafka import AcknowledgeType, Consumer, TopicPartition
 
 from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
 from tests.server.clients.pair import Side
-from tests.server.clients.record_clients import ROWS
+from tests.server.clients.record_clients import PATIENCE_S, ROWS
 from tests.server.clients.record_scripts.librdkafka import (
     QUIET,
     Given,
@@ -26,7 +26,6 @@ from tests.server.clients.record_scripts.librdkafka import (
     sent,
 )
 from tests.server.clients.record_scripts.scene import (
-    PATIENCE_S,
     REFUSED_S,
     create_topics,
     is_shared,

@@ -11,8 +11,6 @@ from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from tests.server.clients.pair import Side
 from tests.server.clients.record_clients import WHEN_MS
 
-#: Seconds that a client may take for a step.
-PATIENCE_S = 30.0
 #: Seconds after which a step has failed that a broker refuses again and again.
 REFUSED_S = 3.0
 #: Times that ``ROWS`` are looked for with.
