@@ -123,9 +123,7 @@ def leave(shard: Shard, name: str, leaving: list[MemberIdentity], reply: Reply) 
 
     if has_left and group is not None and group.state != "Empty":
         prepare_or_complete(shard, group, stored)
-        if group.state == "Empty":
-            return
-    shard.append([], stored)
+    shard.append([], stored)  # of two answers the first one counts
 
 
 def _leaving(group: Group, leaving: MemberIdentity) -> str:
