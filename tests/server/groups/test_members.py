@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -434,3 +436,62 @@ def test_a_group_supports_what_all_members_do(
     names = [{name for name, _ in each.protocols} for each in group.members.values()]
     for name in ("range", "roundrobin", "sticky") if names else ():
         assert group.supports("consumer", [(name, b"")]) is all(name in each for each in names)
+
+
+@pytest.fixture
+def refusing() -> Iterator[Callable[[Coordinated], None]]:
+    """Lets the log of the group take no record until the end of the test."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def refuse(cluster: Coordinated) -> None:
+            shard = cluster.state.coordinators.led("g")
+            patch.setattr(shard, "write", lambda *given, **_: given[2](_REFUSED))
+
+        yield refuse
+
+
+_REFUSED = codes.COORDINATOR_NOT_AVAILABLE
+
+
+def test_a_group_that_is_full_takes_nobody() -> None:
+    cluster = Coordinated(configs={"group.max.size": "1"})
+    member_id = cluster.member()
+    assert cluster.join().response.error_code == codes.GROUP_MAX_SIZE_REACHED
+    assert cluster.heartbeat(member_id) == 0
+
+
+def test_a_member_joins_no_group_that_is_not_there() -> None:
+    joined = Coordinated().join("somebody").response
+    assert (joined.error_code, joined.member_id) == (codes.UNKNOWN_MEMBER_ID, "somebody")
+
+
+def test_a_protocol_that_the_group_has_not_chosen() -> None:
+    cluster = Coordinated()
+    request = m.SyncGroupRequest("g", 1, cluster.member(), None, "consumer", "roundrobin")
+    assert cluster.ask(request).error_code == codes.INCONSISTENT_GROUP_PROTOCOL
+
+
+def test_members_join_again_where_the_log_takes_no_assignment(
+    refusing: Callable[[Coordinated], None],
+) -> None:
+    cluster = Coordinated()
+    joining = cluster.join(version=3)
+    cluster.clock.pass_time(DELAY_S)
+    member_id = joining.response.member_id
+    refusing(cluster)
+    assert cluster.sync(member_id, 1, {member_id: b"all"}).response.error_code == _REFUSED
+    assert cluster.described().group_state == "PreparingRebalance"
+    assert cluster.join(member_id).response.generation_id == 2
+
+
+def test_a_static_member_stays_where_the_log_takes_no_other_id(
+    refusing: Callable[[Coordinated], None],
+) -> None:
+    cluster = Coordinated()
+    joining = cluster.join(instance_id="static")
+    cluster.clock.pass_time(DELAY_S)
+    member_id = joining.response.member_id
+    cluster.sync(member_id, 1, {member_id: b"all"})
+    refusing(cluster)
+    assert cluster.join(instance_id="static").response.error_code == _REFUSED
+    assert cluster.heartbeat(member_id, instance="static") == 0
