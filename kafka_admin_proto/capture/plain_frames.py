@@ -91,51 +91,10 @@ class PlainFrames:
 
     def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
         """How the engine takes a message; None where it does not."""
-        if api_key in (_PYTHONS_RESPONSES if is_response else _PYTHONS_REQUESTS):
-            return None
-        dialect = self._options.dialect
-        kind = "response" if is_response else "request"
-        try:
-            codec: Codec[Any] = body_codec(
-                catalog().generation, kind, api_key, api_version, dialect
-            )
-        except UnknownMessageError:
-            return None
-        of_header = response_header_version if is_response else request_header_version
-        header = of_header(api_key, api_version, dialect)
-        headers = _RESPONSE_HEADERS if is_response else _REQUEST_HEADERS
-        name = api_name(api_key, dialect)
         stateful = STATEFUL_RESPONSES if is_response else STATEFUL_REQUESTS
         reads = api_key in stateful or self._options.reads_body(api_key)
-        if header not in headers or name is None:
-            return None
-        if api_key == api_keys.ENVELOPE and codec.spec.dialect != "kafka":
-            return None  # its fields may have other places
-        plan = self._engine.CapturePlan(
-            name,
-            codec.spec.dialect,
-            self._engine_of(codec),
-            codec,
-            flexible=header == headers[1],
-            reads=reads,
-            names=is_response and api_key in NAMING_API_KEYS,
-            software=not is_response and api_key == api_keys.API_VERSIONS,
-            falls_back=is_response and api_key == api_keys.API_VERSIONS,
-            ends_login=api_key not in BEFORE_LOGIN,
-            embeds=has_embedded(codec.name),
-            encloses=api_key == api_keys.ENVELOPE,
-        )
-        return plan if plan.is_plain else None
-
-    def _engine_of(self, codec: Codec[Any]) -> Any:
-        """The engine for a message; None where it has no nodes for it."""
-        if codec.engine is not None:
-            return codec.engine
-        node = codec.grammar.node()
-        try:
-            return None if node is None else self._engine.Engine(node)
-        except ValueError:
-            return None
+        generation, dialect = catalog().generation, self._options.dialect
+        return _plan(self._engine, generation, dialect, is_response, api_key, api_version, reads)
 
     def with_embedded(self, codec: Codec[Any], text: bytes) -> bytes:
         """The JSON of a body, with the messages in its bytes."""
@@ -150,6 +109,55 @@ class PlainFrames:
     def principal(self, data: bytes) -> str | None:
         """The principal in an Envelope."""
         return _principal(data)
+
+
+#: A process decodes many parts of a capture. A plan keeps the codec of its message.
+@lru_cache(maxsize=1024)
+def _plan(
+    engine: Any, generation: int, dialect: str, is_response: bool, api_key: int, api_version: int,
+    reads: bool,
+) -> Any:  # fmt: skip
+    if api_key in (_PYTHONS_RESPONSES if is_response else _PYTHONS_REQUESTS):
+        return None
+    kind = "response" if is_response else "request"
+    try:
+        codec: Codec[Any] = body_codec(generation, kind, api_key, api_version, dialect)
+    except UnknownMessageError:
+        return None
+    of_header = response_header_version if is_response else request_header_version
+    header = of_header(api_key, api_version, dialect)
+    headers = _RESPONSE_HEADERS if is_response else _REQUEST_HEADERS
+    name = api_name(api_key, dialect)
+    if header not in headers or name is None:
+        return None
+    if api_key == api_keys.ENVELOPE and codec.spec.dialect != "kafka":
+        return None  # its fields may have other places
+    plan = engine.CapturePlan(
+        name,
+        codec.spec.dialect,
+        _engine_of(codec, engine),
+        codec,
+        flexible=header == headers[1],
+        reads=reads,
+        names=is_response and api_key in NAMING_API_KEYS,
+        software=not is_response and api_key == api_keys.API_VERSIONS,
+        falls_back=is_response and api_key == api_keys.API_VERSIONS,
+        ends_login=api_key not in BEFORE_LOGIN,
+        embeds=has_embedded(codec.name),
+        encloses=api_key == api_keys.ENVELOPE,
+    )
+    return plan if plan.is_plain else None
+
+
+def _engine_of(codec: Codec[Any], engine: Any) -> Any:
+    """The engine for a message; None where it has no nodes for it."""
+    if codec.engine is not None:
+        return codec.engine
+    node = codec.grammar.node()
+    try:
+        return None if node is None else engine.Engine(node)
+    except ValueError:
+        return None
 
 
 _principal = lru_cache(maxsize=256)(envelope_principal)

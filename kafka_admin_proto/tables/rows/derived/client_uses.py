@@ -7,8 +7,6 @@ end of the job.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -127,74 +125,67 @@ def _compacted(uses: pa.Table) -> pa.Table:
     return pa.table([found[name] for name in names], schema=USES)
 
 
-@dataclass(slots=True)
-class _Client:
-    """The totals of a client on a day."""
-
-    principals: set[str] = field(default_factory=set)
-    #: Api and key → least version, greatest version, requests.
-    apis: dict[tuple[str | None, int], list[int]] = field(default_factory=dict)
-    first_ts: int | None = None
-    last_ts: int | None = None
-
-    def add_use(self, api: str | None, key: int, least: int, most: int, requests: int) -> None:
-        known = self.apis.get((api, key))
-        if known is None:
-            self.apis[api, key] = [least, most, requests]
-        else:
-            known[0] = min(known[0], least)
-            known[1] = max(known[1], most)
-            known[2] += requests
-
-    def add_times(self, first: int | None, last: int | None) -> None:
-        if first is not None:
-            self.first_ts = first if self.first_ts is None else min(self.first_ts, first)
-        if last is not None:
-            self.last_ts = last if self.last_ts is None else max(self.last_ts, last)
-
-    def columns(self) -> dict[str, Any]:
-        apis = [
-            dict(zip((name for name, _ in _API), (*key, *totals), strict=True))
-            for key, totals in sorted(
-                self.apis.items(), key=lambda each: (each[0][0] or "", each[0][1])
-            )
-        ]
-        return {
-            "principals": sorted(self.principals),
-            "apis": apis,
-            "requests": sum(each["requests"] for each in apis),
-            "first_ts": self.first_ts,
-            "last_ts": self.last_ts,
-        }
-
-
 def client_rows(uses: Iterable[pa.Table], before: pa.Table | None = None) -> pa.Table:
     """The clients of one day: its uses, merged with the rows of `CLIENTS` that it had ``before``.
 
     The result has the columns of `CLIENTS` without the date.
     """
-    clients: dict[tuple[str | None, ...], _Client] = {}
-    for part in uses:
-        for row in _rows(part):
-            client = clients.setdefault(tuple(row[name] for name in _WHO), _Client())
-            client.add_use(*(row[name] for name, _ in _API))
-            client.add_times(row["first_ts"], row["last_ts"])
-            if row["principal"] is not None:
-                client.principals.add(row["principal"])
-    for row in () if before is None else _rows(before):
-        client = clients.setdefault(tuple(row[name] for name in _WHO), _Client())
-        for api in row["apis"]:
-            client.add_use(*(api[name] for name, _ in _API))
-        client.add_times(row["first_ts"], row["last_ts"])
-        client.principals.update(row["principals"])
-    rows = [dict(zip(_WHO, who, strict=True)) | each.columns() for who, each in clients.items()]
-    return pa.Table.from_pylist(rows, undated(CLIENTS))
+    parts = [*uses, *([] if before is None else _uses_of(before))]
+    together = pa.concat_tables([USES.empty_table(), *(each.select(USES.names) for each in parts)])
+    clients = together.group_by(_WHO).aggregate(
+        [("principal", "distinct"), *list(_MERGED.items())[2:]]
+    )
+    by_api = together.filter(pc.is_valid(together["api_key"])).group_by(
+        [*_WHO, "api", "api_key"]
+    ).aggregate(list(_MERGED.items())[:3])  # fmt: skip
+    # An api without a name is before those with one.
+    by_api = by_api.append_column("order", pc.fill_null(by_api["api"], ""))
+    by_client = [(name, "ascending") for name in _WHO]
+    by_api = by_api.sort_by([*by_client, ("order", "ascending"), ("api_key", "ascending")])
+    # Each client has an api: its requests are what makes it one.
+    apis_of = by_api.group_by(_WHO).aggregate([("api_key", "count")]).sort_by(by_client)
+    clients = clients.sort_by(by_client)
+    ends = pc.cumulative_sum(apis_of["api_key_count"]).cast(pa.int32()).combine_chunks()
+    apis = pa.StructArray.from_arrays(
+        [
+            by_api[name].combine_chunks()
+            for name in ("api", "api_key", "min_version_min", "max_version_max", "requests_sum")
+        ],
+        fields=[pa.field(name, kind) for name, kind in _API],
+    )
+    columns = {
+        "principals": pa.array(
+            [sorted({*each} - {None}) for each in clients["principal_distinct"].to_pylist()],
+            pa.list_(TEXT),
+        ),
+        "apis": pa.ListArray.from_arrays(pa.concat_arrays([pa.array([0], pa.int32()), ends]), apis),
+        "requests": clients["requests_sum"],
+        "first_ts": clients["first_ts_min"],
+        "last_ts": clients["last_ts_max"],
+    }
+    schema = undated(CLIENTS)
+    return pa.table(
+        [columns[name] if name in columns else clients[name] for name in schema.names],
+        schema=schema,
+    )
 
 
-def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Rows of a table, times in microseconds."""
-    for name in ("first_ts", "last_ts"):
-        index = table.schema.get_field_index(name)
-        table = table.set_column(index, name, table[name].cast(pa.int64()))
-    for batch in table.to_batches(4096):
-        yield from batch.to_pylist()
+def _uses_of(clients: pa.Table) -> Iterator[pa.Table]:
+    """Rows of `CLIENTS` as uses: one for each api, and one without an api for each principal."""
+    for name in ("apis", "principals"):
+        column = clients[name].combine_chunks()
+        found = clients.take(pc.list_parent_indices(column))
+        values = pc.list_flatten(column)
+        made = {"principal": values}
+        if name == "apis":
+            made = {part: pc.struct_field(values, part) for part, _ in _API}
+        known = {*_WHO, "first_ts", "last_ts"}
+        yield pa.table(
+            [
+                made[each.name] if each.name in made
+                else found[each.name] if each.name in known
+                else pa.nulls(found.num_rows, each.type)
+                for each in USES
+            ],
+            schema=USES,
+        )  # fmt: skip
