@@ -1,8 +1,8 @@
 """Plain frames of chunks: the compiled engine gathers their rows in Arrow's columns.
 
-See `kafka_admin_proto.capture.plain_frames` for what is plain. Frames that complete rows of other
-tables are left to plain Python, which has their values: requests that wait for their responses, and
-these; what names topics that have no name yet; and parts of the metadata log that are new.
+See `kafka_admin_proto.capture.plain_frames` for what is plain. Values are made of the frames that
+complete rows of other tables alone: of requests that wait for their responses, and of these; of
+what names topics that have no name yet; and of parts of the metadata log that are new.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from uuid import UUID
 import pyarrow as pa
 
 from kafka_admin_proto.capture.connection.conversation import Conversation, both_ends
+from kafka_admin_proto.capture.connection.envelope import enclosed_request
+from kafka_admin_proto.capture.connection.exchange import Exchange
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.tables.rows.derive import REQUEST_KEYS, RowDeriver
-from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS
+from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS, packed
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 
@@ -40,11 +42,17 @@ class PlainFlows(PlainFrames):
     ) -> None:
         super().__init__(options, engine)
         self._schema = schema
-        self._derives = deriver is not None
-        logs, topics = (None, None) if deriver is None else (deriver.seen_logs, deriver.named)
-        columns = [(field.name, _kind(field.type)) for field in schema]
+        self._deriver = deriver
         self._rows = engine.RowColumns(
-            self, columns, options.body, BATCH_ROWS, BATCH_BYTES, logs, topics
+            self,
+            [(field.name, _kind(field.type)) for field in schema],
+            options.body,
+            BATCH_ROWS,
+            BATCH_BYTES,
+            logs=None if deriver is None else deriver.seen_logs,
+            topics=None if deriver is None else deriver.named,
+            at_once=frozenset() if deriver is None else REQUEST_KEYS,
+            waiting=options.keep_requests,
         )
         frames = self._frames(self._rows, names, mask=options.mask)
         self._reader = engine.FlowReader(self._pattern(names, out), both_ends, out, frames)
@@ -93,15 +101,29 @@ class PlainFlows(PlainFrames):
 
     def plan(self, is_response: bool, api_key: int, api_version: int) -> Any:
         """How the engine takes a message; None where it does not."""
-        if self._derives and self._has_rows_elsewhere(is_response, api_key):
+        # The engine knows the metadata log by what it hides.
+        shows_log = self._deriver is not None and not self._options.mask
+        if shows_log and is_response and api_key == api_keys.FETCH:
             return None
         return super().plan(is_response, api_key, api_version)
 
-    def _has_rows_elsewhere(self, is_response: bool, api_key: int) -> bool:
-        if is_response:
-            # The engine knows the metadata log by what it hides.
-            return api_key == api_keys.FETCH and not self._options.mask
-        return api_key in self._options.keep_requests or api_key in REQUEST_KEYS
+    def request(self, exchange: Exchange, data: bytes, offset: int, ts: int) -> DecodedFrame:
+        """The frame of a request that decodes to its end."""
+        return exchange.plain_request(data, offset, ts)
+
+    def enclosed_request(
+        self, exchange: Exchange, data: bytes, offset: int, ts: int
+    ) -> DecodedFrame:
+        """The frame of the request in an Envelope."""
+        outer = exchange.plain_request(data, offset, ts)
+        return enclosed_request(outer, self._options.dialect)
+
+    def derived(self, about: DecodedFrame | tuple[Any, ...], ordinal: int) -> bytes | None:
+        """The rows of other tables of a request, or of what `Exchange.plain_response` is given."""
+        frame = about if isinstance(about, DecodedFrame) else Exchange.plain_response(*about)
+        assert self._deriver is not None
+        assert frame is not None
+        return packed(self._deriver.rows(frame.shown(mask=self._options.mask), ordinal))
 
     def topic(self, raw: bytes) -> tuple[None, bytes]:
         """A topic id as text; rows get the names later."""

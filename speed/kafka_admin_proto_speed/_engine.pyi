@@ -80,8 +80,11 @@ class RowColumns:
         has_bodies: bool,
         most_rows: int,
         most_bytes: int,
+        *,
         logs: dict[bytes, int] | None,
         topics: dict[bytes, int] | None,
+        at_once: Collection[int],
+        waiting: Collection[int],
     ) -> None: ...
     @property
     def is_full(self) -> bool: ...

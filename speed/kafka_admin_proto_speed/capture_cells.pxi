@@ -55,9 +55,12 @@ cdef class RowCells(TopicReader):
     cdef int64_t named  # how many rows were given names
     cdef int64_t number  # of the last row
     cdef int64_t ordinal  # of the current packet
+    cdef bint derives  # a row may have those of other tables in a column
+    cdef object about  # what these are made of, for the current row; None: there are none
+    cdef bint has_new_log  # in the body, see `Scan`
     cdef dict logs  # bytes of the metadata log that are known, see `Scan`; None: they do not matter
 
-    def __cinit__(self, *_):
+    def __cinit__(self, *_, **__):
         open_writer(&self.body, NULL)
 
     def __dealloc__(self):
@@ -90,6 +93,18 @@ cdef class RowCells(TopicReader):
 
     cdef int take_back(self) except -1:
         """Remove the last row."""
+        return 0
+
+    cdef bint waits(self, int api_key) noexcept:
+        """Whether rows are made of a request when its response is there."""
+        return False
+
+    cdef bint has_rows_at_once(self, int api_key) noexcept:
+        """Whether rows are made of a request alone."""
+        return False
+
+    cdef int derived(self) except -1:
+        """The rows of other tables, which are the last to be made: what follows cannot fail."""
         return 0
 
     cdef bint names_matter(self) noexcept:
@@ -153,6 +168,8 @@ cdef class RowCells(TopicReader):
             return self.integer(self.ordinal)
         elif column == TOPIC_IDS_:
             return self.topic_ids() if self.has_bodies else self.null()
+        elif column == DERIVED and self.about is not None:
+            return self.derived()
         return self.null()  # of a plain frame: no problem, no raw bytes, no line of a dump
 
     cdef int null(self) except -1:

@@ -30,9 +30,11 @@ cdef class RowColumns(RowCells):
     """Gathers rows in columns; each of ``columns`` has a name and one of `_KINDS`.
 
     It is full with ``most_rows`` or about ``most_bytes``. ``logs`` are the bytes of the metadata
-    log that have rows elsewhere, and ``topics`` the topic ids, as bytes, whose names have: with the
-    ordinal of the packet from which on. A frame with others is left to plain Python. None: nothing
-    is made of either. Raises ValueError for columns that it does not know.
+    log that have rows of other tables, and ``topics`` the topic ids, as bytes, whose names have:
+    with the ordinal of the packet from which on. Rows of other tables are made of frames with
+    others, of requests of the api keys ``at_once``, and of responses to those of the keys
+    ``waiting``. None for ``logs``: there are no other tables. Raises ValueError for columns that it
+    does not know.
     """
 
     cdef Column cells[MOST_COLUMNS]
@@ -41,11 +43,13 @@ cdef class RowColumns(RowCells):
     cdef Py_ssize_t most_rows
     cdef Py_ssize_t most_bytes
     cdef dict named_topics
+    cdef bint waiting[KEYS]
+    cdef bint at_once[KEYS]
     cdef dict error_names  # dialect and error codes → their names
 
     def __cinit__(
         self, options, columns, bint has_bodies, Py_ssize_t most_rows, Py_ssize_t most_bytes,
-        dict logs, dict topics
+        *, dict logs, dict topics, at_once, waiting
     ):
         cdef Column* c
         self.columns_are([name for name, _ in columns], MOST_COLUMNS)
@@ -56,6 +60,9 @@ cdef class RowColumns(RowCells):
         self.has_bodies = has_bodies
         self.most_rows, self.most_bytes = most_rows, most_bytes
         self.logs, self.named_topics = logs, topics
+        self.derives = logs is not None
+        for key in range(KEYS):
+            self.waiting[key], self.at_once[key] = key in waiting, key in at_once
         self.begin()
 
     def __dealloc__(self):
@@ -180,6 +187,18 @@ cdef class RowColumns(RowCells):
             else:
                 c.values.p = c.values.begin + last_end(&c.ends)
         return 1
+
+    cdef bint waits(self, int api_key) noexcept:
+        return 0 <= api_key < KEYS and self.waiting[api_key]
+
+    cdef bint has_rows_at_once(self, int api_key) noexcept:
+        return 0 <= api_key < KEYS and self.at_once[api_key]
+
+    cdef int derived(self) except -1:
+        made = self.options.derived(self.about, self.ordinal)
+        if made is None:
+            return self.null()
+        return self.ascii(PyBytes_AS_STRING(<PyObject*>made), len(<bytes>made))
 
     cdef bint names_matter(self) noexcept:
         return False

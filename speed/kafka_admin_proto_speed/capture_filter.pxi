@@ -40,7 +40,7 @@ cdef class RowChooser:
     cdef int64_t until
     cdef list codes  # the error codes in the frame's body
 
-    def __cinit__(self, *_):
+    def __cinit__(self, *_, **__):
         self.connections = {}
         self.codes = []
 

@@ -47,7 +47,7 @@ cdef class FrameReader(RequestReader):
         cdef Row row
         cdef list same_id
         cdef object key
-        cdef bint wanted
+        cdef bint wanted, is_kept
         if size < 8 or not is_a(holes, s.holes_class):
             return 0
         if slot(holes, s.ids_repeat) != Py_False and slot(holes, s.hole_seen) != Py_False:
@@ -63,7 +63,7 @@ cdef class FrameReader(RequestReader):
         asked = <PyObject*>request
         if (
             not is_a(asked, s.request_class)
-            or slot(asked, s.frame) != Py_None
+            or (slot(asked, s.frame) != Py_None and not self.rows.derives)
             or slot(asked, s.frames) != Py_None
             or not number_in(slot(asked, s.count), &count)
             or count != 1
@@ -94,34 +94,53 @@ cdef class FrameReader(RequestReader):
         row.principal = slot(slot(x.exchange, s.sasl), s.principal)
         row.software = slot(x.exchange, s.software)
         row.is_wanted = self.rows.is_wanted(s, x, &row) and self.rows.may_be_about(&row, plan)
+        is_kept = slot(asked, s.frame) != Py_None
+        about = None
         # Whether a body without names decodes is then of its own row alone.
         wanted = plan.reads and (row.is_wanted or plan.names or plan.encloses)
         if wanted or self.must_decode(slot(x.exchange, s.guard)):
             if self.body(plan, r) <= 0:
                 return 0
-            if plan.names and plan.reads and not self.rows.knows_all_topics():
+        if is_kept and not plan.reads:
+            return 0
+        if plan.reads and (is_kept or self.has_news(plan, &row)):
+            if not self.rows.derives:
                 return 0  # there are names to be learned
-        if self.rows.row(s, x, &row, plan) <= 0:
+            self.note_ordinal()
+            latency = None if row.latency < 0 else row.latency
+            about = (<object>x.exchange, request, <bytes>(<const char*>q)[:size], offset, ts, latency)
+        if self.row_about(about, x, &row, plan) <= 0:
             return 0
         if slot(asked, s.enclosed) != Py_None:
-            if self.enclosed_response(x, plan, r, &row, slot(asked, s.enclosed)) <= 0:
+            if self.enclosed_response(x, plan, r, &row, request) <= 0:
                 self.rows.take_back()
                 return 0
-        if len(same_id) == 1:
+            is_kept = is_kept or slot(slot(asked, s.enclosed), s.frame) != Py_None
+        if is_kept:
+            (<object>table).take(key)
+        elif len(same_id) == 1:
             del waiting[key]
         else:
             del same_id[0]
         fill(x.exchange, s.kafka_seen, held(Py_True))
         return 1
 
+    cdef bint has_news(self, CapturePlan plan, Row* row) except -1:
+        """Whether the body has names of topics, or parts of the metadata log, that are new."""
+        if plan.names and not self.rows.knows_all_topics():
+            return True
+        return self.rows.derives and row.api_key == FETCH and self.rows.has_new_log
+
     cdef int enclosed_response(
-        self, Side* x, CapturePlan outer, Reader body, Row* of_outer, PyObject* asked
+        self, Side* x, CapturePlan outer, Reader body, Row* of_outer, request
     ) except -1:
         """Write the row of the response in an Envelope's, if there is one."""
         cdef Slots* s = &self.slots
+        cdef PyObject* asked = slot(<PyObject*>request, s.enclosed)
         cdef const unsigned char* start = body.begin
         cdef int64_t api_key = 0, api_version = 0
         cdef int64_t size
+        cdef bint is_kept
         cdef Reader r
         cdef CapturePlan plan
         cdef Row row
@@ -137,11 +156,10 @@ cdef class FrameReader(RequestReader):
         plan = self.plan(RESPONSE, api_key, api_version)
         r.begin = r.p = body.p
         r.end = body.p + size
-        if plan is None or plan.falls_back or slot(asked, s.frame) != Py_None:
+        is_kept = slot(asked, s.frame) != Py_None
+        if plan is None or plan.falls_back or (is_kept and not self.rows.derives):
             return 0
         if not response_header(plan, &r, &row) or self.body(plan, r) <= 0:
-            return 0
-        if plan.names and not self.rows.knows_all_topics():
             return 0
         row.is_response, row.is_read, row.is_forwarded = True, True, True
         row.api_key, row.api_version = <int>api_key, <int>api_version
@@ -151,7 +169,17 @@ cdef class FrameReader(RequestReader):
         row.body, row.end = r.p, r.end
         row.principal, row.software = Py_None, Py_None
         row.is_wanted = self.rows.is_wanted(s, x, &row)
-        return self.rows.row(s, x, &row, plan)
+        about = None
+        if is_kept or self.has_news(plan, &row):
+            if not self.rows.derives:
+                return 0
+            self.note_ordinal()
+            latency = None if row.latency < 0 else row.latency
+            about = (
+                <object>x.exchange, request, <bytes>(<const char*>start)[: of_outer.size],
+                of_outer.offset, row.ts, latency, True,
+            )
+        return self.row_about(about, x, &row, plan)
 
     cdef bint names_topics(
         self, Side* x, const unsigned char* q, Py_ssize_t size, int64_t limit

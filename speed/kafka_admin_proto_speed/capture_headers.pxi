@@ -1,13 +1,5 @@
 # Headers and bodies of frames, each read by the plan of its message.
 
-cdef enum:
-    KEYS = 128  # api keys and versions below these are looked up
-    VERSIONS = 64
-    REQUEST = 0
-    RESPONSE = 1
-    PRODUCE = 0
-    UNSUPPORTED_VERSION = 35
-
 
 cdef class HeaderReader:
     """Reads headers and bodies.
@@ -72,8 +64,7 @@ cdef class HeaderReader:
             return _forget()
         if r.p != r.end or scan.is_partial or (rows.has_bodies and scan.invalid_utf8):
             return 0
-        if scan.has_new_log:
-            return 0
+        rows.has_new_log = scan.has_new_log
         if plan.embeds and rows.has_bodies:
             text = <bytes>(<char*>rows.body.begin)[: rows.body.p - rows.body.begin]
             shown = self.options.with_embedded(plan.codec, text)
@@ -81,6 +72,10 @@ cdef class HeaderReader:
             if put(&rows.body, PyBytes_AS_STRING(<PyObject*>shown), len(<bytes>shown)) < 0:
                 return _raise_set()
         return 1
+
+    cdef int note_ordinal(self) except -1:
+        """The names of topics that are known now are those of the current packet."""
+        return fill_number(self.names, self.slots.names_ordinal, self.rows.ordinal)
 
     cdef bint must_decode(self, PyObject* guard) noexcept:
         """`TokenGuard.must_decode`."""

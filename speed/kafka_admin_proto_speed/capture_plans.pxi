@@ -1,5 +1,14 @@
 # How messages are read and shown, what their rows have, and small parts of them.
 
+cdef enum:
+    KEYS = 128  # api keys and versions below these are looked up
+    VERSIONS = 64
+    REQUEST = 0
+    RESPONSE = 1
+    PRODUCE = 0
+    FETCH = 1
+    UNSUPPORTED_VERSION = 35
+
 # What a row has beside the state of its connection.
 
 cdef struct Row:

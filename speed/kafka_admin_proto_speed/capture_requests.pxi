@@ -17,7 +17,7 @@ cdef class RequestReader(HeaderReader):
         cdef Reader r
         cdef CapturePlan plan
         cdef Row row
-        cdef bint expects = True
+        cdef bint expects = True, at_once, waits
         r.begin = q
         r.p, r.end = q + 4, q + size
         plan = self.request_header(x, &r, &row)
@@ -39,7 +39,14 @@ cdef class RequestReader(HeaderReader):
         row.principal = slot(slot(x.exchange, s.sasl), s.principal)
         row.software = slot(x.exchange, s.software)
         row.is_wanted = self.rows.is_wanted(s, x, &row)
-        if self.rows.row(s, x, &row, plan) <= 0:
+        kept = None
+        at_once, waits = self.rows.has_rows_at_once(row.api_key), self.rows.waits(row.api_key)
+        if at_once or waits:
+            if not plan.reads:
+                return 0
+            self.note_ordinal()
+            kept = self.options.request(<object>x.exchange, <bytes>(<const char*>q)[:size], offset, ts)
+        if self.row_about(kept if at_once else None, x, &row, plan) <= 0:
             return 0
         if plan.encloses:
             enclosed = self.enclosed_request(x, plan, r, &row)
@@ -59,9 +66,16 @@ cdef class RequestReader(HeaderReader):
                 return _raise_set()
             request = <object>made
             Py_DECREF(made)
+            table = <object>slot(x.exchange, s.pending)
             if enclosed is not None:
                 fill(made, s.enclosed, held(<PyObject*>enclosed))
-            self.expect(slot(x.exchange, s.pending), row.correlation_id, request)
+            if waits:
+                fill(made, s.frame, held(<PyObject*>kept))
+                table.expect(row.correlation_id, request)
+            else:
+                self.expect(<PyObject*>table, row.correlation_id, request)
+            if enclosed is not None and slot(<PyObject*>enclosed, s.frame) != Py_None:
+                table._keep(<object>slot(<PyObject*>enclosed, s.frame))
         fill(x.exchange, s.kafka_seen, held(Py_True))
         return 1
 
@@ -77,6 +91,7 @@ cdef class RequestReader(HeaderReader):
         cdef const unsigned char* principal
         cdef int64_t size = read_length(outer.engine.root.fields[0].node, &body)
         cdef int64_t principal_size
+        cdef bint at_once, waits
         cdef Reader r
         cdef CapturePlan plan
         cdef Row row
@@ -101,14 +116,32 @@ cdef class RequestReader(HeaderReader):
         row.body, row.end = r.p, r.end
         row.principal, row.software = <PyObject*>name, Py_None
         row.is_wanted = self.rows.is_wanted(s, x, &row)
-        if self.rows.row(s, x, &row, plan) <= 0:
+        kept = None
+        at_once, waits = self.rows.has_rows_at_once(row.api_key), self.rows.waits(row.api_key)
+        if at_once or waits:
+            self.note_ordinal()
+            kept = self.options.enclosed_request(
+                <object>x.exchange, <bytes>(<const char*>start)[: of_outer.size], of_outer.offset,
+                row.ts,
+            )
+        if self.row_about(kept if at_once else None, x, &row, plan) <= 0:
             return None
         made = new_request(s, row.api_key, row.api_version, row.ts, <PyObject*>client_id)
         if made == NULL:
             _raise_set()
         request = <object>made
         Py_DECREF(made)
+        if waits:
+            fill(made, s.frame, held(<PyObject*>kept))
         return request
+
+    cdef int row_about(self, about, Side* x, Row* row, CapturePlan plan) except -1:
+        """Write a row, and what is made for other tables."""
+        self.rows.about = about
+        try:
+            return self.rows.row(&self.slots, x, row, plan)
+        finally:
+            self.rows.about = None
 
     cdef int expect(self, PyObject* table, int64_t correlation_id, object request) except -1:
         """`RequestTable.expect`."""

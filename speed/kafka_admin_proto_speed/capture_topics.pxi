@@ -19,7 +19,7 @@ cdef class TopicReader(RowChooser):
     cdef dict topics
     cdef PyObject* changes  # of the index of names that ``topics`` is of
 
-    def __cinit__(self, options, *_):
+    def __cinit__(self, options, *_, **__):
         self.options = options
         open_writer(&self.ids, NULL)
         self.topics = {}

@@ -263,6 +263,41 @@ class Exchange:
             return self.pending.take_behind_hole(correlation_id, ts)
         return self.pending.take(correlation_id)
 
+    # Frames that the compiled engine has taken ------------------------------------------------
+
+    def plain_request(self, data: bytes, offset: int, ts: int) -> DecodedFrame:
+        """The frame of a request that decodes to its end; nothing is noted of it here."""
+        request = read_request(data, dialect=self._options.dialect, offset=4)
+        return frame_of_payload(
+            request, data, PREFIX_BYTES, codec_of(request), self._origin(offset, ts),
+            client_id=self.client_id,
+        )  # fmt: skip
+
+    def plain_response(
+        self, request: PendingRequest, data: bytes, offset: int, ts: int, latency_us: int | None,
+        enclosed: bool = False,
+    ) -> DecodedFrame | None:  # fmt: skip
+        """The frame of a response that decodes to its end, or the one ``enclosed`` in it.
+
+        The names in it are learned.
+        """
+        dialect = self._options.dialect
+        response = read_response(
+            data, request.api_key, request.api_version, dialect=dialect, offset=4
+        )
+        frame: DecodedFrame | None = frame_of_payload(
+            response, data, PREFIX_BYTES, codec_of(response), self._origin(offset, ts),
+            client_id=request.client_id, latency_us=latency_us, request=request.frame,
+        )  # fmt: skip
+        if enclosed and frame is not None and request.enclosed is not None:
+            inner = request.enclosed
+            frame = enclosed_response(
+                frame, inner.api_key, inner.api_version, inner.client_id, inner.frame, dialect
+            )
+        if frame is not None and frame.codec is not None:
+            self._names.learn(frame.codec.name, frame.body)
+        return frame
+
     # Frames of which only the start was captured -----------------------------------------------
 
     def truncated(

@@ -103,14 +103,14 @@ class FrameRows:
         ids = None if topic_ids is None else [*map(topic_id_to_text, topic_ids)]
         row = (*record.values(), ordinal, ids)
         if self._deriver is not None:
-            derived = _packed(self._deriver.rows(shown, ordinal))
+            derived = packed(self._deriver.rows(shown, ordinal))
             row, size = (*row, derived), size + len(derived or b"")
         self._add(row, size)
 
     def add_unanswered(self, request: DecodedFrame, ordinal: int) -> None:
         """A request whose response was not captured, after its own frame."""
         if self._deriver is not None:
-            derived = _packed(self._deriver.unanswered(request, ordinal))
+            derived = packed(self._deriver.unanswered(request, ordinal))
             self._add((*_NO_FRAME, derived), len(derived or b""))
 
     def add_state(self, flow: bytes, watermark: int, state: bytes) -> None:
@@ -125,6 +125,7 @@ class FrameRows:
         self._store.add(row + (None,) * (self._width - len(row)), size)
 
 
-def _packed(rows: Iterable[DerivedRow]) -> bytes | None:
+def packed(rows: Iterable[DerivedRow]) -> bytes | None:
+    """The cell of the column ``derived``."""
     found = list(rows)
     return msgspec.msgpack.encode(found) if found else None
