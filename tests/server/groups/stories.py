@@ -296,6 +296,8 @@ class Story:
             instance = None
 
         def make(side: Side) -> Message:
+            if again:  # who expelled the first of three members would let chance elect the leader
+                side.member(name).id = ""
             return m.JoinGroupRequest(
                 group,
                 session_ms,

@@ -13,6 +13,7 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import alter_share_group_offsets_request as alter
 from kafka_admin_proto.messages import describe_share_group_offsets_request as describe
 from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, read_known_record
 from kafka_admin_proto.server.groups.share.assignor import assign_shares
@@ -49,6 +50,21 @@ def test_members_share_partitions_and_each_other_s(cluster: Coordinated) -> None
         each.beat()
     found = sorted(number for each in members for number in each.partitions)
     assert found == [0, 0, 1, 1]
+
+
+def test_a_topic_that_is_missing_lets_subscriptions_differ(cluster: Coordinated) -> None:
+    """Members of equal subscriptions balance all partitions, others those of each topic."""
+    for name in ("bills", "notes"):
+        cluster.served.ask(m.CreateTopicsRequest([CreatableTopic(name, 1, 1)], 1000))
+    one = Sharer(cluster, "one", ("bills", "notes"))
+    two = Sharer(cluster, "two", ("bills", "notes", "missing"))
+    one.join()
+    two.join()
+    one.beat()
+    assert (one.partitions, two.partitions) == ([0, 0], [0, 0])
+    two.beat(subscribed_topic_names=["bills", "notes"])
+    one.beat()
+    assert (one.partitions, two.partitions) == ([0], [0])
 
 
 def test_members_leave_and_sessions_end(cluster: Coordinated) -> None:
@@ -260,7 +276,8 @@ def test_every_partition_has_members_in_balance(
         chosen = data.draw(st.sets(st.sampled_from(places))) if places else set()
         for topic, number in sorted(chosen):
             before.setdefault(name, {}).setdefault(topic, []).append(number)
-    found = assign_shares(topics, before, partitions)
+    are_equal = len({frozenset(each) for each in topics.values()}) == 1
+    found = assign_shares(topics, before, partitions, are_equal=are_equal)
     assert found.keys() == topics.keys()
     for name, each in found.items():
         assert each.keys() <= topics[name]
@@ -268,9 +285,9 @@ def test_every_partition_has_members_in_balance(
         names = [name for name in topics if topic in topics[name]]
         for number in partitions[topic] if names else ():
             assert any(number in found[name].get(topic, ()) for name in names)
-    again = assign_shares(topics, found, partitions)
+    again = assign_shares(topics, found, partitions, are_equal=are_equal)
     assert again == found, "what is in balance stays"
-    if len({frozenset(each) for each in topics.values()}) == 1:
+    if are_equal:
         sizes = [sum(map(len, each.values())) for each in found.values()]
         assert max(sizes) - min(sizes) <= 1
 

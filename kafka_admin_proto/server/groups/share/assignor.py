@@ -20,15 +20,17 @@ def assign_shares(
     topics: Mapping[str, Collection[UUID]],
     before: Mapping[str, Partitions],
     partitions: Mapping[UUID, Iterable[int]],
+    *,
+    are_equal: bool,
 ) -> dict[str, dict[UUID, list[int]]]:
     """The partitions of each member, of the ``topics`` that it subscribes.
 
-    ``before`` is what members had, ``partitions`` are those that may be assigned.
+    ``before`` is what members had, ``partitions`` are those that may be assigned. ``are_equal``:
+    all subscribe the same topics, those that are missing too.
     """
     sets = {name: frozenset(each) for name, each in topics.items()}
     found: dict[str, set[_Place]] = {name: set() for name in topics}
     wanted = set[UUID]().union(*sets.values())
-    are_equal = len(set(sets.values())) <= 1
     for group in [wanted] if are_equal else [{each} for each in sorted(wanted)]:
         places = [
             (topic, number)

@@ -185,6 +185,7 @@ def _target(
         {name: shard.topics.ids(each.topics) for name, each in members.items()},
         group.target,
         {topic: each.partitions for topic, each in group.partitions.initialized.items()},
+        are_equal=len({each.topics for each in members.values()}) == 1,
     )
     for member_id, partitions in found.items():
         if group.target.get(member_id) != partitions:
