@@ -26,7 +26,8 @@ def assign_shares(
     """The partitions of each member, of the ``topics`` that it subscribes.
 
     ``before`` is what members had, ``partitions`` are those that may be assigned. ``are_equal``:
-    all subscribe the same topics, those that are missing too.
+    all subscribe the same topics, those that are missing too. A member that has lost all partitions
+    of such a topic has none of it, but still the topic, as in Kafka.
     """
     sets = {name: frozenset(each) for name, each in topics.items()}
     found: dict[str, set[_Place]] = {name: set() for name in topics}
@@ -48,7 +49,13 @@ def assign_shares(
         }
         for name, each in _balanced(places, had).items():
             found[name] |= each
-    return {name: _by_topic(each) for name, each in found.items()}
+    return {
+        name: {
+            **{topic: [] for topic in before.get(name, ()) if topic in sets[name]},
+            **_by_topic(each),
+        }
+        for name, each in found.items()
+    }
 
 
 def _balanced(places: list[_Place], had: Mapping[str, set[_Place]]) -> dict[str, set[_Place]]:
