@@ -166,7 +166,8 @@ class ConsumerStory:
         regex = (
             random.choice(_REGEXES) if version and group == "r" and random.random() < 0.2 else None
         )
-        instance = self._odd(_INSTANCES.get(member), "", "j")
+        own = _INSTANCES.get(member)  # another one is taken over, or its place
+        instance = self._odd(random.choice((own, own, own, "i", "j")), "")
         epoch_error = self._odd(0, 1, -1, -9)
         rejoins = random.random() < 0.05
         assignors = ("range", "uniform") if group == "u" else ("range",)

@@ -124,6 +124,21 @@ def test_a_member_with_another_instance_id_has_given_up_its_first(cluster: Coord
     assert again.beat().error_code == 0
 
 
+def test_a_member_that_takes_over_an_instance_counts_twice(cluster: Coordinated) -> None:
+    """What it subscribed under its old one is in the hash of the topics, until that is next made.
+
+    So the topics of its regular expression, of which there are none, begin another epoch.
+    """
+    cluster.served.ask(m.CreateTopicsRequest([CreatableTopic("bills", 1, 1)], 1000))
+    away = Consumer(cluster, "away", instance_id="i")
+    away.settle()
+    away.leave(-2)
+    Consumer(cluster, "one", instance_id="j", subscribed_topic_names=["bills"]).settle()
+    fields: dict[str, Any] = {"subscribed_topic_names": [], "subscribed_topic_regex": "nothing.*"}
+    one = Consumer(cluster, "one", instance_id="i", **fields)
+    assert [one.beat().member_epoch, one.beat().member_epoch] == [4, 5]
+
+
 def test_epochs_that_are_not_the_members(cluster: Coordinated) -> None:
     one = Consumer(cluster, "one")
     one.beat()

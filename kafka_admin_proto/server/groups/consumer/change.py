@@ -122,7 +122,7 @@ class Change:
         group = self._group
         if not (bumps or group.is_outdated):
             return group.epoch, group.has_equal_subscriptions
-        members = list(group.with_member(after).values())
+        members = group.counted_with(after)
         regexes = group.regexes_with(before, after)
         metadata_hash = self._shard.topics.hash(subscribed(members, regexes))
         group.is_outdated = False

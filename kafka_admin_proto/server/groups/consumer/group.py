@@ -178,6 +178,15 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         changed = {**self.members, member.id: member}
         return {name: changed[name] for name in hash_order((*kept, member.id))}
 
+    def counted_with(self, member: ConsumerMember) -> list[ConsumerMember]:
+        """The members whose topics Kafka counts once one is changed or added.
+
+        One that comes with the instance id of another one takes that one's place, and is counted
+        as it was before as well.
+        """
+        replaced = self.static.get(member.instance_id or "", member.id)
+        return [*(each for name, each in self.members.items() if name != replaced), member]
+
     def is_owned(self, topic_id: UUID, number: int) -> bool:
         """Whether a member has a partition, or has not given it back yet."""
         return (topic_id, number) in self._owned
