@@ -131,11 +131,11 @@ class DecodedFrame(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         # Raw bytes stay out: they may hold what the body's own repr masks.
-        found = self.shown()
+        shown = self.shown()
         return (
-            f"DecodedFrame(direction={found.direction!r}, api={found.api or found.api_key}, "
-            f"api_version={found.api_version}, size={found.size}, body={found.body!r}, "
-            f"problem={found.problem!r})"
+            f"DecodedFrame(direction={shown.direction!r}, api={shown.api or shown.api_key}, "
+            f"api_version={shown.api_version}, size={shown.size}, body={shown.body!r}, "
+            f"problem={shown.problem!r})"
         )
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -237,12 +237,12 @@ class DecodedFrame(msgspec.Struct, frozen=True):
 
         An id without a name is left out.
         """
-        found: dict[str, str] = {}
-        for each in topic_ids:
-            name = self.topic_names.get(each)
+        names: dict[str, str] = {}
+        for topic_id in topic_ids:
+            name = self.topic_names.get(topic_id)
             if name is not None:
-                found[topic_id_to_text(each)] = replace_invalid_utf8(name)
-        return found
+                names[topic_id_to_text(topic_id)] = replace_invalid_utf8(name)
+        return names
 
 
 def forgive_padding(request: Request) -> None:

@@ -181,7 +181,7 @@ def _side(
     if logged in ("", None):
         return None
     try:
-        found, body, sized = _read(direction, logged, key, version, dialect)
+        codec, body, sized = _read(direction, logged, key, version, dialect)
     except (JsonError, UnknownMessageError) as error:
         api = api_name(key, dialect)
         if direction == "request" and logged == {} and api is not None:
@@ -190,17 +190,17 @@ def _side(
         if direction == "response" and (fallback := _fallback(logged, key)) is not None:
             return fallback
         return _Side(direction, None, None, error, logged)
-    return _Side(direction, found, body, None, logged if sized else None)
+    return _Side(direction, codec, body, None, logged if sized else None)
 
 
 def _read(
     direction: str, logged: Any, key: int, version: int, dialect: str
 ) -> tuple[Codec[Any], Message, bool]:
     """The codec and the body of logged JSON, and whether it has the sizes of records."""
-    found = _codec(direction, key, version, dialect)
+    codec = _codec(direction, key, version, dialect)
     # A message with records has no secrets; in others such a field is not the message's own.
-    sized = not found.spec.has_secrets and _with_sizes(logged)
-    return found, found.from_json(_without_sizes(logged) if sized else logged), sized
+    sized = not codec.spec.has_secrets and _with_sizes(logged)
+    return codec, codec.from_json(_without_sizes(logged) if sized else logged), sized
 
 
 def _fallback(logged: Any, key: int) -> _Side | None:
@@ -208,11 +208,11 @@ def _fallback(logged: Any, key: int) -> _Side | None:
     if key != api_keys.API_VERSIONS:
         return None
     try:
-        found, body, _ = _read("response", logged, key, 0, "kafka")
+        codec, body, _ = _read("response", logged, key, 0, "kafka")
     except JsonError:
         return None
     refused = getattr(body, "error_code", 0) == codes.UNSUPPORTED_VERSION
-    return _Side("response", found, body, None, None) if refused else None
+    return _Side("response", codec, body, None, None) if refused else None
 
 
 def _may_be_secret(sides: list[_Side], entry: dict[str, Any], key: int, dialect: str) -> bool:

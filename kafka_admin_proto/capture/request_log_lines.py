@@ -124,12 +124,12 @@ def _piece(line: bytes) -> _Piece | None:
         text, tail = line[len(_DOCKER) : end], line[end:]
         stream = b"stderr" if b'"stderr"' in tail else b"stdout"
         return _Piece(_DOCKER, text, tail, stream, is_last=text.endswith(b"\\n"))
-    found = _CRI.match(line)
-    if found is None:
+    match = _CRI.match(line)
+    if match is None:
         return None
     return _Piece(
-        found[1] + b" ", line[found.end() :].rstrip(b"\r\n"), b"\n", found[2],
-        is_last=found[3] == b"F",
+        match[1] + b" ", line[match.end() :].rstrip(b"\r\n"), b"\n", match[2],
+        is_last=match[3] == b"F",
     )  # fmt: skip
 
 

@@ -147,10 +147,10 @@ class UpgradeCheck:
 
     def to_change(self) -> tuple[int, int]:
         """How many clients have to change, and how many apis brokers pass on that are gone."""
-        found = [row for row in self._rows_in_question() if row["status"] != _DEPRECATED]
+        rows = [row for row in self._rows_in_question() if row["status"] != _DEPRECATED]
         changing = {
             (row["client_id"], row["address"], row["software"])
-            for row in found
+            for row in rows
             if row["traffic"] == "client"
         }
         clients = [
@@ -158,7 +158,7 @@ class UpgradeCheck:
             for each in self.clients()
             if each in changing or (each[0], each[1], None) in changing
         ]
-        return len(clients), sum(row["traffic"] == "forwarded" for row in found)
+        return len(clients), sum(row["traffic"] == "forwarded" for row in rows)
 
     def clients(self) -> set[tuple[str | None, str | None, str | None]]:
         """The `distinct_clients` that are no brokers, each with its id, address and software."""
@@ -170,13 +170,13 @@ class UpgradeCheck:
 
     def _rows_in_question(self) -> Iterator[dict[str, Any]]:
         for client, uses in self._used.items():
-            found: dict[tuple[Any, ...], dict[str, Any]] = {}
+            rows: dict[tuple[Any, ...], dict[str, Any]] = {}
             for (key, api, version), use in sorted(uses.items()):
                 rule = self._rules.get((key, version))
                 if rule is None:
                     continue
                 about = (rule.status, key, rule.least, rule.removed_in)
-                row = found.setdefault(
+                row = rows.setdefault(
                     about,
                     _row(rule.status, self._traffic(client), client, _Use())
                     | {"api": api, "api_key": key, "least": rule.least}
@@ -184,7 +184,7 @@ class UpgradeCheck:
                 )
                 row["versions"].append(version)
                 _add(row, use)
-            yield from found.values()
+            yield from rows.values()
 
     def _fine_rows(self) -> Iterator[dict[str, Any]]:
         """A row for each client that sends only versions of the release.

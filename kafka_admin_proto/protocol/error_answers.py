@@ -109,12 +109,12 @@ def _rows_of(
     ]
 
     def lists_of(asked: Any) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {}
+        lists: dict[str, list[Any]] = {}
         for name, path, make in makers:
             rows = [make(each) for each in _listed(asked, path)]
             if rows:
-                found[name] = found.get(name, []) + rows
-        return found
+                lists[name] = lists.get(name, []) + rows
+        return lists
 
     return lists_of
 
@@ -124,24 +124,24 @@ def _lists(fields: Fields, version: int) -> Iterator[tuple[tuple[str, ...], Fiel
 
     Only AlterReplicaLogDirs has topics by what its answer leaves out.
     """
-    for each in at_version(fields, version):
-        if each.type.is_array:
-            name = python_name(each.name)
-            yield (name,), each
+    for field in at_version(fields, version):
+        if field.type.is_array:
+            name = python_name(field.name)
+            yield (name,), field
             if name == "dirs":
                 yield from (
-                    ((name, *path), found) for path, found in _lists(each.fields or (), version)
+                    ((name, *path), found) for path, found in _lists(field.fields or (), version)
                 )
 
 
 def _listed(asked: Any, path: tuple[str, ...]) -> Iterator[Any]:
     """The items of a list, or of one in each item of another."""
     name, *rest = path
-    for each in getattr(asked, name) or ():
+    for item in getattr(asked, name) or ():
         if rest:
-            yield from _listed(each, tuple(rest))
+            yield from _listed(item, tuple(rest))
         else:
-            yield each
+            yield item
 
 
 def _has_rows(fields: Fields, version: int) -> bool:

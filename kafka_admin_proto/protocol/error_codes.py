@@ -118,12 +118,12 @@ def _dialects() -> dict[str, _Dialect]:
 
 
 def _dialect(name: str) -> _Dialect:
-    found = _dialects().get(_SHARED.get(name, name))
-    if found is None:
+    dialect = _dialects().get(_SHARED.get(name, name))
+    if dialect is None:
         raise UnknownErrorCodeError(
             f"no error codes for dialect {name!r}; there are those of {', '.join(_dialects())}"
         )
-    return found
+    return dialect
 
 
 def _folded(name: str) -> str:

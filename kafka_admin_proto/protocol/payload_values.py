@@ -128,13 +128,13 @@ class _Payload(msgspec.Struct, Generic[Header]):
         """The header's bytes; None where they are those that were read."""
         name = self.header_class.message_name
         header: Any = self.header
-        found = header_codec(name, self.header_version, self.dialect)
-        if type(header) is not found.value_class:
+        codec = header_codec(name, self.header_version, self.dialect)
+        if type(header) is not codec.value_class:
             if not is_header(header, name):
                 raise cannot_encode("header", header, f"the header, a {name}")
-            found, header = header_writer(header, found)
+            codec, header = header_writer(header, codec)
         self._check_header()
-        return _written(found, header, self.data[self.offset : self.body_offset])
+        return _written(codec, header, self.data[self.offset : self.body_offset])
 
     def _written_body(self) -> bytes | None:
         """The same of the body, with the bytes left over behind it."""

@@ -211,16 +211,16 @@ def _pkcs12_pair(properties: Mapping[str, str], data: bytes) -> KeyStore:
             "ssl.key.password differs from ssl.keystore.password; a PKCS12 store has one password "
             "for itself and its keys: give it in both, or in ssl.keystore.password alone"
         )
-    found = _open_pkcs12(properties, "keystore", data)
-    own, issuers, _ = _certificates(found)
-    if found.key is None or own is None:
+    store = _open_pkcs12(properties, "keystore", data)
+    own, issuers, _ = _certificates(store)
+    if store.key is None or own is None:
         raise SettingsError(
             f"{location}: {properties[location]} has no private key with a certificate"
         )
     from cryptography.hazmat.primitives import serialization
 
     once = secrets.token_hex(16)  # the store's own may be longer than OpenSSL takes here
-    key = found.key.private_bytes(
+    key = store.key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.BestAvailableEncryption(once.encode()),

@@ -135,14 +135,14 @@ def cut_versions(response: Response, ours: Iterable[Api] | None = None) -> None:
 
 def shared_rows(rows: Iterable[ApiVersion], ours: Mapping[int, Api]) -> list[ApiVersion]:
     """The rows of an ApiVersions response, cut to the versions of ``ours``, apis by their key."""
-    found = []
+    shared = []
     for row in rows:
         theirs = VersionRange(row.min_version, row.max_version)
         api = ours.get(row.api_key)
         both = VersionRange.NONE if api is None else theirs & api.versions
         if not both.empty:
-            found.append(ApiVersion(row.api_key, both.lowest, both.highest))
-    return found
+            shared.append(ApiVersion(row.api_key, both.lowest, both.highest))
+    return shared
 
 
 def version_ranges(response: ApiVersionsResponse) -> dict[int, VersionRange]:

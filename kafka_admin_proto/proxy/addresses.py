@@ -33,10 +33,10 @@ def has_addresses(api_key: int, api_version: int) -> bool:
 def rewrite(api_key: int, response: Message, to_local: ToLocal) -> bool:
     """Put the proxy's address in the place of each broker's; whether there was one."""
     changed = False
-    for each in _brokers(api_key, response):
-        if each.port > 0:  # FindCoordinator has none beside an error
-            node_id = each.broker_id if api_key == api_keys.DESCRIBE_CLUSTER else each.node_id
-            each.host, each.port = to_local(node_id, each.host, each.port)
+    for broker in _brokers(api_key, response):
+        if broker.port > 0:  # FindCoordinator has none beside an error
+            node_id = broker.broker_id if api_key == api_keys.DESCRIBE_CLUSTER else broker.node_id
+            broker.host, broker.port = to_local(node_id, broker.host, broker.port)
             changed = True
     return changed
 

@@ -242,12 +242,12 @@ def _extended(response: Message, rows: Message) -> Message:
     """A response with further rows; partitions of a topic that it has go to the topic's row."""
     for field in fields_of(rows):
         name = python_name(field.name)
-        if not field.type.is_array or not (found := getattr(rows, name)):
+        if not field.type.is_array or not (more := getattr(rows, name)):
             continue
         listed = getattr(response, name)
         lists = [python_name(each.name) for each in field.fields or () if each.type.is_array]
         known = {_identity(each): each for each in listed} if lists else {}
-        for row in found:
+        for row in more:
             own = known.get(_identity(row))
             if own is None:
                 listed.append(row)

@@ -60,24 +60,24 @@ class Filters:
         return self._taking("on_response", api_key, api_version)
 
     def _taking(self, name: str, api_key: int, api_version: int) -> list[tuple[int, Any]]:
-        found = []
+        taking = []
         message_name = f"{api_name(api_key)}{_KINDS[name]}"
-        for place, (each, methods) in enumerate(zip(self.all, self._methods, strict=True)):
+        for place, (filter_, methods) in enumerate(zip(self.all, self._methods, strict=True)):
             if name in methods:
                 method, keys = methods[name]
-                takes = getattr(each, "takes", None)
+                takes = getattr(filter_, "takes", None)
                 if (keys is None or api_key in keys) and (
                     takes is None or takes(message_name, api_key, api_version)
                 ):
-                    found.append((place, method))
-        return found
+                    taking.append((place, method))
+        return taking
 
 
 def _methods(given: object) -> dict[str, tuple[Any, frozenset[int] | None]]:
     kind = given.__qualname__ if isinstance(given, type) else type(given).__qualname__
     if isinstance(given, type):
         raise TypeError(f"filters has the class {kind}; give an object of it, {kind}()")
-    found = {}
+    methods = {}
     for name, message in _KINDS.items():
         method = getattr(given, name, None)
         if method is None:
@@ -89,10 +89,10 @@ def _methods(given: object) -> dict[str, tuple[Any, frozenset[int] | None]]:
             raise TypeError(f"{where} is a coroutine function; write it without async")
         if name == "on_response" and inspect.isgeneratorfunction(method):
             raise TypeError(f"{where} is a generator function; only on_request may ask the broker")
-        found[name] = (_checked(method, where), _named_keys(method, where, message))
-    if not found:
+        methods[name] = (_checked(method, where), _named_keys(method, where, message))
+    if not methods:
         raise TypeError(f"{kind} is no filter: it has neither on_request nor on_response")
-    return found
+    return methods
 
 
 def _checked(method: Callable[..., Any], where: str) -> Callable[[Any, Call], Any]:
@@ -151,13 +151,13 @@ def _named_keys(method: Callable[..., Any], where: str, kind: str) -> frozenset[
     named = typing.get_args(hint) if union else (hint,)
     if Message in named:
         return None
-    for each in named:
+    for message in named:
         if not (
-            isinstance(each, type)
-            and issubclass(each, Message)
-            and each.api_key is not None
-            and each.message_name.endswith(kind)
-            and each.dialect == "kafka"
+            isinstance(message, type)
+            and issubclass(message, Message)
+            and message.api_key is not None
+            and message.message_name.endswith(kind)
+            and message.dialect == "kafka"
         ):
             raise TypeError(
                 f"{where} does not name its messages; annotate its first argument, as "

@@ -290,16 +290,16 @@ def _configs(resources: list[Any]) -> Generator[Message, Any, dict[_Key, dict[st
 def _altered(resource: Any, now: Mapping[str, Any], replaces: bool) -> dict[str, str | None]:
     """The configs that a change alters; those of brokers always, as Kafka has it."""
     own = {name: each.value for name, each in now.items() if each.config_source == _OWN}
-    found: dict[str, str | None] = {}
-    for each in resource.configs:
-        operation = 0 if replaces else each.config_operation
-        value = None if operation == _DELETE else each.value
+    altered: dict[str, str | None] = {}
+    for config in resource.configs:
+        operation = 0 if replaces else config.config_operation
+        value = None if operation == _DELETE else config.value
         if operation in (_APPEND, _SUBTRACT):
-            old = own.get(each.name, _default(now.get(each.name)))
-            value = altered_list(old, each.value or "", appends=operation == _APPEND)
-        if resource.resource_type == _BROKER or value != own.get(each.name):
-            found[each.name] = value
-    return found
+            old = own.get(config.name, _default(now.get(config.name)))
+            value = altered_list(old, config.value or "", appends=operation == _APPEND)
+        if resource.resource_type == _BROKER or value != own.get(config.name):
+            altered[config.name] = value
+    return altered
 
 
 def _default(config: Any) -> str | None:

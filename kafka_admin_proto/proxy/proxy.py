@@ -251,20 +251,20 @@ class Proxy:
         failures = []
         addresses = self._upstream if node_id is None else (self._brokers[node_id],)
         loop = asyncio.get_running_loop()
-        for each in addresses:
+        for address in addresses:
             try:
                 async with asyncio.timeout(self._connect_timeout):
                     if self._upstream_sasl is not None:
-                        await self._log_in(each, side, self._upstream_sasl)
+                        await self._log_in(address, side, self._upstream_sasl)
                     else:
                         await loop.create_connection(
-                            lambda: side, each.host, each.port, ssl=self._upstream_tls
+                            lambda: side, address.host, address.port, ssl=self._upstream_tls
                         )
             except TimeoutError:
-                failures.append(f"{each}: no connection within {self._connect_timeout:g} s")
+                failures.append(f"{address}: no connection within {self._connect_timeout:g} s")
             # ValueError: a name that none can have
             except (OSError, ValueError, KafkaAdminProtoError) as error:
-                failures.append(f"{each}: {error}")
+                failures.append(f"{address}: {error}")
             else:
                 return
         raise OSError("; ".join(failures))

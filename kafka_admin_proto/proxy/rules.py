@@ -62,15 +62,15 @@ class Rules:
 
     def route(self, api_key: int, api_version: int) -> Route | None:
         """None for an api or a version that is not known here."""
-        found = self._routes.get((api_key, api_version))
-        if found is None and self._knows(api_key, api_version):
-            found = self._routes[api_key, api_version] = Route(
+        route = self._routes.get((api_key, api_version))
+        if route is None and self._knows(api_key, api_version):
+            route = self._routes[api_key, api_version] = Route(
                 self._filters.requests(api_key, api_version),
                 self._filters.responses(api_key, api_version),
                 has_addresses(api_key, api_version),
                 api_key in (api_keys.API_VERSIONS, api_keys.SASL_HANDSHAKE),
             )
-        return found
+        return route
 
     def refused(self, asked: Message, call: Call) -> Message | None:
         """The answer to what a filter asks the broker and a read-only proxy refuses."""

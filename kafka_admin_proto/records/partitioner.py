@@ -15,13 +15,13 @@ def partition_of_key(key: bytes, partitions: int) -> int:
 def murmur2(data: bytes) -> int:
     """The unsigned 32 bits of ``Utils.murmur2``."""
     size = len(data)
-    found = _SEED ^ size
+    hashed = _SEED ^ size
     whole = size & ~3
     for at in range(0, whole, 4):
         word = int.from_bytes(data[at : at + 4], "little") * _M & _MASK
         word = (word ^ word >> 24) * _M & _MASK
-        found = found * _M & _MASK ^ word
+        hashed = hashed * _M & _MASK ^ word
     if whole < size:
-        found = (found ^ int.from_bytes(data[whole:], "little")) * _M & _MASK
-    found = (found ^ found >> 13) * _M & _MASK
-    return found ^ found >> 15
+        hashed = (hashed ^ int.from_bytes(data[whole:], "little")) * _M & _MASK
+    hashed = (hashed ^ hashed >> 13) * _M & _MASK
+    return hashed ^ hashed >> 15

@@ -158,7 +158,7 @@ class Connection:
         pending = self._exchange.pending
         if not (complete or stream.worth_a_search(len(pending))):
             return False
-        found = find_boundary(
+        boundary = find_boundary(
             stream.framer.buffer,
             self._from_client(stream),
             pending,
@@ -166,14 +166,14 @@ class Connection:
             complete=complete,
             full=stream.is_full,
         )
-        if found is None:
+        if boundary is None:
             return False
         if self.endpoints.client is None:
-            from_client = found.from_client
+            from_client = boundary.from_client
             if from_client is None:
                 from_client = self._is_client(stream)
             self.endpoints.set_client(stream.end if from_client else 1 - stream.end)
-        stream.synced_at(found.at, ts)
+        stream.synced_at(boundary.at, ts)
         return True
 
     def _from_client(self, stream: StreamDecoder) -> bool | None:

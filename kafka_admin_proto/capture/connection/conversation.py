@@ -88,14 +88,15 @@ class Conversation:
     ) -> Self:
         """The conversation whose ``state`` the data is. Raises StateError."""
         state = read_state(data)
-        found = cls(key, options, topic_names, out, state.connections)
-        found._flipped, found._client = state.flipped, state.client
-        found.ts, found.ordinal, found.ended_us = state.ts, state.ordinal, state.ended_us
+        conversation = cls(key, options, topic_names, out, state.connections)
+        conversation._flipped, conversation._client = state.flipped, state.client
+        conversation.ts, conversation.ordinal = state.ts, state.ordinal
+        conversation.ended_us = state.ended_us
         if state.connection is not None:
-            found._connection = Connection(
-                state.connection, options, topic_names, out, found.unanswered
+            conversation._connection = Connection(
+                state.connection, options, topic_names, out, conversation.unanswered
             )
-        return found
+        return conversation
 
     def state(self) -> bytes | None:
         """The state to go on from, in another process; None where there is nothing to remember."""

@@ -172,14 +172,14 @@ class RequestTable:
         older ones, or their responses, were not captured. Where the response may be that of a lost
         request, or of an older one, the request has no time.
         """
-        found = [each for each in self.same_id(correlation_id) if each.ts <= ts]
-        if not found:
+        candidates = [each for each in self.same_id(correlation_id) if each.ts <= ts]
+        if not candidates:
             return None
-        for each in found[:-1]:
+        for each in candidates[:-1]:
             self._drop([each])
             self.take(correlation_id, each)
-        request = self.take(correlation_id, found[-1])
-        if request is not None and (len(found) > 1 or request.ts <= self.holes.unsure_until):
+        request = self.take(correlation_id, candidates[-1])
+        if request is not None and (len(candidates) > 1 or request.ts <= self.holes.unsure_until):
             request.ts = 0
         return request
 

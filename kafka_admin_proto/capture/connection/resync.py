@@ -107,23 +107,23 @@ def find_request(buffer: bytearray, options: DecodeOptions) -> int | None:
 
 def _is_request(frame: bytes, dialect: str) -> bool:
     """Whether a frame is a request, whose body was read whole; brokers pass over bytes left."""
-    found = read_request(frame, dialect=dialect, offset=4)
-    forgive_padding(found)
-    if isinstance(found.error, TrailingBytesError) and found.header is not None:
-        return bool(found.header.client_id) and is_plausible_client(found.header.client_id)
-    return found.error is None
+    request = read_request(frame, dialect=dialect, offset=4)
+    forgive_padding(request)
+    if isinstance(request.error, TrailingBytesError) and request.header is not None:
+        return bool(request.header.client_id) and is_plausible_client(request.header.client_id)
+    return request.error is None
 
 
 @lru_cache(maxsize=16)
 def _versions(dialect: str) -> dict[int, VersionRange]:
     """The versions of each request, by api key."""
-    found: dict[int, VersionRange] = {}
+    versions: dict[int, VersionRange] = {}
     for name in (dialect, "kafka"):
         for message in catalog().names(name):
             entry = catalog().entry(message, name)
             if entry.type == "request" and entry.api_key is not None:
-                found.setdefault(entry.api_key, entry.versions)
-    return found
+                versions.setdefault(entry.api_key, entry.versions)
+    return versions
 
 
 def find_response(buffer: bytearray, pending: RequestTable, options: DecodeOptions) -> int | None:

@@ -74,12 +74,12 @@ def shown_bytes(mechanism: str, token: bytes, *, from_client: bool) -> int:
         agrees = mechanism.startswith("SCRAM-") and token.startswith(_AGREES)
         return len(_AGREES) if agrees else 0
     if mechanism == "PLAIN":
-        found = _OF_PLAIN.match(token)
+        message = _OF_PLAIN.match(token)
     else:
-        found = _OF_SCRAM.match(token) if mechanism.startswith("SCRAM-") else None
-    if found is None or _text(found[2]) is None or found[1] not in (None, b"", found[2]):
+        message = _OF_SCRAM.match(token) if mechanism.startswith("SCRAM-") else None
+    if message is None or _text(message[2]) is None or message[1] not in (None, b"", message[2]):
         return 0
-    return found.end()
+    return message.end()
 
 
 def _plain_name(token: bytes) -> str | None:

@@ -120,11 +120,13 @@ class FrameDecoder:
 
     def _add_hint(self, data: bytes, error: FrameError) -> None:
         """Let the error of a block's first frame say that a size is missing, or a header too."""
-        found = read_request(data, dialect=self.dialect)
-        if found.header is None:
+        request = read_request(data, dialect=self.dialect)
+        if request.header is None:
             error.fault += BODY_HINT
-        elif found.error is None:
-            error.fault += f"; without a size in front it is a {found.api} request: --unit payload"
+        elif request.error is None:
+            error.fault += (
+                f"; without a size in front it is a {request.api} request: --unit payload"
+            )
 
     def _payload(
         self,
@@ -152,13 +154,13 @@ class FrameDecoder:
                 hidden = self._no_frame(block, capture, offset, data, cut_short)
                 self._keep(hidden)
                 return hidden
-        found = frame_of_payload(
+        frame = frame_of_payload(
             payload, data, header_offset, codec, _origin(block, capture, offset),
             latency_us=self._payloads.latency_us, request=self._payloads.request,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
-        self._keep(found)
-        return found
+        self._keep(frame)
+        return frame
 
     def _keep(self, frame: DecodedFrame) -> None:
         if self._keep_requests:
@@ -175,18 +177,18 @@ class FrameDecoder:
 
     def _body(self, block: Block, capture: str) -> DecodedFrame:
         assert self.version is not None
-        found = self._codec
+        codec = self._codec
         body = None
         error: DecodeError | None = None
         try:
-            body = found.decode(block.data)
+            body = codec.decode(block.data)
         except TrailingBytesError as trailing:
             body, error = trailing.value, trailing
         except DecodeError as caught:
             error = caught
         return frame_of_bytes(
-            "data", block.data, _origin(block, capture, 0), api=found.name,
-            api_key=found.spec.api_key, api_version=self.version, codec=found, body=body,
+            "data", block.data, _origin(block, capture, 0), api=codec.name,
+            api_key=codec.spec.api_key, api_version=self.version, codec=codec, body=body,
             error=error,
         )  # fmt: skip
 

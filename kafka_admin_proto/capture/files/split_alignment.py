@@ -164,12 +164,12 @@ class _Section:
         source = BufferedFile(self._file, self._start, self._data)
         source.at = offset - self._start
         if self._recovery.find(source, self._until):
-            found = source.position
+            accepted_at = source.position
         elif source.position < self._until:
-            found = self._file.size
+            accepted_at = self._file.size
         else:
             return None
-        if found not in self._first_from:
-            self._accepted.insert(next_one, found)
-        self._first_from[found] = offset
-        return found
+        if accepted_at not in self._first_from:
+            self._accepted.insert(next_one, accepted_at)
+        self._first_from[accepted_at] = offset
+        return accepted_at

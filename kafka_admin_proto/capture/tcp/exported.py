@@ -51,12 +51,12 @@ def _dissector(tags: dict[int, bytes]) -> str:
 
 def _tags(data: bytes) -> tuple[dict[int, bytes], int]:
     """The tags, and where the bytes behind them begin."""
-    found: dict[int, bytes] = {}
+    tags: dict[int, bytes] = {}
     at = 0
     while at + 4 <= len(data):
         tag, size = struct.unpack_from(">HH", data, at)
         at += 4 + size
         if tag == _END:
-            return found, at
-        found[tag] = data[at - size : at]
+            return tags, at
+        tags[tag] = data[at - size : at]
     return {}, len(data)

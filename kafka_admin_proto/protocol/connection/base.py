@@ -49,17 +49,17 @@ class BaseConnection(ABC, Generic[E]):
         if apis is None:
             return api_versions()
         what = f"{type(self).__name__}: apis"
-        found = listed(apis, what)
-        if not found:
+        given = listed(apis, what)
+        if not given:
             raise ValueError(
                 f"{what} is empty, so that no request could pass; leave it out for all"
             )
-        for each in found:
-            if not isinstance(each, Api):
+        for api in given:
+            if not isinstance(api, Api):
                 raise TypeError(
-                    f"{what}: expected Apis, as shared_apis returns them, got {type(each).__name__}"
+                    f"{what}: expected Apis, as shared_apis returns them, got {type(api).__name__}"
                 )
-        return found
+        return given
 
     @property
     def state(self) -> State:

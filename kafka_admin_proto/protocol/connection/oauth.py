@@ -100,16 +100,16 @@ class ClientMessage(NamedTuple):
 
         Raises RemoteProtocolError for another scheme, for which brokers close without an answer.
         """
-        found = _MESSAGE.fullmatch(data.decode(errors="replace"))
-        if found is None:
+        message = _MESSAGE.fullmatch(data.decode(errors="replace"))
+        if message is None:
             return None
-        pairs = dict(each.split("=", 1) for each in found["pairs"].split("\x01") if each)
+        pairs = dict(each.split("=", 1) for each in message["pairs"].split("\x01") if each)
         auth = _AUTH.fullmatch(pairs.get("auth", ""))
         if auth is None:
             return None
         if auth["scheme"].lower() != "bearer":
             raise RemoteProtocolError(f"a message of {OAUTHBEARER} whose scheme is not Bearer")
-        name = (found["id"] or "").replace("=2C", ",").replace("=3D", "=")
+        name = (message["id"] or "").replace("=2C", ",").replace("=3D", "=")
         return cls(auth["token"], name)
 
 

@@ -149,14 +149,14 @@ class ClientFirst(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, text: str) -> ClientFirst | None:
         """None for what is no such message."""
-        found = _CLIENT_FIRST.fullmatch(text)
-        if found is None:
+        message = _CLIENT_FIRST.fullmatch(text)
+        if message is None:
             return None
-        name, nonce, extensions = found["name"], found["nonce"], found["extensions"]
+        name, nonce, extensions = message["name"], message["nonce"], message["extensions"]
         return cls(
             user=name.replace("=2C", ",").replace("=3D", "="),
             nonce=nonce,
-            authorization_id=found["authorization_id"] or "",
+            authorization_id=message["authorization_id"] or "",
             bare=f"n={name},r={nonce}{extensions}",
             has_token=any(
                 key == "tokenauth" and value.lower() == "true"
@@ -175,11 +175,11 @@ class ClientFinal(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, text: str) -> ClientFinal | None:
         """None for what is no such message."""
-        found = _CLIENT_FINAL.fullmatch(text)
-        if found is None:
+        message = _CLIENT_FINAL.fullmatch(text)
+        if message is None:
             return None
-        without_proof = f"c={found['channel']},r={found['nonce']}"
-        return cls(found["nonce"], base64.b64decode(found["proof"]), without_proof)
+        without_proof = f"c={message['channel']},r={message['nonce']}"
+        return cls(message["nonce"], base64.b64decode(message["proof"]), without_proof)
 
     def __repr__(self) -> str:
         return f"ClientFinal({MASK!r})"

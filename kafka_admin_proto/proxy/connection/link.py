@@ -261,12 +261,12 @@ def _write(transport: asyncio.Transport | None, out: list[bytes]) -> None:
     """Write these parts of frames, and empty the list."""
     if transport is not None:
         small: list[bytes] = []
-        for each in out:
-            if len(each) < _JOINED_BYTES:
-                small.append(each)
+        for part in out:
+            if len(part) < _JOINED_BYTES:
+                small.append(part)
                 continue
             transport.write(b"".join(small))
-            transport.write(each)
+            transport.write(part)
             small.clear()
         if small:
             transport.write(b"".join(small))

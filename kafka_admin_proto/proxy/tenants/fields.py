@@ -144,14 +144,14 @@ def _with_ids(fields: Iterable[NamedField]) -> tuple[NamedField, ...]:
     )
 
 
-def _add_ids(owner: Any, fields: tuple[NamedField, ...], found: set[UUID]) -> None:
+def _add_ids(owner: Any, fields: tuple[NamedField, ...], ids: set[UUID]) -> None:
     for field in fields:
         value = getattr(owner, field.attribute)
         if not field.inner:
-            found.add(value)
+            ids.add(value)
         elif value is not None:
             for each in value if field.is_array else (value,):
-                _add_ids(each, field.inner, found)
+                _add_ids(each, field.inner, ids)
 
 
 def _fields(struct: StructType, message_name: str) -> Iterator[NamedField]:

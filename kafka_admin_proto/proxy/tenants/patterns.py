@@ -26,11 +26,11 @@ class PrefixedPatterns:
         behind the prefix, and match names without it.
         """
         depth, tokens = 0, []
-        for each in _TOKEN.findall(pattern):
-            depth += (each == "(") - (each == ")")
+        for token in _TOKEN.findall(pattern):
+            depth += (token == "(") - (token == ")")
             if depth < 0:
                 return None
-            tokens.append(_NOTHING if each in _BEGINNINGS else each)
+            tokens.append(_NOTHING if token in _BEGINNINGS else token)
         return None if depth else f"{self._front}{''.join(tokens)})"
 
     def remove(self, pattern: str) -> str | None:

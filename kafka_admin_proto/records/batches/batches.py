@@ -98,20 +98,20 @@ def read_records(
     the next batch. ``zero_copy`` is as in ``read_batches``; ``limit`` is for all batches together.
     """
     data = b"" if data is None else data
-    found = RecordSet([])
+    record_set = RecordSet([])
     position = 0
     try:
         for batch in _read(data, limit, each=False, zero_copy=zero_copy):
-            found.batches.append(batch)
+            record_set.batches.append(batch)
             position += batch.size
     except DecodeError as error:
-        found.error = error
+        record_set.error = error
     else:
-        found.partial_bytes = len(data) - position
-        if found.partial_bytes >= LOG_OVERHEAD:
+        record_set.partial_bytes = len(data) - position
+        if record_set.partial_bytes >= LOG_OVERHEAD:
             length = int.from_bytes(data[position + 8 : position + LOG_OVERHEAD], "big")
-            found.needed_bytes = LOG_OVERHEAD + length
-    return found
+            record_set.needed_bytes = LOG_OVERHEAD + length
+    return record_set
 
 
 def _read(data: Buffer, limit: int, *, each: bool, zero_copy: bool) -> Iterator[Batch]:

@@ -48,13 +48,14 @@ def read_control_record(key: bytes | None, value: bytes | None) -> ControlRecord
     A version newer than the newest known is read as that, as Kafka does. Raises DecodeError with
     ``path`` "key" or "value"; what it knew by then of the record is lost only if the key is bad.
     """
-    found = read_control_key(key)
-    if not found.name:
-        return found
-    name = CONTROL_TYPES[found.type][1]
+    record = read_control_key(key)
+    if not record.name:
+        return record
+    name = CONTROL_TYPES[record.type][1]
     if value is None or len(value) < 2:
+        state = "null" if value is None else "cut short"
         raise DecodeError(
-            f"value of a control record {found.name} is {'null' if value is None else 'cut short'}",
+            f"value of a control record {record.name} is {state}",
             path="value",
             expected=f"a version and {name}",
         )
@@ -62,18 +63,18 @@ def read_control_record(key: bytes | None, value: bytes | None) -> ControlRecord
     if version < 0:
         raise DecodeError(f"version of {name} is {version}", path="value", expected="0 or above")
     versions = catalog().entry(name).versions
-    found.version = min(version, versions.highest)
+    record.version = min(version, versions.highest)
     try:
-        found.message = codec(name, found.version).decode_at(value, 2 if name == _PREFIXED else 0)
+        record.message = codec(name, record.version).decode_at(value, 2 if name == _PREFIXED else 0)
     except TrailingBytesError as error:
         if version <= versions.highest:
             error.path = error.path or "value"
             raise
-        found.message = error.value
+        record.message = error.value
     except DecodeError as error:
         error.path = f"value.{error.path}".rstrip(".")
         raise
-    return found
+    return record
 
 
 def read_control_key(key: bytes | None) -> ControlRecord:

@@ -113,24 +113,24 @@ class RecordFields:
 
     def _of_control(self, key: bytes | None, value: bytes | None) -> tuple[str, str]:
         try:
-            found = read_control_key(key)
-            name = found.name or f"control type {found.type}, which Kafka does not have"
+            control = read_control_key(key)
+            name = control.name or f"control type {control.type}, which Kafka does not have"
         except DecodeError as error:
             return error.fault, ""
         try:
-            found = read_control_record(key, value)
+            control = read_control_record(key, value)
         except DecodeError as error:
             return name, error.fault
-        return name, self._message(found.message, found.version)
+        return name, self._message(control.message, control.version)
 
     def _of_known(self, key: bytes | None, value: bytes | None) -> tuple[str, str]:
-        found = read_known_record(self.topic or "", key, value)
-        of_value = self._message(found.value, found.value_version)
-        if found.problem is not None:
+        known = read_known_record(self.topic or "", key, value)
+        of_value = self._message(known.value, known.value_version)
+        if known.problem is not None:
             # The problem may quote what it stumbled over.
-            fault = "not read whole" if self.secret else found.problem
+            fault = "not read whole" if self.secret else known.problem
             of_value = "; ".join(filter(None, (of_value, fault)))
-        return self._message(found.key, 0), of_value
+        return self._message(known.key, 0), of_value
 
     def _message(self, message: Message | None, version: int) -> str:
         """Name, version and fields; only what is known to be a secret is masked in them."""

@@ -41,7 +41,7 @@ _INVALID_UTF8 = "text that is not UTF-8 is shown with U+FFFD"
 
 
 def record_set_json(
-    found: RecordSet, *, topic: str | None = None, mask: bool = True
+    record_set: RecordSet, *, topic: str | None = None, mask: bool = True
 ) -> dict[str, Any]:
     """A ``records`` field, or a piece of a log: ``batches``, ``partial_bytes``, ``problem``.
 
@@ -50,9 +50,9 @@ def record_set_json(
     a batch or of a record.
     """
     return {
-        "batches": [batch_json(batch, topic=topic, mask=mask) for batch in found.batches],
-        "partial_bytes": found.partial_bytes,
-        "problem": None if found.error is None else str(found.error),
+        "batches": [batch_json(batch, topic=topic, mask=mask) for batch in record_set.batches],
+        "partial_bytes": record_set.partial_bytes,
+        "problem": None if record_set.error is None else str(record_set.error),
     }
 
 
@@ -138,13 +138,13 @@ def _control(record: Record, mask: bool) -> dict[str, Any]:
 
 
 def _known(topic: str, record: Record, mask: bool) -> dict[str, Any]:
-    found = read_known_record(topic, record.key, record.value)
-    problems = [found.problem] if found.problem else []
+    known = read_known_record(topic, record.key, record.value)
+    problems = [known.problem] if known.problem else []
     key, value = _blob(record.key), _blob(record.value)
-    if found.key is not None:
-        key = _message(found.key, 0, mask)
-    if found.value is not None:
-        value = _message(found.value, found.value_version, mask)
+    if known.key is not None:
+        key = _message(known.key, 0, mask)
+    if known.value is not None:
+        value = _message(known.value, known.value_version, mask)
     if any(_has_replacement(part["data"]) for part in (key, value) if part and "data" in part):
         problems.append(_INVALID_UTF8)
     return {"key": key, "value": value, "problem": "; ".join(problems) or None}

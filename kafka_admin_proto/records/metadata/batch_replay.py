@@ -45,21 +45,21 @@ class BatchReplayer:
         self.at = at
         self.problems: list[LogProblem] = []
 
-    def take(self, found: Batch | Gap, start: int = 0) -> list[str]:
+    def take(self, batch: Batch | Gap, start: int = 0) -> list[str]:
         """Apply a batch's records from offset ``start`` on; yields the names of the records."""
-        if isinstance(found, Gap):
-            if found.is_problem:
-                self.report(found.text, found.position)
+        if isinstance(batch, Gap):
+            if batch.is_problem:
+                self.report(batch.text, batch.position)
             return []
         names = []
-        for record in found.records:
+        for record in batch.records:
             if record.offset < start:
                 continue
             if self.at is not None and record.offset > self.at:
                 break
-            names.append(self._apply(record, found))
-        if found.error is not None:
-            self.report(str(found.error), found.offset_in_data)
+            names.append(self._apply(record, batch))
+        if batch.error is not None:
+            self.report(str(batch.error), batch.offset_in_data)
         return names
 
     def report(self, text: str, position: int, offset: int | None = None) -> None:

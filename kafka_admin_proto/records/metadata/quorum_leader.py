@@ -47,7 +47,7 @@ def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
 
     A record that does not decode is skipped here: the replay of the log reports it.
     """
-    found = None
+    leader = None
     for record in batch.records if batch.is_control else ():
         if at is not None and record.offset > at:
             break
@@ -57,8 +57,8 @@ def leader_in(batch: Batch, at: int | None = None) -> Leader | None:
             continue
         if isinstance(message, LeaderChangeMessage):
             epoch = batch.partition_leader_epoch
-            found = Leader(message.leader_id, epoch, "LEADER_CHANGE", record.offset)
-    return found
+            leader = Leader(message.leader_id, epoch, "LEADER_CHANGE", record.offset)
+    return leader
 
 
 def read_quorum_state(path: Path) -> Leader | None:

@@ -255,9 +255,9 @@ K = TypeVar("K")
 V = TypeVar("V", bound=dict[Any, Any])
 
 
-def _keep(found: dict[K, V], key: K, values: V) -> None:
+def _keep(lists: dict[K, V], key: K, values: V) -> None:
     """Put ``values`` at ``key``; remove the key if no values are left."""
     if values:
-        found[key] = values
+        lists[key] = values
     else:
-        found.pop(key, None)
+        lists.pop(key, None)

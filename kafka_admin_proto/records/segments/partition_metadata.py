@@ -121,10 +121,10 @@ class _Reader:
             pairs[key] = value, number
         return pairs
 
-    def topic_id(self, found: tuple[str, int] | None) -> UUID:
-        if found is None:
+    def topic_id(self, written: tuple[str, int] | None) -> UUID:
+        if written is None:
             raise self._error("there is no topic_id", 'a line "topic_id: …"')
-        text, line = found
+        text, line = written
         try:
             topic_id = topic_id_from_text(text)
             _check_topic_id(topic_id)
@@ -138,10 +138,10 @@ class _Reader:
             raise self._error(error.fault, error.expected, line) from None
         return topic_id
 
-    def version(self, found: tuple[str, int] | None) -> int:
-        if found is None:
+    def version(self, written: tuple[str, int] | None) -> int:
+        if written is None:
             raise self._error("there is no version", 'a line "version: 0"')
-        text, line = found
+        text, line = written
         if not _INTEGER.fullmatch(text):
             raise self._error(f"version {text[:60]!r} is not a number", "0 or above", line)
         try:
@@ -221,8 +221,8 @@ def _hand_on(old: Path, new: Path) -> None:
     The broker must still be able to read its file after root has replaced it.
     """
     with contextlib.suppress(FileNotFoundError):
-        found = old.stat()
+        before = old.stat()
         if os.name == "posix":
             with contextlib.suppress(PermissionError):
-                os.chown(new, found.st_uid, found.st_gid)
-        new.chmod(stat.S_IMODE(found.st_mode))
+                os.chown(new, before.st_uid, before.st_gid)
+        new.chmod(stat.S_IMODE(before.st_mode))

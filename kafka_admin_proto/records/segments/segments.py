@@ -221,12 +221,12 @@ class _Reader:
         return size if self._window.fill(at + size) == at + size else 0
 
     def _batch(self, data: bytes, position: int) -> Batch:
-        found = read_records(data)
-        if not found.batches:
+        record_set = read_records(data)
+        if not record_set.batches:
             return Batch(
-                size=len(data), offset_in_data=position, error=_moved(found.error, position)
+                size=len(data), offset_in_data=position, error=_moved(record_set.error, position)
             )
-        (batch,) = found.batches
+        (batch,) = record_set.batches
         batch.offset_in_data = position
         batch.error = _moved(batch.error, position)
         return batch

@@ -87,10 +87,10 @@ def _bytes(text: str, number: int) -> bytes:
             line=number,
         )
     data = bytearray()
-    for each in text.replace(",", " ").split():
-        if not _NUMBER.fullmatch(each) or not -128 <= int(each) <= 255:
-            raise DumpError(f"{quoted(each)} is not a byte, from -128 to 255", line=number)
-        data.append(int(each) & 0xFF)
+    for digits in text.replace(",", " ").split():
+        if not _NUMBER.fullmatch(digits) or not -128 <= int(digits) <= 255:
+            raise DumpError(f"{quoted(digits)} is not a byte, from -128 to 255", line=number)
+        data.append(int(digits) & 0xFF)
     return bytes(data)
 
 

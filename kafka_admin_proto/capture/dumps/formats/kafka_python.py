@@ -27,12 +27,12 @@ def matches(sample: bytes) -> bool:
 def read(data: bytes) -> list[Block]:
     joiner = ChunkJoiner()
     for number, line in lines(data):
-        found = _BYTES.search(line)
-        if found is not None:
+        logged = _BYTES.search(line)
+        if logged is not None:
             moved = bytearray()
-            read_string(line, found.end(), found[3], moved, number)
-            connection = found[1].rpartition(":kafka.protocol.parser:")[2]
-            joiner.add(f"{connection} {found[2]}", bytes(moved), number, time_in(line[:64]))
+            read_string(line, logged.end(), logged[3], moved, number)
+            connection = logged[1].rpartition(":kafka.protocol.parser:")[2]
+            joiner.add(f"{connection} {logged[2]}", bytes(moved), number, time_in(line[:64]))
     return joiner.finish()
 
 

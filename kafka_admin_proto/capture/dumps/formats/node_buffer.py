@@ -32,19 +32,19 @@ def read(data: bytes) -> list[Block]:
             blocks.comment(comment)
             continue
         for start in _START.finditer(line):
-            found = _BUFFER.match(line, start.start())
-            if found is None:
+            buffer = _BUFFER.match(line, start.start())
+            if buffer is None:
                 raise DumpError(
                     f"{quoted(line[start.start() :])} is not a whole buffer of Node", line=number
                 )
-            if found[2]:
-                left_out = counted(int(found[2]), "bytes")
+            if buffer[2]:
+                left_out = counted(int(buffer[2]), "bytes")
                 raise DumpError(
                     f"Node left {left_out} of this buffer out; print it with "
                     'console.log(buffer.toString("hex"))',
                     line=number,
                 )
-            blocks.add(hex_bytes(found[1], number), number)
+            blocks.add(hex_bytes(buffer[1], number), number)
             blocks.end_block()
     return blocks.finish()
 

@@ -25,14 +25,14 @@ _LENGTH = re.compile(r"unsigned int \w+ = \d+;\s*$")
 
 def matches(sample: bytes) -> bool:
     """Every line has to fit: base64 may begin with lines that are all hex digits."""
-    found = False
+    has_digits = False
     for _, line in sample_lines(sample):
         code, _ = _without_comments(line)
         for token in _TOKEN.finditer(_array(code)[1]):
             if not _HEX.fullmatch(token["digits"]):
                 return False
-            found = True
-    return found
+            has_digits = True
+    return has_digits
 
 
 def read(data: bytes) -> list[Block]:

@@ -102,11 +102,11 @@ def _stream(call: re.Match[str]) -> str:
 def _bytes(line: str, position: int, number: int) -> bytes:
     """The bytes of all buffers of a call."""
     data = bytearray()
-    if (found := _BUFFER.match(line, position)) is not None:
-        read_string(line, found.end(), '"', data, number)
+    if (buffer := _BUFFER.match(line, position)) is not None:
+        read_string(line, buffer.end(), '"', data, number)
         return bytes(data)
-    while (found := _LISTED_BUFFER.search(line, position)) is not None:
-        position = read_string(line, found.end(), '"', data, number)
+    while (buffer := _LISTED_BUFFER.search(line, position)) is not None:
+        position = read_string(line, buffer.end(), '"', data, number)
     return bytes(data)
 
 
