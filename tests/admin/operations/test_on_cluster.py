@@ -18,6 +18,7 @@ from kafka_admin_proto.admin import (
     ScramMechanism,
     ScramUpsertion,
     SyncAdminClient,
+    TopicAlteration,
 )
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.server import SyncCluster
@@ -211,3 +212,23 @@ def test_wanted_topics_are_created_and_altered(admin: SyncAdminClient) -> None:
     assert (again.create, again.alter.topics) == ([], [])
     with pytest.raises(InstructionError, match="'grown'"):
         admin.plan_apply_topics([NewTopic("grown"), NewTopic("grown")])
+
+
+def test_replicas_that_stay_leave_the_steps_behind_them(
+    cluster: SyncCluster, admin: SyncAdminClient
+) -> None:
+    """What the controller refuses of one partition, or of all, is said of the topic."""
+    admin.create_topics([NewTopic("moved", assignment={0: [1], 1: [1]})])
+    change = TopicAlteration("moved", assignment={0: [2], 1: [2]}, configs={"retention.ms": "7"})
+    reassign, code = "AlterPartitionReassignments", "POLICY_VIOLATION"
+    with cluster.faults.add(api=reassign, topic="moved", partition=1, error=code):
+        (part,) = admin.alter_topics([change])
+    assert (part.error, part.done) == (code, 1)
+    assert part.message is not None
+    assert part.message.startswith("replicas: partition 1: ")
+    assert part.message.endswith("; 1 of 3 steps had been taken")
+    with cluster.faults.add(api=reassign, error="CLUSTER_AUTHORIZATION_FAILED"):
+        (whole,) = admin.alter_topics([change])
+    assert (whole.error, whole.done) == ("CLUSTER_AUTHORIZATION_FAILED", 0)
+    (done,) = admin.alter_topics([change])
+    assert (done.error, done.complete) == (None, True)

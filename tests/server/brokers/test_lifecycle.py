@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -26,7 +27,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
-from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.network import service
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
@@ -184,6 +185,26 @@ def test_starting_a_node_whose_session_lasts_takes_until_it_is_over() -> None:
         cluster.start_broker(2)
         assert partition(nodes, 1)[0] == 3
         assert cluster.broker_states[2] == "running"
+
+
+def test_a_node_ends_while_it_starts() -> None:
+    """By a kill, and with the cluster: whoever waits for the start is not left waiting."""
+
+    async def run() -> None:
+        async with Cluster(3, configs=LATE) as cluster:
+            await cluster.kill_broker(2)
+            starting = asyncio.ensure_future(cluster.start_broker(2))
+            await asyncio.sleep(0)
+            assert not starting.done(), "its session is not over"
+            await cluster.kill_broker(2)
+            await asyncio.wait_for(starting, _SECONDS)
+            assert cluster.broker_states[2] == "ended"
+            starting = asyncio.ensure_future(cluster.start_broker(2))
+            await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(starting, _SECONDS)
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("end", ["stop_broker", "kill_broker", "fence_broker"])

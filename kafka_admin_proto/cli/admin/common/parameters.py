@@ -44,13 +44,8 @@ class KeyValue(click.ParamType[tuple[str, str]]):
     name = "name=value"
 
     def convert(
-        self,
-        value: str | tuple[str, str],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
         key, sign, rest = value.partition("=")
         if not sign or not key.strip():
             self.fail(f"expected NAME=VALUE, as in retention.ms=86400000, not {key!r}")
@@ -66,13 +61,8 @@ class AddedConfigs(click.ParamType[tuple[tuple[str, str], ...]]):
     name = "configs"
 
     def convert(
-        self,
-        value: str | tuple[tuple[str, str], ...],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[tuple[str, str], ...]:
-        if isinstance(value, tuple):
-            return value
         pairs = [_EQUALS.split(each) for each in _BETWEEN_CONFIGS.split(value.rstrip(","))]
         where = ""
         for pair in pairs:
@@ -94,13 +84,8 @@ class Listed(click.ParamType[tuple[str, ...]]):
     name = "names"
 
     def convert(
-        self,
-        value: str | tuple[str, ...],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
         found = tuple(each.strip() for each in value.split(","))
         if "" in found:
             self.fail(f"expected names with commas between them, not {value!r}")
@@ -127,13 +112,8 @@ class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
     name = "assignment"
 
     def convert(
-        self,
-        value: str | dict[int, list[int]],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> dict[int, list[int]]:
-        if isinstance(value, dict):
-            return value
         try:
             replicas = {
                 partition: [int(broker) for broker in text.split(":")]
@@ -155,13 +135,8 @@ class TopicPartition(click.ParamType[tuple[str, int]]):
     name = "topic:partition"
 
     def convert(
-        self,
-        value: str | tuple[str, int],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[str, int]:
-        if isinstance(value, tuple):
-            return value
         topic, sign, partition = value.rpartition(":" if ":" in value else "-")
         if not sign or not _PARTITION.fullmatch(partition) or not topic:
             self.fail(f"{value!r} is not a partition: expected TOPIC:PARTITION, as in orders:3")
@@ -174,13 +149,8 @@ class Numbers(click.ParamType[list[int]]):
     name = "numbers"
 
     def convert(
-        self,
-        value: str | list[int],
-        parameter: click.Parameter | None,
-        context: click.Context | None,
+        self, value: str, parameter: click.Parameter | None, context: click.Context | None
     ) -> list[int]:
-        if isinstance(value, list):
-            return value
         try:
             return [int(each) for each in value.split(",")]
         except ValueError:
