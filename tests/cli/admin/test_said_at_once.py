@@ -317,3 +317,16 @@ def test_topics_that_an_option_chooses(run: Run, option: str, shown: dict[str, l
     topics = json.loads(run(f"topics describe {option} --output json").stdout)["topics"]
     found = {each["name"]: [row["partition"] for row in each["partitions"]] for each in topics}
     assert found == shown
+
+
+def test_what_is_to_be_deleted_is_listed_above_the_question(
+    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first ones; how many more there are is said."""
+    monkeypatch.setattr("kafka_admin_proto.cli.admin.common.confirm.on_terminal", lambda: True)
+    broker.acls += [(2, f"t{number}", 3, "User:bob", "*", 3, 3) for number in range(12)]
+    result = run("acls delete --principal User:bob", data="n\n")
+    assert result.exit_code == 1
+    assert "  … and 3 more\nDelete 13 ACLs? [y/N]" in result.stderr
+    assert result.stderr.count("  ALLOW User:bob from * READ on TOPIC ") == 10
+    assert len(broker.acls) == 13

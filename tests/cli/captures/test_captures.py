@@ -6,10 +6,12 @@ import gzip
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from click.testing import CliRunner, Result
 
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.logs import segments
 from kafka_admin_proto.cli.output import utc_text
 
 ROOT = Path(__file__).parents[3]
@@ -211,6 +214,40 @@ def test_log_segments_in_every_output() -> None:
     assert several[: len(found)] == found
     assert several[len(found)]["file"] == str(snapshots[0])
     assert "RegisterBrokerRecord" in run(f"decode {SEGMENT}").stdout
+
+
+def test_tables_of_log_segments_come_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page has heads of its own, and no row is lost between two."""
+
+    def shown() -> tuple[int, list[list[str]]]:
+        cells = [line.split()[:2] for line in run(f"decode {SEGMENT}").stdout.splitlines()]
+        return cells.count(cells[0]), [each for each in cells if each not in (cells[0], [])]
+
+    heads, whole = shown()
+    assert (heads, len(whole) > 4) == (1, True)
+    monkeypatch.setattr(segments, "_PAGE", 2)
+    heads, pages = shown()
+    assert (heads, pages) == (len(whole) // 2 + 1, whole)
+
+
+def test_a_segment_that_goes_away_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are decoded."""
+
+    def read(name: str, *_: object, **__: object) -> Iterator[dict[str, object]]:
+        if name == str(gone):
+            raise FileNotFoundError(2, "No such file or directory", name)
+        yield from real(name, *_, **__)
+
+    gone = Path(shutil.copy(SEGMENT, tmp_path))
+    real = segments.segment_rows
+    monkeypatch.setattr(segments, "segment_rows", read)
+    result = run(f"decode {gone} {SEGMENT} --output jsonl")
+    assert result.exit_code == 1
+    first, *others = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (first["file"], "No such file" in first["problem"]) == (str(gone), True)
+    assert {each["problem"] for each in others} == {None}
 
 
 KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()", "decode"]

@@ -227,6 +227,19 @@ def test_lint_goes_by_content(tmp_path: Path) -> None:
         assert named.replace(f"{text}:", "-:") == piped
 
 
+def test_lint_of_a_file_of_definitions_in_a_proposals_notation(tmp_path: Path) -> None:
+    """Clean grammars may be no definition: a file has one message."""
+    request, response = (
+        catalog().folder / "kip-4" / f"CreateTopics{kind}.kip" for kind in ("Request", "Response")
+    )
+    assert run(f"schema lint {request} {response}").stdout == ""
+    both = tmp_path / "both.kip"
+    both.write_text(request.read_text() + response.read_text())
+    result = run(f"schema lint {both}")
+    assert result.exit_code == 1
+    assert "a file defines one message, not CreateTopicsRequest, CreateTopicsRe" in result.stdout
+
+
 def test_lint_passes_over_other_json_of_a_folder(tmp_path: Path) -> None:
     other = tmp_path / "releases.json"
     other.write_text('{"4.0": [1, 2]}')
