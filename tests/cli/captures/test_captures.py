@@ -23,6 +23,7 @@ from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.logs import segments
 from kafka_admin_proto.cli.output import utc_text
+from kafka_admin_proto.records.segments.rows import segment_rows
 
 ROOT = Path(__file__).parents[3]
 CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
@@ -235,13 +236,12 @@ def test_a_segment_that_goes_away_is_a_problem(
 ) -> None:
     """The others are decoded."""
 
-    def read(name: str, *_: object, **__: object) -> Iterator[dict[str, object]]:
+    def read(name: str, *rest: Any, **options: Any) -> Iterator[dict[str, object]]:
         if name == str(gone):
             raise FileNotFoundError(2, "No such file or directory", name)
-        yield from real(name, *_, **__)
+        yield from segment_rows(name, *rest, **options)
 
     gone = Path(shutil.copy(SEGMENT, tmp_path))
-    real = segments.segment_rows
     monkeypatch.setattr(segments, "segment_rows", read)
     result = run(f"decode {gone} {SEGMENT} --output jsonl")
     assert result.exit_code == 1

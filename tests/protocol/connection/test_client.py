@@ -23,7 +23,7 @@ from kafka_admin_proto.errors import (
     UnsupportedVersionError,
 )
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
-from kafka_admin_proto.protocol import frame, read_request, write_response
+from kafka_admin_proto.protocol import api_versions, frame, read_request, write_response
 from kafka_admin_proto.protocol.connection import (
     CLIENT,
     NEED_DATA,
@@ -66,6 +66,30 @@ def test_the_fallback_of_api_versions() -> None:
     assert isinstance(event, Ready)
     assert event.apis[3].highest == 12
     assert connection.state is State.READY
+
+
+def test_apis_that_cannot_be_negotiated() -> None:
+    metadata = [each for each in api_versions() if each.name == "Metadata"]
+    with pytest.raises(ValueError, match="apis lacks ApiVersions"):
+        Connection(CLIENT, apis=metadata)
+    connection = Connection(CLIENT)
+    connection.start()
+    with pytest.raises(LocalProtocolError, match="start is called once"):
+        connection.start()
+    foreign = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(18, 77, 78)])
+    connection.receive_data(frame(write_response(foreign, 0, 0)))
+    with pytest.raises(RemoteProtocolError, match="ApiVersions: no version"):
+        connection.next_event()
+
+
+def test_a_version_that_only_the_broker_has() -> None:
+    connection = Connection(CLIENT)
+    connection.start()
+    newer = ApiVersionsResponse(api_keys=[ApiVersion(3, 77, 78), ApiVersion(18, 0, 4)])
+    connection.receive_data(frame(write_response(newer, 4, 0)))
+    assert isinstance(connection.next_event(), Ready)
+    with pytest.raises(UnsupportedVersionError, match="no version of Metadata in common: we have"):
+        connection.send(MetadataRequest())
 
 
 def test_answers_come_with_what_was_given_at_the_request() -> None:
