@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,6 +16,11 @@ from kafka_admin_proto.messages.offset_delete_request import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
+from kafka_admin_proto.messages.offset_fetch_request import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
@@ -495,3 +501,44 @@ def test_a_static_member_stays_where_the_log_takes_no_other_id(
     refusing(cluster)
     assert cluster.join(instance_id="static").response.error_code == _REFUSED
     assert cluster.heartbeat(member_id, instance="static") == 0
+
+
+def test_a_group_is_deleted_once_replicas_know_that() -> None:
+    cluster = Coordinated(nodes=3)
+    cluster.commit(1)
+    follower = cluster.node % 3 + 1
+    cluster.state.partitions.delay(follower, 1.0)
+    deleting = cluster.send(m.DeleteGroupsRequest(["g"]))
+    assert deleting.waits
+    cluster.clock.pass_time(1)
+    (row,) = deleting.response.results
+    assert (row.group_id, row.error_code) == ("g", 0)
+    assert cluster.committed() == {}
+
+
+def test_a_log_with_too_few_replicas_in_sync_takes_no_commit() -> None:
+    cluster = Coordinated("3.9", 2, {"min.insync.replicas": "2"})
+    cluster.commit(1)
+    topic = cluster.state.topic("__consumer_offsets")
+    assert topic is not None
+    cluster.state.partitions.delay(3 - cluster.node, math.inf)
+    cluster.state.append([
+        PartitionChangeRecord(number, topic.id, isr=[part.leader])
+        for number, part in topic.partitions.items()
+    ])  # fmt: skip
+    ((row,),) = (each.partitions for each in cluster.commit(2).response.topics)
+    assert row.error_code == codes.COORDINATOR_NOT_AVAILABLE
+    assert cluster.committed() == {0: 1}
+
+
+def test_all_offsets_by_topic_ids_are_those_of_topics_that_are_there() -> None:
+    """Also where some may still be committed by an open transaction (KIP-848)."""
+    cluster = Coordinated()
+    cluster.commit(1)
+    orders = cluster.state.topic("orders")
+    assert orders is not None
+    for topics in (None, [OffsetFetchRequestTopics(topic_id=orders.id, partition_indexes=[0])]):
+        group = OffsetFetchRequestGroup("g", topics=topics)
+        (row,) = cluster.ask(m.OffsetFetchRequest(groups=[group], require_stable=True), 10).groups
+        (topic,) = row.topics
+        assert (topic.topic_id, topic.partitions[0].committed_offset) == (orders.id, 1)
