@@ -23,6 +23,7 @@ from kafka_admin_proto.messages import (
     FetchResponse,
     MetadataRequest,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.state import State
@@ -258,3 +259,22 @@ def test_clients_of_others_ask_again() -> None:
             admin.create_topics([kafka.admin.NewTopic("made", 1, 1)])
             admin.close()
         assert (fault.fired, list(cluster.state.topic_names)) == (1, ["made"])
+
+
+def test_a_request_of_all_topics_is_about_each(cluster: Behind, nodes: Nodes) -> None:
+    everything = MetadataRequest(topics=None)
+    with cluster.faults.add(api="Metadata", topic="ord*", error="LEADER_NOT_AVAILABLE") as fault:
+        found = {each.name: each.error_code for each in nodes.ask(0, everything, 12).topics}
+        assert found == {"other": 0, "orders": codes.LEADER_NOT_AVAILABLE}
+    assert fault.fired == 1
+    with cluster.faults.add(api="Metadata", topic="nobody", error="LEADER_NOT_AVAILABLE") as fault:
+        assert {each.error_code for each in nodes.ask(0, everything, 12).topics} == {0}
+    assert fault.fired == 0
+
+
+def test_a_fault_of_another_group_leaves_a_request_alone(cluster: Behind, nodes: Nodes) -> None:
+    with cluster.faults.add(group="billing", error="COORDINATOR_NOT_AVAILABLE") as fault:
+        for group, fired in (("other", 0), ("billing", 1)):
+            request = messages.FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
+            nodes.ask(0, request, 4)
+            assert fault.fired == fired

@@ -94,6 +94,31 @@ def test_no_down_conversion(version: int) -> None:
     assert fetched(served, 4).error_code == 0
 
 
+def test_all_that_fits_is_converted_in_pieces() -> None:
+    """Small batches together, and each larger one by itself."""
+    served = asked()
+    sizes = [100_000, 100_000, 10, 10, 200_000, 10]
+    for size in sizes:
+        assert served.produce("t", bytes(size)).error_code == 0
+    row = fetched(served, 3, partition_max_bytes=1 << 20)
+    assert [len(each or b"") for each in values(row.records)] == sizes
+
+
+def test_markers_alone_are_a_set_that_is_too_large_to_read() -> None:
+    """A client of then goes on behind it, as behind any message that does not fit."""
+    served = asked()
+    log = served.log("t").log
+    log.append_marker(
+        1, 0, commit=True, coordinator_epoch=0, leader_epoch=0, now_ms=served.clock.now_ms()
+    )
+    log.high_watermark = log.end_offset
+    row = fetched(served, 3)
+    assert row.error_code == 0
+    assert row.records is not None
+    assert read_records(row.records).batches == []
+    assert read_records(row.records).needed_bytes > len(row.records)
+
+
 def test_zstd() -> None:
     served = asked()
     assert served.produce("t", b"a").error_code == 0
