@@ -284,9 +284,6 @@ def _check(
                 text = f"The topic '{name}' does not exist."
                 raise ApiFailure(codes.UNKNOWN_TOPIC_OR_PARTITION, text)
         case 4:
-            if name and int(name) not in state.cluster.brokers:
-                text = f"No broker with id {name} found."
-                raise ApiFailure(codes.BROKER_ID_NOT_REGISTERED, text)
             _check_unknown(state, altered, after)
         case 16:
             check_metrics_configs(state, name, after)

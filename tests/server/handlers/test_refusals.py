@@ -14,6 +14,10 @@ from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsTopic,
 )
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
 from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -103,3 +107,21 @@ def test_requests_without_a_name(asked: Asked) -> None:
     topics = [TxnOffsetCommitRequestTopic("orders", partitions=[part])]
     (topic,) = asked.ask(m.TxnOffsetCommitRequest("t", "", 1, 0, topics=topics), 5).topics
     assert topic.partitions[0].error_code == codes.INVALID_GROUP_ID
+
+
+@pytest.mark.parametrize(
+    ("broker", "names", "code"),
+    [
+        ("1", ["log.retention.ms", "log.retention.ms"], codes.INVALID_REQUEST),
+        ("1", ["min.insync.replicas"], codes.INVALID_CONFIG),
+        ("", ["min.insync.replicas"], 0),
+        ("9", ["log.retention.ms"], codes.INVALID_REQUEST),
+    ],
+)
+def test_configs_that_no_broker_gets(
+    asked: Asked, broker: str, names: list[str], code: int
+) -> None:
+    """The least number of replicas in sync is the cluster's while ELR is on (KIP-966)."""
+    rows = [AlterConfigsResource(4, broker, [AlterableConfig(each, 0, "7") for each in names])]
+    (row,) = asked.ask(m.IncrementalAlterConfigsRequest(rows)).responses
+    assert row.error_code == code
