@@ -136,7 +136,9 @@ class DefinitionReader:
                 api_key=api_key,
                 deprecated_versions=keys.versions("deprecatedVersions") or VersionRange.NONE,
                 listeners=tuple(
-                    self._listener(item, keys.data) for item in keys.items("listeners") or ()
+                    item
+                    for item in keys.items("listeners") or ()
+                    if self._is_listener(item, keys.data)
                 ),
                 latest_version_unstable=keys.flag("latestVersionUnstable"),
                 header_versions=keys.header_versions(),
@@ -201,12 +203,12 @@ class DefinitionReader:
         """A spec, whose rules are checked as it is made."""
         return what(**parts)
 
-    def _listener(self, item: Any, data: Any) -> str:
+    def _is_listener(self, item: Any, data: Any) -> bool:
         if isinstance(item, str):
-            return item
+            return True
         error = SchemaError(f"a listener is {item!r}", 'write a string such as "broker"')
         self.fault(error, data, "listeners")
-        return ""
+        return False
 
 
 def _inside_once(error: SchemaError, name: str) -> SchemaError:

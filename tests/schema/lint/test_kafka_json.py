@@ -96,6 +96,30 @@ def test_fields_that_no_valid_version_has() -> None:
     read_message(text)
 
 
+@pytest.mark.parametrize(
+    ("field", "faults"),
+    [
+        ('"headerVersions": []', ['"headerVersions" is an array, []']),
+        ('"headerVersions": {"x": "1"}', ["\"headerVersions\": 'x' is not a version range"]),
+        ('"headerVersions": {"0": "a"}', ['"headerVersions" has "a" for versions "0"']),
+        ('"headerVersions": {"0": "1", "1+": "2"}', []),
+        ('"listeners": [1, "broker"]', ["a listener is 1"]),
+        ('"listeners": ["zoo"]', ["unknown listener 'zoo'"]),
+    ],
+)
+def test_a_slip_of_a_message_is_said_once(field: str, faults: list[str]) -> None:
+    text = f"""{{ "apiKey": 3, "type": "request", "name": "ARequest", "fields": [],
+      "validVersions": "0-1", "flexibleVersions": "none",
+      {field} }}"""
+    found = [slip.fault.removeprefix("ARequest: ") for slip in lint_definition(text)]
+    assert found == faults
+    if faults:
+        with pytest.raises(SchemaError):
+            read_message(text)
+    else:
+        assert read_message(text).header_versions
+
+
 def test_json_that_does_not_parse() -> None:
     (slip,) = lint_definition('{\n  "name": "A",\n  "type" "request"\n}')
     assert (slip.line, slip.column, slip.rule) == (3, 10, "json")
