@@ -336,3 +336,29 @@ def test_the_time_is_linear(format: str, unit: str) -> None:
             continue
         assert all(isinstance(block, Block) for block in blocks)
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("decimal", "[0, 19, -1]"), ("buffer", "<Buffer 00 13 ff>")],
+)
+def test_comments_name_what_programs_printed(name: str, text: str) -> None:
+    blocks = read_blocks(f"# first\n{text}\n\n# second\n{text}\n".encode(), name)
+    assert [(each.data, each.comment) for each in blocks] == [
+        (b"\0\x13\xff", "first"), (b"\0\x13\xff", "second"),
+    ]  # fmt: skip
+
+
+def test_a_bracket_within_an_array() -> None:
+    assert fault("[0,\n[1]\n]\n", "decimal").endswith("a bracket opens within an array of bytes")
+
+
+@pytest.mark.parametrize(
+    ("written", "ts"),
+    [("1700000000.123456", 1_700_000_000_123_456), ("22:13:20.123456", 80_000_123_456)],
+    ids=["-ttt", "-tt"],
+)
+def test_times_of_strace(written: str, ts: int) -> None:
+    text = strace(0, FRAME).replace("write", f"{written} write")
+    (block,) = read_blocks(text.encode(), "strace")
+    assert (block.data, block.ts) == (FRAME, ts)
