@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import signal
 import sys
 import warnings
+from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.admin.leaks import run_without_leaks
 from tests.helpers.profile import EXAMPLES, EXHAUSTIVE, LEFT_OUT, PROFILE, SEED
 from tests.helpers.spark_archive import start_from_archive
 from tests.scheduling.drawn_values import DrawnByTest, DrawnInRun, take_no_constants_of_modules
@@ -130,6 +133,20 @@ def _freeze() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that is a coroutine function runs in a loop of its own.
+
+    Those of ``tests/admin/session/`` may leave no task and no socket either.
+    """
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in signature(pyfuncitem.obj).parameters}
+    is_watched = pyfuncitem.nodeid.startswith("tests/admin/session/")
+    (run_without_leaks if is_watched else asyncio.run)(pyfuncitem.obj(**arguments))
+    return True
 
 
 def pytest_report_header() -> str:

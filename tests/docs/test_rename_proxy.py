@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -45,39 +44,31 @@ async def clients(recipe: Any) -> AsyncIterator[tuple[AdminClient, AdminClient]]
         yield client, operator
 
 
-def test_a_team_sees_its_own_topics_alone(recipe: Any) -> None:
-    async def run() -> None:
-        async with clients(recipe) as (client, operator):
-            assert [each.name for each in await client.list_topics()] == ["y"]
-            assert [each.name for each in await client.describe_topics()] == ["y"]
-            log_dirs = await client.describe_log_dirs()
-            replicas = [
-                each for broker in log_dirs for log in broker.log_dirs for each in log.replicas
-            ]
-            assert [each.topic for each in replicas] == ["y"]
-            (deleted,) = await client.delete_topics(["other-x"])
-            assert deleted.error == "UNKNOWN_TOPIC_OR_PARTITION"
-            (created,) = await client.create_topics([NewTopic("other-x", 1)])
-            assert created.error is None
-            found = {each.name for each in await operator.list_topics()}
-            assert found == {*TOPICS, "team-other-x"}
-
-    asyncio.run(run())
+async def test_a_team_sees_its_own_topics_alone(recipe: Any) -> None:
+    async with clients(recipe) as (client, operator):
+        assert [each.name for each in await client.list_topics()] == ["y"]
+        assert [each.name for each in await client.describe_topics()] == ["y"]
+        log_dirs = await client.describe_log_dirs()
+        replicas = [each for broker in log_dirs for log in broker.log_dirs for each in log.replicas]
+        assert [each.topic for each in replicas] == ["y"]
+        (deleted,) = await client.delete_topics(["other-x"])
+        assert deleted.error == "UNKNOWN_TOPIC_OR_PARTITION"
+        (created,) = await client.create_topics([NewTopic("other-x", 1)])
+        assert created.error is None
+        found = {each.name for each in await operator.list_topics()}
+        assert found == {*TOPICS, "team-other-x"}
 
 
-def test_names_of_the_cluster_and_its_features_pass_as_they_are(recipe: Any) -> None:
-    async def run() -> None:
-        async with clients(recipe) as (client, operator):
-            quorum = await client.describe_quorum()
-            assert quorum.leader == (await operator.describe_quorum()).leader == 1
-            assert (await client.describe_cluster()).controller == 1
-            features = await client.describe_features()
-            assert features == await operator.describe_features()
-            assert "metadata.version" in str(features)
-            spoken = await client.broker_versions([1])
-            assert "DescribeTopicPartitions" not in str(spoken)
-
-    asyncio.run(run())
+async def test_names_of_the_cluster_and_its_features_pass_as_they_are(recipe: Any) -> None:
+    async with clients(recipe) as (client, operator):
+        quorum = await client.describe_quorum()
+        assert quorum.leader == (await operator.describe_quorum()).leader == 1
+        assert (await client.describe_cluster()).controller == 1
+        features = await client.describe_features()
+        assert features == await operator.describe_features()
+        assert "metadata.version" in str(features)
+        spoken = await client.broker_versions([1])
+        assert "DescribeTopicPartitions" not in str(spoken)
 
 
 @pytest.fixture

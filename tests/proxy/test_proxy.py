@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import socket
@@ -279,36 +278,35 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
-def test_logins_pass_through_with_tls_on_both_sides(made: Certificates, mechanism: str) -> None:
+async def test_logins_pass_through_with_tls_on_both_sides(
+    made: Certificates, mechanism: str
+) -> None:
     properties = {"ssl.keystore.location": str(made.server.bundle)}
     to_clients = TlsSettings.from_properties(properties).server_context("none")
     trust = {"ssl.truststore.location": str(made.authority.file)}
     settings = TlsSettings.from_properties(trust)
 
-    async def run() -> None:
-        cluster = Cluster(2, listeners={"SECURE": "SASL_SSL"}, users=_USERS, configs=properties)
-        proxy = None
-        async with cluster:
-            proxy = Proxy(
-                cluster.bootstrap_servers, tls=to_clients, upstream_tls=settings.client_context()
-            )
-            async with proxy:
-                for password, works in (("alice-secret", True), ("wrong", False)):
-                    client = AdminClient(
-                        proxy.bootstrap_servers,
-                        sasl_mechanism=mechanism,
-                        sasl_username="alice",
-                        sasl_password=password,
-                        ssl_context=settings.client_context(),
-                    )
-                    async with client:
-                        if works:
-                            await client.create_topics([NewTopic("orders", 4)])
-                            continue
-                        with pytest.raises(Exception, match=r"refused|Authentication"):
-                            await client.list_topics()
-
-    asyncio.run(run())
+    cluster = Cluster(2, listeners={"SECURE": "SASL_SSL"}, users=_USERS, configs=properties)
+    proxy = None
+    async with cluster:
+        proxy = Proxy(
+            cluster.bootstrap_servers, tls=to_clients, upstream_tls=settings.client_context()
+        )
+        async with proxy:
+            for password, works in (("alice-secret", True), ("wrong", False)):
+                client = AdminClient(
+                    proxy.bootstrap_servers,
+                    sasl_mechanism=mechanism,
+                    sasl_username="alice",
+                    sasl_password=password,
+                    ssl_context=settings.client_context(),
+                )
+                async with client:
+                    if works:
+                        await client.create_topics([NewTopic("orders", 4)])
+                        continue
+                    with pytest.raises(Exception, match=r"refused|Authentication"):
+                        await client.list_topics()
 
 
 def test_what_is_no_filter_is_refused() -> None:

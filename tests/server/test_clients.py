@@ -5,7 +5,6 @@ What they get beside a real cluster is in ``clients/``.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -40,17 +39,14 @@ def test_others(cluster: SyncCluster, name: str, again: str) -> None:
     assert again in shown["again"]
 
 
-def test_our_own(cluster: SyncCluster) -> None:
-    async def administer() -> None:
-        async with AdminClient(cluster.bootstrap_servers) as admin:
-            (created,) = await admin.create_topics([OurNewTopic("ours", 2, 3)])
-            assert (created.error, created.complete) == (None, True)
-            (described,) = await admin.describe_topics(["ours"])
-            assert [len(each.replicas) for each in described.partitions] == [3, 3]
-            (deleted,) = await admin.delete_topics(["ours"])
-            assert (deleted.error, deleted.complete) == (None, True)
-            assert len((await admin.describe_cluster()).nodes) == 3
-            await admin.describe_quorum()
-            await admin.describe_log_dirs()
-
-    asyncio.run(administer())
+async def test_our_own(cluster: SyncCluster) -> None:
+    async with AdminClient(cluster.bootstrap_servers) as admin:
+        (created,) = await admin.create_topics([OurNewTopic("ours", 2, 3)])
+        assert (created.error, created.complete) == (None, True)
+        (described,) = await admin.describe_topics(["ours"])
+        assert [len(each.replicas) for each in described.partitions] == [3, 3]
+        (deleted,) = await admin.delete_topics(["ours"])
+        assert (deleted.error, deleted.complete) == (None, True)
+        assert len((await admin.describe_cluster()).nodes) == 3
+        await admin.describe_quorum()
+        await admin.describe_log_dirs()

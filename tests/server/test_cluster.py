@@ -45,19 +45,16 @@ def test_every_broker_has_what_one_was_asked_for() -> None:
         assert topics(nodes, 0) == topics(nodes, 1) == topics(nodes, 2) != {}
 
 
-def test_clusters_side_by_side() -> None:
-    async def both() -> None:
-        async with Cluster(1) as one, Cluster(2) as other:
-            assert not {*one.bootstrap_servers.split(",")} & {*other.bootstrap_servers.split(",")}
-            reader, writer = await asyncio.open_connection(
-                *one.bootstrap_servers.split(":"), limit=1 << 16
-            )
-            writer.write(b"\x00\x00\x00\x00")
-            assert await reader.read() == b""  # no request
-            writer.close()
-            await writer.wait_closed()
-
-    asyncio.run(both())
+async def test_clusters_side_by_side() -> None:
+    async with Cluster(1) as one, Cluster(2) as other:
+        assert not {*one.bootstrap_servers.split(",")} & {*other.bootstrap_servers.split(",")}
+        reader, writer = await asyncio.open_connection(
+            *one.bootstrap_servers.split(":"), limit=1 << 16
+        )
+        writer.write(b"\x00\x00\x00\x00")
+        assert await reader.read() == b""  # no request
+        writer.close()
+        await writer.wait_closed()
 
 
 def test_an_unknown_version_closes_the_connection() -> None:
@@ -220,7 +217,7 @@ def test_a_broker_that_is_not_there_is_a_sentence(
 
 
 @pytest.mark.parametrize("make", [Cluster, SyncCluster])
-def test_before_the_start_and_after_the_end(make: type[Any]) -> None:
+async def test_before_the_start_and_after_the_end(make: type[Any]) -> None:
     """Each call says which of the two it is; the end may be asked for again."""
 
     async def is_refused(call: Any, *arguments: Any) -> str:
@@ -235,18 +232,15 @@ def test_before_the_start_and_after_the_end(make: type[Any]) -> None:
             if name != "stop"
         }
 
-    async def run() -> None:
-        cluster = make()
-        assert await calls(cluster) == {"the cluster has not been started; enter it first"}
-        for _ in range(2):
-            await called(cluster.start)
-            await called(cluster.stop)
-            ended = "the cluster has ended; start it again, or make another one"
-            assert await calls(cluster) == {ended}
-            assert cluster.state.cluster.brokers  # what it was like is kept
-            await called(cluster.stop)
-
-    asyncio.run(run())
+    cluster = make()
+    assert await calls(cluster) == {"the cluster has not been started; enter it first"}
+    for _ in range(2):
+        await called(cluster.start)
+        await called(cluster.stop)
+        ended = "the cluster has ended; start it again, or make another one"
+        assert await calls(cluster) == {ended}
+        assert cluster.state.cluster.brokers  # what it was like is kept
+        await called(cluster.stop)
 
 
 @pytest.mark.parametrize("wrong", ["1", None, True, math.nan, -1])

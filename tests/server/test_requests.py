@@ -216,11 +216,8 @@ def test_a_topic_is_named_by_text(cluster: SyncCluster, name: Any) -> None:
             ask()
 
 
-def test_waiting_in_the_loop() -> None:
-    async def run() -> None:
-        async with Cluster() as cluster, AdminClient(cluster.bootstrap_servers) as client:
-            task = asyncio.create_task(client.create_topics([NewTopic("orders", 1)]))
-            assert await cluster.wait_for(lambda: cluster.records("orders") == [])
-            await task
-
-    asyncio.run(run())
+async def test_waiting_in_the_loop() -> None:
+    async with Cluster() as cluster, AdminClient(cluster.bootstrap_servers) as client:
+        task = asyncio.create_task(client.create_topics([NewTopic("orders", 1)]))
+        assert await cluster.wait_for(lambda: cluster.records("orders") == [])
+        await task

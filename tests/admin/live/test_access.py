@@ -239,25 +239,22 @@ def test_whoever_was_given_a_password_can_log_in(
     wait_until(logs_in, "the user logs in", 60)
 
 
-def test_without_rights(secured: Secured) -> None:
-    async def asked() -> None:
-        admin = AdminClient(
-            secured.address("SASL"),
-            security_protocol="SASL_PLAINTEXT",
-            sasl_mechanism="PLAIN",
-            sasl_username="bob",
-            sasl_password=PASSWORDS["bob"],
-            timeout=20,
-        )
-        async with admin:
-            acl = AclBinding(ResourceType.TOPIC, "t", "User:bob", AclOperation.READ)
-            (created,) = await admin.create_acls([acl])
-            assert created.error == "CLUSTER_AUTHORIZATION_FAILED"
-            with pytest.raises(BrokerError, match="CLUSTER_AUTHORIZATION_FAILED"):
-                await admin.describe_acls()
-            with pytest.raises(BrokerError, match="CLUSTER_AUTHORIZATION_FAILED"):
-                await admin.describe_users()
-            (user,) = await admin.alter_users([ScramUpsertion("bob", "secret-word")])
-            assert user.error == "CLUSTER_AUTHORIZATION_FAILED"
-
-    asyncio.run(asked())
+async def test_without_rights(secured: Secured) -> None:
+    admin = AdminClient(
+        secured.address("SASL"),
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_username="bob",
+        sasl_password=PASSWORDS["bob"],
+        timeout=20,
+    )
+    async with admin:
+        acl = AclBinding(ResourceType.TOPIC, "t", "User:bob", AclOperation.READ)
+        (created,) = await admin.create_acls([acl])
+        assert created.error == "CLUSTER_AUTHORIZATION_FAILED"
+        with pytest.raises(BrokerError, match="CLUSTER_AUTHORIZATION_FAILED"):
+            await admin.describe_acls()
+        with pytest.raises(BrokerError, match="CLUSTER_AUTHORIZATION_FAILED"):
+            await admin.describe_users()
+        (user,) = await admin.alter_users([ScramUpsertion("bob", "secret-word")])
+        assert user.error == "CLUSTER_AUTHORIZATION_FAILED"

@@ -164,45 +164,39 @@ def test_offsets_are_altered_listed_and_deleted(
     assert not {group, other} & set(names)
 
 
-def test_members_are_in_the_way_until_they_are_removed(
+async def test_members_are_in_the_way_until_they_are_removed(
     cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str], str]
 ) -> None:
     topic, static, dynamic = unique("members"), unique("static"), unique("dynamic")
 
-    async def asked() -> None:
-        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
-            await admin.create_topics([NewTopic(topic, 2, 1)])
-            await join_classic(admin, static, topic, instance_id="one")
-            member = await join_classic(admin, dynamic, topic)
-            described = await admin.describe_groups([static, dynamic])
-            assert [each.members[0].instance_id for each in described] == ["one", None]
-            assert described[0].members[0].assignment == [TopicPartitions(topic, [0, 1])]
-            (altered,) = await admin.alter_group_offsets(static, {(topic, 0): 1})
-            assert altered.error == "UNKNOWN_MEMBER_ID"
-            (offset,) = await admin.delete_group_offsets(static, [(topic, 0)])
-            assert offset.error == "GROUP_SUBSCRIBED_TO_TOPIC"
-            (deleted,) = await admin.delete_groups([static])
-            assert deleted.error == "NON_EMPTY_GROUP"
-            gone = [MemberToRemove("nobody"), MemberToRemove(member)]
-            results = await admin.remove_group_members(dynamic, gone, reason="maintenance")
-            assert [each.error for each in results] == ["UNKNOWN_MEMBER_ID", None]
-            (everyone,) = await admin.remove_group_members(static)
-            assert (everyone.instance_id, everyone.error) == ("one", None)
-            described = await admin.describe_groups([static, dynamic])
-            assert [each.state for each in described] == ["Empty", "Empty"]
-            results_of_groups = await admin.delete_groups([static, dynamic])
-            assert [each.error for each in results_of_groups] == [None, None]
-
-    asyncio.run(asked())
+    async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+        await admin.create_topics([NewTopic(topic, 2, 1)])
+        await join_classic(admin, static, topic, instance_id="one")
+        member = await join_classic(admin, dynamic, topic)
+        described = await admin.describe_groups([static, dynamic])
+        assert [each.members[0].instance_id for each in described] == ["one", None]
+        assert described[0].members[0].assignment == [TopicPartitions(topic, [0, 1])]
+        (altered,) = await admin.alter_group_offsets(static, {(topic, 0): 1})
+        assert altered.error == "UNKNOWN_MEMBER_ID"
+        (offset,) = await admin.delete_group_offsets(static, [(topic, 0)])
+        assert offset.error == "GROUP_SUBSCRIBED_TO_TOPIC"
+        (deleted,) = await admin.delete_groups([static])
+        assert deleted.error == "NON_EMPTY_GROUP"
+        gone = [MemberToRemove("nobody"), MemberToRemove(member)]
+        results = await admin.remove_group_members(dynamic, gone, reason="maintenance")
+        assert [each.error for each in results] == ["UNKNOWN_MEMBER_ID", None]
+        (everyone,) = await admin.remove_group_members(static)
+        assert (everyone.instance_id, everyone.error) == ("one", None)
+        described = await admin.describe_groups([static, dynamic])
+        assert [each.state for each in described] == ["Empty", "Empty"]
+        results_of_groups = await admin.delete_groups([static, dynamic])
+        assert [each.error for each in results_of_groups] == [None, None]
 
 
-def test_a_group_that_is_none_in_a_cluster_with_zookeeper(zookeeper_cluster: Cluster) -> None:
-    async def asked() -> None:
-        async with AdminClient(zookeeper_cluster.bootstrap, timeout=40) as admin:
-            (dead,) = await admin.describe_groups(["no-such-group"])
-            assert (dead.state, dead.error, dead.members) == ("Dead", None, [])
-
-    asyncio.run(asked())
+async def test_a_group_that_is_none_in_a_cluster_with_zookeeper(zookeeper_cluster: Cluster) -> None:
+    async with AdminClient(zookeeper_cluster.bootstrap, timeout=40) as admin:
+        (dead,) = await admin.describe_groups(["no-such-group"])
+        assert (dead.state, dead.error, dead.members) == ("Dead", None, [])
 
 
 @pytest.mark.parametrize(
@@ -210,31 +204,30 @@ def test_a_group_that_is_none_in_a_cluster_with_zookeeper(zookeeper_cluster: Clu
     [("kraft_cluster", True), ("zookeeper_cluster", False)],
     indirect=["cluster"],
 )
-def test_the_coordinator_moves(cluster: Cluster, unique: Callable[[str], str], crash: bool) -> None:
+async def test_the_coordinator_moves(
+    cluster: Cluster, unique: Callable[[str], str], crash: bool
+) -> None:
     """The broker that coordinates a group ends; its successor answers within the timeout."""
     topic, group = unique("moves"), unique("moves")
 
-    async def asked() -> None:
-        async with AdminClient(cluster.bootstrap, timeout=60) as admin:
-            await admin.create_topics([NewTopic(topic, 1, 3)])
-            await admin.alter_group_offsets(group, {(topic, 0): 3})
-            (before,) = await admin.describe_groups([group])
-            assert before.coordinator is not None
-            with node_ended(cluster, before.coordinator, crash=crash):
-                listing = await admin.list_groups()
-                assert {each.broker for each in listing.failed} <= {before.coordinator}
+    async with AdminClient(cluster.bootstrap, timeout=60) as admin:
+        await admin.create_topics([NewTopic(topic, 1, 3)])
+        await admin.alter_group_offsets(group, {(topic, 0): 3})
+        (before,) = await admin.describe_groups([group])
+        assert before.coordinator is not None
+        with node_ended(cluster, before.coordinator, crash=crash):
+            listing = await admin.list_groups()
+            assert {each.broker for each in listing.failed} <= {before.coordinator}
 
-                # A new coordinator answers out of what it knows to be committed: followers of a
-                # partition hear of that with a fetch, a moment later.
-                async def has_moved() -> bool:
-                    (after,) = await admin.describe_groups([group])
-                    (offsets,) = await admin.list_group_offsets({group: None})
-                    return (
-                        after.error is None
-                        and after.coordinator not in (None, before.coordinator)
-                        and [each.offset for each in offsets.offsets] == [3]
-                    )
+            # A new coordinator answers out of what it knows to be committed: followers of a
+            # partition hear of that with a fetch, a moment later.
+            async def has_moved() -> bool:
+                (after,) = await admin.describe_groups([group])
+                (offsets,) = await admin.list_group_offsets({group: None})
+                return (
+                    after.error is None
+                    and after.coordinator not in (None, before.coordinator)
+                    and [each.offset for each in offsets.offsets] == [3]
+                )
 
-                await until(has_moved, "the successor has the group and its offset")
-
-    asyncio.run(asked())
+            await until(has_moved, "the successor has the group and its offset")

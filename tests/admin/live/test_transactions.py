@@ -111,18 +111,15 @@ def test_an_open_transaction_is_seen_aborted_and_fenced(
         asyncio.run(aborted())
 
 
-def test_tokens_are_refused_where_nobody_has_logged_in(cluster: Cluster) -> None:
-    async def asked() -> None:
-        async with AdminClient(cluster.bootstrap, timeout=20) as admin:
-            with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
-                await admin.create_delegation_token()
-            with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
-                await admin.describe_delegation_tokens()
-
-    asyncio.run(asked())
+async def test_tokens_are_refused_where_nobody_has_logged_in(cluster: Cluster) -> None:
+    async with AdminClient(cluster.bootstrap, timeout=20) as admin:
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
+            await admin.create_delegation_token()
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN"):
+            await admin.describe_delegation_tokens()
 
 
-def test_tokens_beside_kafkas_own_command(
+async def test_tokens_beside_kafkas_own_command(
     secured: Secured, kafka_tools: KafkaTools, tmp_path: Path
 ) -> None:
     config = tmp_path / "admin.properties"
@@ -136,43 +133,40 @@ def test_tokens_beside_kafkas_own_command(
     # Without an owner, the command asks for no owner's tokens.
     mine = ("--owner-principal", "User:admin")
 
-    async def asked() -> None:
-        admin = AdminClient(secured.address("SASL"), command_config=config, timeout=20)
-        async with admin:
-            token = await admin.create_delegation_token(
-                renewers=["User:bob"], max_lifetime_ms=86_400_000
-            )
-            assert (token.owner, token.requester) == ("User:admin", "User:admin")
-            assert token.max_ms - token.issued_ms == 86_400_000
+    admin = AdminClient(secured.address("SASL"), command_config=config, timeout=20)
+    async with admin:
+        token = await admin.create_delegation_token(
+            renewers=["User:bob"], max_lifetime_ms=86_400_000
+        )
+        assert (token.owner, token.requester) == ("User:admin", "User:admin")
+        assert token.max_ms - token.issued_ms == 86_400_000
 
-            async def is_listed() -> bool:
-                return await admin.describe_delegation_tokens(["User:admin"]) == [token]
+        async def is_listed() -> bool:
+            return await admin.describe_delegation_tokens(["User:admin"]) == [token]
 
-            await until(is_listed, "the token")
-            seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe", *mine)
-            assert re.search(rf"{re.escape(token.token_id)}\s+\S+\s+User:admin", seen)
-            assert await admin.describe_delegation_tokens(["User:nobody"]) == []
-            renewed = await admin.renew_delegation_token(token.hmac, period_ms=3_600_000)
-            assert 0 < renewed <= token.max_ms
-            other = await admin.create_delegation_token(owner="User:bob")
-            assert (other.owner, other.requester) == ("User:bob", "User:admin")
+        await until(is_listed, "the token")
+        seen = kafka_tools.run("DelegationTokenCommand", *at, "--describe", *mine)
+        assert re.search(rf"{re.escape(token.token_id)}\s+\S+\s+User:admin", seen)
+        assert await admin.describe_delegation_tokens(["User:nobody"]) == []
+        renewed = await admin.renew_delegation_token(token.hmac, period_ms=3_600_000)
+        assert 0 < renewed <= token.max_ms
+        other = await admin.create_delegation_token(owner="User:bob")
+        assert (other.owner, other.requester) == ("User:bob", "User:admin")
 
-            async def both_are_listed() -> bool:
-                """Those that a user has asked for count as its own."""
-                listed = await admin.describe_delegation_tokens(["User:admin"])
-                return {each.token_id for each in listed} == {token.token_id, other.token_id}
+        async def both_are_listed() -> bool:
+            """Those that a user has asked for count as its own."""
+            listed = await admin.describe_delegation_tokens(["User:admin"])
+            return {each.token_id for each in listed} == {token.token_id, other.token_id}
 
-            await until(both_are_listed, "both tokens")
-            await admin.expire_delegation_token(token.hmac)
-            with pytest.raises(BrokerError, match="DELEGATION_TOKEN_OWNER_MISMATCH"):
-                await admin.expire_delegation_token(other.hmac)
+        await until(both_are_listed, "both tokens")
+        await admin.expire_delegation_token(token.hmac)
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN_OWNER_MISMATCH"):
+            await admin.expire_delegation_token(other.hmac)
 
-            async def other_is_left() -> bool:
-                left = await admin.describe_delegation_tokens(["User:admin"])
-                return [each.token_id for each in left] == [other.token_id]
+        async def other_is_left() -> bool:
+            left = await admin.describe_delegation_tokens(["User:admin"])
+            return [each.token_id for each in left] == [other.token_id]
 
-            await until(other_is_left, "one token is left")
-            with pytest.raises(BrokerError, match="DELEGATION_TOKEN_NOT_FOUND"):
-                await admin.renew_delegation_token(token.hmac)
-
-    asyncio.run(asked())
+        await until(other_is_left, "one token is left")
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN_NOT_FOUND"):
+            await admin.renew_delegation_token(token.hmac)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -70,68 +69,59 @@ def _cluster(place: dict[str, int], answers: dict[int, list[Any]]) -> ScriptedCl
         (NOT_COORDINATOR, GROUP_ID_NOT_FOUND, "GROUP_ID_NOT_FOUND", False),
     ],
 )
-def test_a_group_is_deleted_where_it_has_moved_to(
+async def test_a_group_is_deleted_where_it_has_moved_to(
     first: Any, second: int, error: str | None, noted: bool
 ) -> None:
-    async def run() -> None:
-        async with (
-            _cluster({"g": 1}, {1: [first], 2: [second]}) as cluster,
-            AdminClient(cluster.bootstrap, timeout=10) as admin,
-        ):
-            (result,) = await admin.delete_groups(["g"])
-            assert result.error == error
-            assert ("earlier attempt" in (result.message or "")) == noted
-
-    asyncio.run(run())
+    async with (
+        _cluster({"g": 1}, {1: [first], 2: [second]}) as cluster,
+        AdminClient(cluster.bootstrap, timeout=10) as admin,
+    ):
+        (result,) = await admin.delete_groups(["g"])
+        assert result.error == error
+        assert ("earlier attempt" in (result.message or "")) == noted
 
 
-def test_a_broker_that_stays_away_is_the_error_when_the_time_is_over() -> None:
-    async def run() -> None:
-        async with (
-            _cluster({"g": 1}, {1: [CLOSE] * 99, 2: [CLOSE] * 99}) as cluster,
-            AdminClient(cluster.bootstrap, timeout=0.5) as admin,
-        ):
-            with pytest.raises(ConnectionLostError):
-                await admin.delete_groups(["g"])
-
-    asyncio.run(run())
+async def test_a_broker_that_stays_away_is_the_error_when_the_time_is_over() -> None:
+    async with (
+        _cluster({"g": 1}, {1: [CLOSE] * 99, 2: [CLOSE] * 99}) as cluster,
+        AdminClient(cluster.bootstrap, timeout=0.5) as admin,
+    ):
+        with pytest.raises(ConnectionLostError):
+            await admin.delete_groups(["g"])
 
 
-def test_a_partition_is_asked_for_at_its_new_leader() -> None:
+async def test_a_partition_is_asked_for_at_its_new_leader() -> None:
     """Broker 1 ends each connection that asks it, and broker 2 leads from then on."""
     leader = {"a": 1}
 
-    async def run() -> None:
-        cluster = ScriptedCluster([1, 2])
-        metadata = cluster.handlers[MetadataRequest]
+    cluster = ScriptedCluster([1, 2])
+    metadata = cluster.handlers[MetadataRequest]
 
-        def with_topic(request: Any, broker: ScriptedBroker) -> Any:
-            answer = metadata(request, broker)
-            partition = MetadataResponsePartition(leader_id=leader["a"], replica_nodes=[1, 2])
-            answer.topics = [MetadataResponseTopic(name="a", partitions=[partition])]
+    def with_topic(request: Any, broker: ScriptedBroker) -> Any:
+        answer = metadata(request, broker)
+        partition = MetadataResponsePartition(leader_id=leader["a"], replica_nodes=[1, 2])
+        answer.topics = [MetadataResponseTopic(name="a", partitions=[partition])]
+        return answer
+
+    def at_leader(answer: Any) -> Any:
+        def handle(request: Any, broker: ScriptedBroker) -> Any:
+            if broker.id == 1:
+                leader["a"] = 2
+                return CLOSE
             return answer
 
-        def at_leader(answer: Any) -> Any:
-            def handle(request: Any, broker: ScriptedBroker) -> Any:
-                if broker.id == 1:
-                    leader["a"] = 2
-                    return CLOSE
-                return answer
+        return handle
 
-            return handle
-
-        offset = ListOffsetsPartitionResponse(offset=7)
-        listed = ListOffsetsResponse(topics=[ListOffsetsTopicResponse("a", [offset])])
-        low = DeleteRecordsPartitionResult(low_watermark=5)
-        deleted = DeleteRecordsResponse(topics=[DeleteRecordsTopicResult("a", [low])])
-        cluster.on(MetadataRequest, with_topic)
-        cluster.on(ListOffsetsRequest, at_leader(listed))
-        cluster.on(DeleteRecordsRequest, at_leader(deleted))
-        async with cluster, AdminClient(cluster.bootstrap, timeout=5) as admin:
-            (found,) = await admin.list_offsets({("a", 0): "latest"})
-            assert (found.offset, found.error) == (7, None)
-            leader["a"] = 1
-            (gone,) = await admin.delete_records({("a", 0): 5})
-            assert (gone.low_watermark, gone.error) == (5, None)
-
-    asyncio.run(run())
+    offset = ListOffsetsPartitionResponse(offset=7)
+    listed = ListOffsetsResponse(topics=[ListOffsetsTopicResponse("a", [offset])])
+    low = DeleteRecordsPartitionResult(low_watermark=5)
+    deleted = DeleteRecordsResponse(topics=[DeleteRecordsTopicResult("a", [low])])
+    cluster.on(MetadataRequest, with_topic)
+    cluster.on(ListOffsetsRequest, at_leader(listed))
+    cluster.on(DeleteRecordsRequest, at_leader(deleted))
+    async with cluster, AdminClient(cluster.bootstrap, timeout=5) as admin:
+        (found,) = await admin.list_offsets({("a", 0): "latest"})
+        assert (found.offset, found.error) == (7, None)
+        leader["a"] = 1
+        (gone,) = await admin.delete_records({("a", 0): 5})
+        assert (gone.low_watermark, gone.error) == (5, None)

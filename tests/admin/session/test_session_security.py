@@ -173,27 +173,21 @@ def session(
     return Session(config, trace=trace)
 
 
-def test_a_session_is_renewed_before_it_ends_while_requests_pass() -> None:
-    async def run() -> None:
-        async with SaslBroker(lifetime_ms=1200) as broker, session(broker, PASSWORD) as client:
-            while len(broker.logins) < 3:
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-                await asyncio.sleep(0.02)
-            assert broker.logins == [False, True, True]
-
-    run_without_leaks(run())
+async def test_a_session_is_renewed_before_it_ends_while_requests_pass() -> None:
+    async with SaslBroker(lifetime_ms=1200) as broker, session(broker, PASSWORD) as client:
+        while len(broker.logins) < 3:
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+            await asyncio.sleep(0.02)
+        assert broker.logins == [False, True, True]
 
 
-def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
-    async def run() -> None:
-        async with SaslBroker(lifetime_ms=1) as broker, session(broker, PASSWORD) as client:
-            began = time.monotonic()
-            for _ in range(100):
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-                await asyncio.sleep(0.002)
-            assert len(broker.logins) <= 1 + (time.monotonic() - began)
-
-    run_without_leaks(run())
+async def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
+    async with SaslBroker(lifetime_ms=1) as broker, session(broker, PASSWORD) as client:
+        began = time.monotonic()
+        for _ in range(100):
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+            await asyncio.sleep(0.002)
+        assert len(broker.logins) <= 1 + (time.monotonic() - began)
 
 
 def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,28 +216,22 @@ def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> N
     assert threading.get_ident() not in threads
 
 
-def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:
-    async def run() -> None:
-        async with SaslBroker() as broker, session(broker, "wrong horse") as client:
-            with pytest.raises(AuthenticationError) as caught:
-                await client.call(ListGroupsRequest(), ListGroupsResponse, timeout=20)
-            for text in (str(caught.value), repr(caught.value), repr(client.config)):
-                assert "horse" not in text
-
-    run_without_leaks(run())
+async def test_a_wrong_password_is_refused_at_once_and_never_shown() -> None:
+    async with SaslBroker() as broker, session(broker, "wrong horse") as client:
+        with pytest.raises(AuthenticationError) as caught:
+            await client.call(ListGroupsRequest(), ListGroupsResponse, timeout=20)
+        for text in (str(caught.value), repr(caught.value), repr(client.config)):
+            assert "horse" not in text
 
 
-def test_a_mechanism_that_the_broker_lacks_is_named() -> None:
-    async def run() -> None:
-        pytest.importorskip("scramp", reason="SCRAM needs the extra live")
-        async with (
-            SaslBroker() as broker,
-            session(broker, PASSWORD, mechanism="SCRAM-SHA-512") as client,
-        ):
-            with pytest.raises(AuthenticationError, match=r"SCRAM-SHA-512.*PLAIN"):
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-
-    run_without_leaks(run())
+async def test_a_mechanism_that_the_broker_lacks_is_named() -> None:
+    pytest.importorskip("scramp", reason="SCRAM needs the extra live")
+    async with (
+        SaslBroker() as broker,
+        session(broker, PASSWORD, mechanism="SCRAM-SHA-512") as client,
+    ):
+        with pytest.raises(AuthenticationError, match=r"SCRAM-SHA-512.*PLAIN"):
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
 
 
 def test_the_password_is_masked_where_messages_are_shown() -> None:

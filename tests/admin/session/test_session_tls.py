@@ -188,7 +188,7 @@ def test_brokers_that_ask_for_a_certificate(files: Files) -> None:
 @pytest.mark.parametrize(
     "data", [b"\x17\x03\x03\x00\x20" + bytes(32), bytes(40)], ids=["record", "none"]
 )
-def test_tls_that_breaks_after_the_handshake_is_a_lost_connection(
+async def test_tls_that_breaks_after_the_handshake_is_a_lost_connection(
     files: Files, data: bytes
 ) -> None:
     def breaks(request: object, broker: ScriptedBroker) -> object:
@@ -198,41 +198,35 @@ def test_tls_that_breaks_after_the_handshake_is_a_lost_connection(
     def answers(request: object, broker: ScriptedBroker) -> object:
         return ListGroupsResponse()
 
-    async def run() -> None:
-        cluster = ScriptedCluster([1])
-        cluster.nodes[1].ssl = listener(files.server)
-        cluster.on(ListGroupsRequest, answers, breaks, breaks, answers)
-        async with cluster:
-            config = client_config(cluster.bootstrap, command_config=files.trust)
-            async with Session(config) as client:
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-                with pytest.raises(ConnectionLostError, match=r"TLS with .* broke") as caught:
-                    await client.call(ListGroupsRequest(), ListGroupsResponse, repeatable=False)
-                assert caught.value.may_have_acted
-                reply = await client.call(ListGroupsRequest(), ListGroupsResponse)
-                assert reply.maybe_repeated
-
-    run_without_leaks(run())
-
-
-def test_a_handshake_without_an_end_is_given_up(files: Files) -> None:
-    async def run() -> None:
-        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-
-        server = await asyncio.start_server(silent, "127.0.0.1")
-        port = server.sockets[0].getsockname()[1]
-        config = client_config(f"127.0.0.1:{port}", command_config=files.trust, connect_timeout=0.3)
+    cluster = ScriptedCluster([1])
+    cluster.nodes[1].ssl = listener(files.server)
+    cluster.on(ListGroupsRequest, answers, breaks, breaks, answers)
+    async with cluster:
+        config = client_config(cluster.bootstrap, command_config=files.trust)
         async with Session(config) as client:
-            with pytest.raises(ConnectionFailedError, match="TLS handshake was not answered"):
-                await client.brokers()
-            task = asyncio.create_task(client.brokers())
-            await asyncio.sleep(0.1)
-            task.cancel()
-        server.close()
-        await server.wait_closed()
-        await asyncio.gather(task, return_exceptions=True)
-        await asyncio.sleep(0.05)
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+            with pytest.raises(ConnectionLostError, match=r"TLS with .* broke") as caught:
+                await client.call(ListGroupsRequest(), ListGroupsResponse, repeatable=False)
+            assert caught.value.may_have_acted
+            reply = await client.call(ListGroupsRequest(), ListGroupsResponse)
+            assert reply.maybe_repeated
 
-    run_without_leaks(run())
+
+async def test_a_handshake_without_an_end_is_given_up(files: Files) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1")
+    port = server.sockets[0].getsockname()[1]
+    config = client_config(f"127.0.0.1:{port}", command_config=files.trust, connect_timeout=0.3)
+    async with Session(config) as client:
+        with pytest.raises(ConnectionFailedError, match="TLS handshake was not answered"):
+            await client.brokers()
+        task = asyncio.create_task(client.brokers())
+        await asyncio.sleep(0.1)
+        task.cancel()
+    server.close()
+    await server.wait_closed()
+    await asyncio.gather(task, return_exceptions=True)
+    await asyncio.sleep(0.05)

@@ -56,19 +56,16 @@ def test_the_controller_knows_what_a_broker_does_not() -> None:
         assert [each.error_code for each in gone.responses] == [0]
 
 
-def test_changes_arrive_after_the_delay() -> None:
-    async def arrived() -> None:
-        async with Cluster(2, propagation_delay_s=0.01) as cluster:
-            views = cluster.views
-            assert views.of(1) is not views.of(2)
-            cluster.state.append([TopicRecord("a", uuid4())])
-            assert views.of(1).topic("a") is None
-            await until(lambda: views.of(1).topic("a") is not None)
-            await until(lambda: views.of(2).end_offset == cluster.state.end_offset)
-            cluster.delay_metadata(0)
-            assert views.of(1) is views.of(2) is cluster.state
-
-    asyncio.run(arrived())
+async def test_changes_arrive_after_the_delay() -> None:
+    async with Cluster(2, propagation_delay_s=0.01) as cluster:
+        views = cluster.views
+        assert views.of(1) is not views.of(2)
+        cluster.state.append([TopicRecord("a", uuid4())])
+        assert views.of(1).topic("a") is None
+        await until(lambda: views.of(1).topic("a") is not None)
+        await until(lambda: views.of(2).end_offset == cluster.state.end_offset)
+        cluster.delay_metadata(0)
+        assert views.of(1) is views.of(2) is cluster.state
 
 
 def test_a_cluster_that_was_not_started_has_no_views() -> None:

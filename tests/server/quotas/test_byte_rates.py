@@ -162,27 +162,24 @@ def test_a_fetch_reads_what_fits_into_the_quota(served: Served) -> None:
     assert len(found) == 2 * len(_BATCH)
 
 
-def test_a_throttled_connection_is_not_read() -> None:
+async def test_a_throttled_connection_is_not_read() -> None:
     """The answer goes out at once, and the next request waits on the cluster's clock."""
 
-    async def run() -> None:
-        async with Cluster(1, topics={"t": 1}) as cluster:
-            quota = EntryData([EntityData("user", None)], [OpData("producer_byte_rate", 900.0)])
-            request = m.AlterClientQuotasRequest([quota])
-            cluster.state.append(respond(cluster.state, 49, request, Caller(1, 1)).records)
-            host, _, port = cluster.bootstrap_servers.partition(":")
-            reader, writer = await asyncio.open_connection(host, int(port))
-            for number in range(3):
-                writer.write(frame(write_request(_produce(), 9, number)))
-            await _answer(reader)
-            later = asyncio.ensure_future(_answer(reader))
-            await asyncio.sleep(0.05)
-            assert not later.done()
-            await cluster.clock.advance(2)  # 9,975 bytes in ten windows are 1,083 ms too many
-            await asyncio.wait_for(later, 30)
-            writer.close()
-
-    asyncio.run(run())
+    async with Cluster(1, topics={"t": 1}) as cluster:
+        quota = EntryData([EntityData("user", None)], [OpData("producer_byte_rate", 900.0)])
+        request = m.AlterClientQuotasRequest([quota])
+        cluster.state.append(respond(cluster.state, 49, request, Caller(1, 1)).records)
+        host, _, port = cluster.bootstrap_servers.partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for number in range(3):
+            writer.write(frame(write_request(_produce(), 9, number)))
+        await _answer(reader)
+        later = asyncio.ensure_future(_answer(reader))
+        await asyncio.sleep(0.05)
+        assert not later.done()
+        await cluster.clock.advance(2)  # 9,975 bytes in ten windows are 1,083 ms too many
+        await asyncio.wait_for(later, 30)
+        writer.close()
 
 
 async def _answer(reader: asyncio.StreamReader) -> None:

@@ -73,29 +73,26 @@ def test_requests_of_brokers_do_not_count(state: State, request_: Message) -> No
 
 
 @pytest.mark.parametrize("version", [0, 3])
-def test_a_busy_client_is_throttled(version: int) -> None:
+async def test_a_busy_client_is_throttled(version: int) -> None:
     """An answer that is kept as bytes says so too; versions without the field are not read."""
 
-    async def run() -> None:
-        async with Cluster(1, topics={"t": 1}) as cluster:
-            host, _, port = cluster.bootstrap_servers.partition(":")
-            reader, writer = await asyncio.open_connection(host, int(port))
+    async with Cluster(1, topics={"t": 1}) as cluster:
+        host, _, port = cluster.bootstrap_servers.partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
 
-            async def ask() -> m.MetadataResponse:
-                writer.write(frame(write_request(m.MetadataRequest([]), version, 1)))
-                data = await reader.readexactly(4)
-                body = (await reader.readexactly(int.from_bytes(data, "big")))[4:]
-                return codec(m.MetadataResponse, version).decode(body)
+        async def ask() -> m.MetadataResponse:
+            writer.write(frame(write_request(m.MetadataRequest([]), version, 1)))
+            data = await reader.readexactly(4)
+            body = (await reader.readexactly(int.from_bytes(data, "big")))[4:]
+            return codec(m.MetadataResponse, version).decode(body)
 
-            assert [(await ask()).throttle_time_ms for _ in range(2)] == [0, 0]
-            _limit(cluster.state, 1e-9)
-            throttled = (await ask()).throttle_time_ms
-            assert throttled == (1000 if version else 0)
-            later = asyncio.ensure_future(ask())
-            await asyncio.sleep(0.05)
-            assert not later.done()
-            await cluster.clock.advance(1)
-            await asyncio.wait_for(later, 30)
-            writer.close()
-
-    asyncio.run(run())
+        assert [(await ask()).throttle_time_ms for _ in range(2)] == [0, 0]
+        _limit(cluster.state, 1e-9)
+        throttled = (await ask()).throttle_time_ms
+        assert throttled == (1000 if version else 0)
+        later = asyncio.ensure_future(ask())
+        await asyncio.sleep(0.05)
+        assert not later.done()
+        await cluster.clock.advance(1)
+        await asyncio.wait_for(later, 30)
+        writer.close()
