@@ -1,9 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -87,12 +84,7 @@ public final class AuthorizerTool {
     }
 
     public static void main(String[] args) throws Exception {
-        BufferedReader lines = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = lines.readLine()) != null) {
-            System.out.println(answer(JSON.readTree(line)));
-        }
+        Lines.answer(line -> answer(JSON.readTree(line)));
     }
 
     private static String answer(JsonNode asked) throws Exception {

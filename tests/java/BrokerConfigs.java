@@ -1,8 +1,3 @@
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Properties;
 import kafka.server.KafkaConfig;
 
@@ -11,15 +6,8 @@ import kafka.server.KafkaConfig;
  * that is broker and controller; the answer is "taken", or what the exception says.
  */
 public final class BrokerConfigs {
-    public static void main(String[] args) throws IOException {
-        PrintStream answers = System.out;
-        System.setOut(System.err);  // for what Kafka logs
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            answers.println(answer(line.split("\t")));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(line.split("\t")));
     }
 
     private static String answer(String[] given) {

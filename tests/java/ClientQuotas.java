@@ -1,11 +1,4 @@
-import java.io.BufferedReader;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Supplier;
 import kafka.server.ClientQuotaManager; // 3.9
@@ -53,18 +46,8 @@ public final class ClientQuotas {
     };
 
     public static void main(String[] args) throws Exception {
-        PrintWriter answers = new PrintWriter(new OutputStreamWriter(
-            new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8));
-        System.setOut(System.err); // nothing but answers ever reaches stdout
         session = new Session(new KafkaPrincipal("User", "u"), InetAddress.getLoopbackAddress());
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            answers.print(answer(line.split("\t", -1)));
-            answers.print('\n');
-            answers.flush();
-        }
+        Lines.answer(line -> answer(line.split("\t", -1)));
     }
 
     private static String answer(String[] columns) throws Exception {

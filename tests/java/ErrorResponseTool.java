@@ -1,7 +1,4 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
@@ -17,32 +14,29 @@ import org.apache.kafka.common.requests.AbstractResponse;
  */
 public final class ErrorResponseTool {
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            String[] words = line.split(" ", -1);
-            short version = Short.parseShort(words[1]);
-            ByteBuffer body = ByteBuffer.wrap(Base64.getDecoder().decode(words[3]));
-            AbstractResponse response;
-            try {
-                ApiKeys api = ApiKeys.forId(Integer.parseInt(words[0]));
-                AbstractRequest request = AbstractRequest.parseRequest(
-                    api, version, new ByteBufferAccessor(body)).request;
-                Errors error = Errors.forCode(Short.parseShort(words[2]));
-                response = request.getErrorResponse(0, error.exception());
-            } catch (RuntimeException | AssertionError refused) { // unknown enums or apis, null lists
-                System.out.println("refused");
-                continue;
-            }
-            if (response == null) { // with acks of 0 there is none
-                System.out.println("refused");
-                continue;
-            }
-            ByteBuffer answer = MessageUtil.toByteBufferAccessor(response.data(), version).buffer();
-            byte[] bytes = new byte[answer.remaining()];
-            answer.get(bytes);
-            System.out.println(Base64.getEncoder().encodeToString(bytes));
+        Lines.answer(ErrorResponseTool::answer);
+    }
+
+    private static String answer(String line) throws Exception {
+        String[] words = line.split(" ", -1);
+        short version = Short.parseShort(words[1]);
+        ByteBuffer body = ByteBuffer.wrap(Base64.getDecoder().decode(words[3]));
+        AbstractResponse response;
+        try {
+            ApiKeys api = ApiKeys.forId(Integer.parseInt(words[0]));
+            AbstractRequest request = AbstractRequest.parseRequest(
+                api, version, new ByteBufferAccessor(body)).request;
+            Errors error = Errors.forCode(Short.parseShort(words[2]));
+            response = request.getErrorResponse(0, error.exception());
+        } catch (RuntimeException | AssertionError refused) { // unknown enums or apis, null lists
+            return "refused";
         }
+        if (response == null) { // with acks of 0 there is none
+            return "refused";
+        }
+        ByteBuffer answer = MessageUtil.toByteBufferAccessor(response.data(), version).buffer();
+        byte[] bytes = new byte[answer.remaining()];
+        answer.get(bytes);
+        return Base64.getEncoder().encodeToString(bytes);
     }
 }

@@ -1,6 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -87,12 +84,7 @@ public final class GroupTargets {
     };
 
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answered(line.split(" ")));
-        }
+        Lines.answer(line -> answered(line.split(" ")));
     }
 
     private static String answered(String[] words) {

@@ -1,6 +1,3 @@
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -14,14 +11,9 @@ import org.apache.kafka.common.security.JaasContext;
  * the name.
  */
 public final class JaasTool {
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(
-                new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8)));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(
+            new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8)));
     }
 
     private static String answer(String login) {

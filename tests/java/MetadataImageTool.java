@@ -1,12 +1,9 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,13 +43,8 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
 public final class MetadataImageTool {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(line.split("\t", -1)));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(line.split("\t", -1)));
     }
 
     private static String answer(String[] columns) throws IOException {

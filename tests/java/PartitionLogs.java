@@ -1,17 +1,10 @@
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.io.PrintWriter;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -146,19 +139,7 @@ public final class PartitionLogs {
     }
 
     public static void main(String[] args) throws Exception {
-        PrintWriter answers = new PrintWriter(new OutputStreamWriter(
-            new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8));
-        System.setOut(System.err); // nothing but answers ever reaches stdout
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            answers.print(answer(line.split("\t", -1)));
-            answers.print('\n');
-            if (!requests.ready()) {
-                answers.flush();
-            }
-        }
+        Lines.answer(line -> answer(line.split("\t", -1)));
     }
 
     private static String answer(String[] columns) {

@@ -1,8 +1,4 @@
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.storage.internals.checkpoint.PartitionMetadata;
 import org.apache.kafka.storage.internals.checkpoint.PartitionMetadataFile;
@@ -18,13 +14,8 @@ import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
  * </pre>
  */
 public final class PartitionMetadataTool {
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(line.split("\t")));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(line.split("\t")));
     }
 
     private static String answer(String[] columns) {

@@ -1,7 +1,5 @@
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
@@ -11,21 +9,20 @@ import java.util.Base64;
  */
 public final class Patterns {
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            String[] words = line.split(" ");
-            try {
-                Pattern pattern = Pattern.compile(text(words[0]));
-                StringBuilder answer = new StringBuilder();
-                for (int i = 1; i < words.length; i++) {
-                    answer.append(pattern.matcher(text(words[i])).matches() ? "1" : "0");
-                }
-                System.out.println(answer);
-            } catch (PatternSyntaxException failed) {
-                System.out.println("! " + failed.getDescription());
+        Lines.answer(Patterns::answer);
+    }
+
+    private static String answer(String line) throws Exception {
+        String[] words = line.split(" ");
+        try {
+            Pattern pattern = Pattern.compile(text(words[0]));
+            StringBuilder answer = new StringBuilder();
+            for (int i = 1; i < words.length; i++) {
+                answer.append(pattern.matcher(text(words[i])).matches() ? "1" : "0");
             }
+            return answer.toString();
+        } catch (PatternSyntaxException failed) {
+            return "! " + failed.getDescription();
         }
     }
 

@@ -1,7 +1,3 @@
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -23,13 +19,8 @@ import org.apache.kafka.metadata.placement.UsableBroker;
  * </pre>
  */
 public final class PlacementTool {
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(line.split("\t")));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(line.split("\t")));
     }
 
     private static String answer(String[] columns) {

@@ -1,5 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import javax.security.auth.x500.X500Principal;
@@ -12,20 +10,18 @@ import org.apache.kafka.common.security.ssl.SslPrincipalMapper;
  */
 public final class PrincipalTool {
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            String[] words = line.split(" ", -1);
-            try {
-                String found = words.length == 1
-                    ? new X500Principal(Base64.getDecoder().decode(words[0])).getName()
-                    : SslPrincipalMapper.fromRules(text(words[0])).getName(text(words[1]));
-                System.out.println(
-                    Base64.getEncoder().encodeToString(found.getBytes(StandardCharsets.UTF_8)));
-            } catch (Exception refused) {
-                System.out.println("!");
-            }
+        Lines.answer(PrincipalTool::answer);
+    }
+
+    private static String answer(String line) throws Exception {
+        String[] words = line.split(" ", -1);
+        try {
+            String found = words.length == 1
+                ? new X500Principal(Base64.getDecoder().decode(words[0])).getName()
+                : SslPrincipalMapper.fromRules(text(words[0])).getName(text(words[1]));
+            return Base64.getEncoder().encodeToString(found.getBytes(StandardCharsets.UTF_8));
+        } catch (Exception refused) {
+            return "!";
         }
     }
 

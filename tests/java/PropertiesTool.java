@@ -1,8 +1,5 @@
-import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -12,13 +9,8 @@ import java.util.TreeMap;
  * key=value in hex of UTF-16, sorted, or "refused".
  */
 public final class PropertiesTool {
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(Base64.getDecoder().decode(line)));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(Base64.getDecoder().decode(line)));
     }
 
     private static String answer(byte[] file) throws IOException {

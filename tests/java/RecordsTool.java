@@ -2,11 +2,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.lang.reflect.Constructor;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import org.apache.kafka.common.Uuid;
@@ -37,23 +34,20 @@ public final class RecordsTool {
     private static final HexFormat HEX = HexFormat.of();
 
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            String[] columns = line.split("\t", 2);
-            String answer;
-            try {
-                answer = "ok\t" + switch (columns[0]) {
-                    case "write" -> write(JSON.readTree(columns[1]));
-                    case "read" -> read(HEX.parseHex(columns[1]));
-                    default -> control();
-                };
-            } catch (Throwable refused) {
-                answer = "err\t" + refused.getClass().getSimpleName() + ": "
-                    + String.valueOf(refused.getMessage()).replaceAll("\\s+", " ");
-            }
-            System.out.println(answer);
+        Lines.answer(RecordsTool::answer);
+    }
+
+    private static String answer(String line) throws Exception {
+        String[] columns = line.split("\t", 2);
+        try {
+            return "ok\t" + switch (columns[0]) {
+                case "write" -> write(JSON.readTree(columns[1]));
+                case "read" -> read(HEX.parseHex(columns[1]));
+                default -> control();
+            };
+        } catch (Throwable refused) {
+            return "err\t" + refused.getClass().getSimpleName() + ": "
+                + String.valueOf(refused.getMessage()).replaceAll("\\s+", " ");
         }
     }
 

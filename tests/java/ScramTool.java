@@ -1,5 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -29,20 +27,19 @@ public final class ScramTool {
     private static SaslClient client;
 
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            String[] words = line.split(" ", -1);
-            byte[][] values = new byte[words.length][];
-            for (int i = 1; i < words.length; i++) {
-                values[i] = Base64.getDecoder().decode(words[i]);
-            }
-            try {
-                System.out.println(answer(words[0], values));
-            } catch (SaslException | SaslAuthenticationException refused) {
-                System.out.println("refused");
-            }
+        Lines.answer(ScramTool::answered);
+    }
+
+    private static String answered(String line) throws Exception {
+        String[] words = line.split(" ", -1);
+        byte[][] values = new byte[words.length][];
+        for (int i = 1; i < words.length; i++) {
+            values[i] = Base64.getDecoder().decode(words[i]);
+        }
+        try {
+            return answer(words[0], values);
+        } catch (SaslException | SaslAuthenticationException refused) {
+            return "refused";
         }
     }
 

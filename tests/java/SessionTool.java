@@ -1,6 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.admin.Admin;
@@ -15,15 +12,14 @@ public final class SessionTool {
     private static final long MOST_MS = 30_000;
 
     public static void main(String[] args) throws Exception {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            try {
-                System.out.println(lost(line.split(" ")));
-            } catch (Exception failed) {
-                System.out.println("! " + failed);
-            }
+        Lines.answer(SessionTool::answer);
+    }
+
+    private static String answer(String line) throws Exception {
+        try {
+            return "" + lost(line.split(" "));
+        } catch (Exception failed) {
+            return "! " + failed;
         }
     }
 

@@ -1,6 +1,3 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,12 +38,8 @@ public final class ShareConsumers {
         this.bootstrap = bootstrap;
     }
 
-    public static void main(String[] arguments) throws Exception {
-        BufferedReader lines =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            System.out.println(String.join(" | ", new ShareConsumers(line).story()));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> String.join(" | ", new ShareConsumers(line).story()));
     }
 
     private List<String> story() throws Exception {

@@ -1,7 +1,3 @@
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,14 +16,9 @@ public final class TokenTool {
         "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
         AppConfigurationEntry.LoginModuleControlFlag.REQUIRED, Map.of());
 
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println("ANSWER" + answer(line.split("\t", -1)).replace('\n', ' '));
-        }
+        Lines.answer(line -> answer(line.split("\t", -1)).replace('\n', ' '));
     }
 
     private static String answer(String[] given) {

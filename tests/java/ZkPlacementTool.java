@@ -1,7 +1,3 @@
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,13 +12,8 @@ import org.apache.kafka.admin.BrokerMetadata;
  * seed is the index of the broker to begin with.
  */
 public final class ZkPlacementTool {
-    public static void main(String[] args) throws IOException {
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = requests.readLine()) != null) {
-            System.out.println(answer(line.split("\t")));
-        }
+    public static void main(String[] args) throws Exception {
+        Lines.answer(line -> answer(line.split("\t")));
     }
 
     private static String answer(String[] columns) {

@@ -187,13 +187,10 @@ def test_another_event_loop_is_a_sentence(name: str) -> None:
         first.run(cluster.stop())
 
 
-def test_a_second_start_is_a_sentence() -> None:
-    async def twice() -> None:
-        async with Cluster() as cluster:
-            with pytest.raises(RuntimeError, match="started already; make another one"):
-                await cluster.start()
-
-    asyncio.run(twice())
+async def test_a_second_start_is_a_sentence() -> None:
+    async with Cluster() as cluster:
+        with pytest.raises(RuntimeError, match="started already; make another one"):
+            await cluster.start()
     with SyncCluster() as cluster:
         with pytest.raises(RuntimeError, match="started already; make another one"):
             cluster.start()

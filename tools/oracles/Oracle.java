@@ -3,19 +3,12 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.FileOutputStream;
-import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
-import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Enumeration;
@@ -69,22 +62,8 @@ public final class Oracle {
         this.kinds = kinds;
     }
 
-    public static void main(String[] args) throws IOException {
-        PrintWriter answers = new PrintWriter(new OutputStreamWriter(
-            new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8));
-        System.setOut(System.err); // nothing but answers ever reaches stdout
-        BufferedReader requests = new BufferedReader(
-            new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        Oracle oracle = new Oracle(Kind.onClassPath());
-        String line;
-        while ((line = requests.readLine()) != null) {
-            answers.print(oracle.answer(line));
-            answers.print('\n');
-            if (!requests.ready()) { // in the middle of a batch nobody waits for this answer alone
-                answers.flush();
-            }
-        }
-        answers.flush();
+    public static void main(String[] args) throws Exception {
+        Lines.answer(new Oracle(Kind.onClassPath())::answer);
     }
 
     /** Never throws, whatever the line: a refusal is an answer. */

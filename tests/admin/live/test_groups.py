@@ -28,7 +28,7 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tools.clusters import Cluster
 
 
-def test_groups_of_every_type_in_one_shape(
+async def test_groups_of_every_type_in_one_shape(
     kraft_cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str], str]
 ) -> None:
     topic = unique("read")
@@ -36,38 +36,35 @@ def test_groups_of_every_type_in_one_shape(
     groups = {kind: unique(kind) for kind in kinds}
     at = ("--bootstrap-server", kraft_cluster.bootstrap)
 
-    async def asked() -> None:
-        async with AdminClient(kraft_cluster.bootstrap, timeout=40) as admin:
-            await admin.create_topics([NewTopic(topic, 2, 1)])
-            joins = (join_classic, join_consumer, join_share, join_streams)
-            members = await asyncio.gather(
-                *(join(admin, groups[kind], topic) for kind, join in zip(kinds, joins, strict=True))
-            )
-            names = [*groups.values(), "no-such-group"]
-            described = await admin.describe_groups(names, authorized_operations=True)
-            assert [each.group_id for each in described] == names
-            assert [each.type for each in described] == [*kinds, None]
-            assert described[-1].error == "GROUP_ID_NOT_FOUND"
-            of_kind = dict(zip(kinds, described, strict=False))
-            for each, member in zip(described, members, strict=False):
-                assert (each.state, each.error) == ("Stable", None)
-                assert [found.member_id for found in each.members] == [member]
-                assert each.members[0].host == "/127.0.0.1"
-                assert each.authorized_operations is not None
-                assert "DELETE" in each.authorized_operations
-            _check_members(of_kind, topic)
-            listing = await admin.list_groups()
-            assert not listing.failed
-            listed = {each.group_id: each for each in listing.groups}
-            for kind in kinds:
-                assert listed[groups[kind]].type == kind
-                assert listed[groups[kind]].state == "Stable"
-                assert listed[groups[kind]].coordinator == of_kind[kind].coordinator
-            shares = await admin.list_groups(types=["share"], states=["stable"])
-            assert groups["share"] in {each.group_id for each in shares.groups}
-            assert {each.type for each in shares.groups} == {"share"}
-
-    asyncio.run(asked())
+    async with AdminClient(kraft_cluster.bootstrap, timeout=40) as admin:
+        await admin.create_topics([NewTopic(topic, 2, 1)])
+        joins = (join_classic, join_consumer, join_share, join_streams)
+        members = await asyncio.gather(
+            *(join(admin, groups[kind], topic) for kind, join in zip(kinds, joins, strict=True))
+        )
+        names = [*groups.values(), "no-such-group"]
+        described = await admin.describe_groups(names, authorized_operations=True)
+        assert [each.group_id for each in described] == names
+        assert [each.type for each in described] == [*kinds, None]
+        assert described[-1].error == "GROUP_ID_NOT_FOUND"
+        of_kind = dict(zip(kinds, described, strict=False))
+        for each, member in zip(described, members, strict=False):
+            assert (each.state, each.error) == ("Stable", None)
+            assert [found.member_id for found in each.members] == [member]
+            assert each.members[0].host == "/127.0.0.1"
+            assert each.authorized_operations is not None
+            assert "DELETE" in each.authorized_operations
+        _check_members(of_kind, topic)
+        listing = await admin.list_groups()
+        assert not listing.failed
+        listed = {each.group_id: each for each in listing.groups}
+        for kind in kinds:
+            assert listed[groups[kind]].type == kind
+            assert listed[groups[kind]].state == "Stable"
+            assert listed[groups[kind]].coordinator == of_kind[kind].coordinator
+        shares = await admin.list_groups(types=["share"], states=["stable"])
+        assert groups["share"] in {each.group_id for each in shares.groups}
+        assert {each.type for each in shares.groups} == {"share"}
     seen = kafka_tools.run("GroupsCommand", *at, "--list")
     for kind, group in groups.items():
         assert any(group in line and kind in line.lower() for line in seen.splitlines())
@@ -106,60 +103,57 @@ def _check_members(of_kind: dict[str, GroupDescription], topic: str) -> None:
     assert [each.source_topics for each in streams.topology.subtopologies] == [[topic]]
 
 
-def test_offsets_are_altered_listed_and_deleted(
+async def test_offsets_are_altered_listed_and_deleted(
     cluster: Cluster, kafka_tools: KafkaTools, unique: Callable[[str], str]
 ) -> None:
     topic, group, other = unique("offsets"), unique("group"), unique("group")
     at = ("--bootstrap-server", cluster.bootstrap)
 
-    async def asked() -> None:
-        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
-            await admin.create_topics([NewTopic(topic, 3, 2)])
-            offsets: dict[tuple[str, int], int | NewOffset] = {
-                (topic, 0): 5,
-                (topic, 1): NewOffset(7, 0, "note"),
-                ("no-such-topic", 0): 1,
-            }
-            altered = await admin.alter_group_offsets(group, offsets)
-            assert [(each.topic, each.partition, each.error) for each in altered] == [
-                (topic, 0, None),
-                (topic, 1, None),
-                ("no-such-topic", 0, "UNKNOWN_TOPIC_OR_PARTITION"),
-            ]
-            await admin.alter_group_offsets(other, {(topic, 2): 9})
-            all_of_it, some, none = await admin.list_group_offsets(
-                {group: None, other: [(topic, 2), (topic, 0)], "no-such-group": None}
-            )
-            assert all_of_it.offsets == [
-                GroupOffset(topic, 0, 5, None, ""),
-                GroupOffset(topic, 1, 7, 0, "note"),
-            ]
-            assert some.offsets == [
-                GroupOffset(topic, 0, None),
-                GroupOffset(topic, 2, 9, None, ""),
-            ]
-            assert none.offsets == []
-            table = kafka_tools.run("ConsumerGroupCommand", *at, "--describe", "--group", group)
-            rows = {tuple(line.split()[:4]) for line in table.splitlines()}
-            assert {(group, topic, "0", "5"), (group, topic, "1", "7")} <= rows
-            kafka_tools.run(
-                "ConsumerGroupCommand", *at, "--group", group, "--reset-offsets", "--to-offset",
-                "0", "--topic", f"{topic}:1", "--execute",
-            )  # fmt: skip
-            (reset,) = await admin.list_group_offsets({group: [(topic, 1)]}, require_stable=True)
-            assert [each.offset for each in reset.offsets] == [0]
-            deleted = await admin.delete_group_offsets(group, [(topic, 1), ("no-such-topic", 0)])
-            assert [each.error for each in deleted] == [None, "UNKNOWN_TOPIC_OR_PARTITION"]
-            (left,) = await admin.list_group_offsets({group: None})
-            assert [each.partition for each in left.offsets] == [0]
-            (empty,) = await admin.describe_groups([group])
-            assert (empty.type, empty.state, empty.members) == ("classic", "Empty", [])
-            results = await admin.delete_groups([group, other, "no-such-group"])
-            assert [each.error for each in results] == [None, None, "GROUP_ID_NOT_FOUND"]
-            listing = await admin.list_groups()
-            assert not {group, other} & {each.group_id for each in listing.groups}
-
-    asyncio.run(asked())
+    async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+        await admin.create_topics([NewTopic(topic, 3, 2)])
+        offsets: dict[tuple[str, int], int | NewOffset] = {
+            (topic, 0): 5,
+            (topic, 1): NewOffset(7, 0, "note"),
+            ("no-such-topic", 0): 1,
+        }
+        altered = await admin.alter_group_offsets(group, offsets)
+        assert [(each.topic, each.partition, each.error) for each in altered] == [
+            (topic, 0, None),
+            (topic, 1, None),
+            ("no-such-topic", 0, "UNKNOWN_TOPIC_OR_PARTITION"),
+        ]
+        await admin.alter_group_offsets(other, {(topic, 2): 9})
+        all_of_it, some, none = await admin.list_group_offsets(
+            {group: None, other: [(topic, 2), (topic, 0)], "no-such-group": None}
+        )
+        assert all_of_it.offsets == [
+            GroupOffset(topic, 0, 5, None, ""),
+            GroupOffset(topic, 1, 7, 0, "note"),
+        ]
+        assert some.offsets == [
+            GroupOffset(topic, 0, None),
+            GroupOffset(topic, 2, 9, None, ""),
+        ]
+        assert none.offsets == []
+        table = kafka_tools.run("ConsumerGroupCommand", *at, "--describe", "--group", group)
+        rows = {tuple(line.split()[:4]) for line in table.splitlines()}
+        assert {(group, topic, "0", "5"), (group, topic, "1", "7")} <= rows
+        kafka_tools.run(
+            "ConsumerGroupCommand", *at, "--group", group, "--reset-offsets", "--to-offset",
+            "0", "--topic", f"{topic}:1", "--execute",
+        )  # fmt: skip
+        (reset,) = await admin.list_group_offsets({group: [(topic, 1)]}, require_stable=True)
+        assert [each.offset for each in reset.offsets] == [0]
+        deleted = await admin.delete_group_offsets(group, [(topic, 1), ("no-such-topic", 0)])
+        assert [each.error for each in deleted] == [None, "UNKNOWN_TOPIC_OR_PARTITION"]
+        (left,) = await admin.list_group_offsets({group: None})
+        assert [each.partition for each in left.offsets] == [0]
+        (empty,) = await admin.describe_groups([group])
+        assert (empty.type, empty.state, empty.members) == ("classic", "Empty", [])
+        results = await admin.delete_groups([group, other, "no-such-group"])
+        assert [each.error for each in results] == [None, None, "GROUP_ID_NOT_FOUND"]
+        listing = await admin.list_groups()
+        assert not {group, other} & {each.group_id for each in listing.groups}
     names = kafka_tools.run("ConsumerGroupCommand", *at, "--list").split()
     assert not {group, other} & set(names)
 

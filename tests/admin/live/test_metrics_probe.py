@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import warnings
@@ -13,23 +12,20 @@ from tests.docs.test_metrics_probe import SCRIPT
 from tools.clusters import Cluster
 
 
-def test_a_groups_lag(cluster: Cluster, unique: Callable[[str], str]) -> None:
+async def test_a_groups_lag(cluster: Cluster, unique: Callable[[str], str]) -> None:
     topic, group = unique("probe"), unique("probe")
 
-    async def prepare() -> None:
-        async with AdminClient(cluster.bootstrap, timeout=40) as admin:
-            await admin.create_topics([NewTopic(topic, 1, 3)])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                from kafka import KafkaProducer
+    async with AdminClient(cluster.bootstrap, timeout=40) as admin:
+        await admin.create_topics([NewTopic(topic, 1, 3)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from kafka import KafkaProducer
 
-                producer = KafkaProducer(bootstrap_servers=cluster.bootstrap)
-                for _ in range(5):
-                    producer.send(topic, b"value", partition=0).get(timeout=30)
-                producer.close()
-            await admin.alter_group_offsets(group, {(topic, 0): 2})
-
-    asyncio.run(prepare())
+            producer = KafkaProducer(bootstrap_servers=cluster.bootstrap)
+            for _ in range(5):
+                producer.send(topic, b"value", partition=0).get(timeout=30)
+            producer.close()
+        await admin.alter_group_offsets(group, {(topic, 0): 2})
     done = subprocess.run(
         [sys.executable, SCRIPT, cluster.bootstrap],
         capture_output=True, text=True, timeout=60, check=False,

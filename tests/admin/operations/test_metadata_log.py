@@ -321,20 +321,17 @@ def test_snapshots_that_lie_about_themselves(lie: str) -> None:
     assert ("answered about 0" if lie == "rows" else "were asked for") in str(error)
 
 
-def test_what_is_not_committed_does_not_come() -> None:
+async def test_what_is_not_committed_does_not_come() -> None:
     row = _led(records=_batch(0, 3) + _batch(1, 3))
     row.high_watermark = 1
 
-    async def run() -> list[MetadataEvent]:
-        client = _client(_answer(row))
-        found = []
-        async for event in client.follow_metadata():
-            found.append(event)
-            if len(found) == 2:
-                break
-        return found
-
-    leader, records = asyncio.run(run())
+    client = _client(_answer(row))
+    found = []
+    async for event in client.follow_metadata():
+        found.append(event)
+        if len(found) == 2:
+            break
+    leader, records = found
     assert leader == QuorumLeader(1, 3)
     assert isinstance(records, MetadataRecords)
     assert (records.next_offset, records.high_watermark) == (1, 1)

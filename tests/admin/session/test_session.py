@@ -300,17 +300,14 @@ def test_a_trace_function_that_fails_does_no_harm() -> None:
     assert run_without_leaks(run()) == ["a trace function has failed"] * 6
 
 
-def test_requests_and_responses_are_shown_as_they_pass() -> None:
-    async def run() -> list[TraceEvent]:
-        seen: list[TraceEvent] = []
-        cluster = ScriptedCluster([1])
-        cluster.on(ListGroupsRequest, answers_its_id)
-        async with cluster, session(cluster.bootstrap, trace=seen.append) as client:
-            await client.brokers()
-            await list_groups(client)
-        return seen
-
-    seen = run_without_leaks(run())
+async def test_requests_and_responses_are_shown_as_they_pass() -> None:
+    seen: list[TraceEvent] = []
+    cluster = ScriptedCluster([1])
+    cluster.on(ListGroupsRequest, answers_its_id)
+    async with cluster, session(cluster.bootstrap, trace=seen.append) as client:
+        await client.brokers()
+        await list_groups(client)
+    seen = seen
     assert [(each.kind, each.api, each.broker) for each in seen] == [
         (kind, api, broker)
         for api, broker in (("ApiVersions", None), ("Metadata", None), ("ListGroups", 1))

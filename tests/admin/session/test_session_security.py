@@ -94,21 +94,18 @@ def with_tokens(broker: SaslBroker, provider: Any, **settings: Any) -> Session:
     return Session(config)
 
 
-def test_a_provider_is_asked_in_a_thread_before_each_login() -> None:
+async def test_a_provider_is_asked_in_a_thread_before_each_login() -> None:
     threads: list[int] = []
 
     def token() -> str:
         threads.append(threading.get_ident())
         return "token-hush"
 
-    async def run() -> None:
-        async with SaslBroker(lifetime_ms=1) as broker, with_tokens(broker, token) as client:
-            while len(broker.logins) < 2:
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-                await asyncio.sleep(0.02)
-        assert broker.logins[:2] == [False, True]
-
-    run_without_leaks(run())
+    async with SaslBroker(lifetime_ms=1) as broker, with_tokens(broker, token) as client:
+        while len(broker.logins) < 2:
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+            await asyncio.sleep(0.02)
+    assert broker.logins[:2] == [False, True]
     assert len(threads) >= 2
     assert threading.get_ident() not in threads
 
@@ -121,16 +118,13 @@ def test_a_provider_is_asked_in_a_thread_before_each_login() -> None:
         ("a hush", "the token provider returned text with other characters"),
     ],
 )
-def test_a_token_that_is_refused_or_none(token: str | None, said: str) -> None:
+async def test_a_token_that_is_refused_or_none(token: str | None, said: str) -> None:
     tokens = {} if token is None else {"hush": token}
 
-    async def run() -> str:
-        async with SaslBroker() as broker, with_tokens(broker, lambda: tokens["hush"]) as client:
-            with pytest.raises(AuthenticationError) as caught:
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-        return str(caught.value)
-
-    text = run_without_leaks(run())
+    async with SaslBroker() as broker, with_tokens(broker, lambda: tokens["hush"]) as client:
+        with pytest.raises(AuthenticationError) as caught:
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+    text = str(caught.value)
     assert said in text
     assert "hush" not in text
 
@@ -190,7 +184,7 @@ async def test_a_session_of_a_millisecond_is_renewed_once_a_second() -> None:
         assert len(broker.logins) <= 1 + (time.monotonic() - began)
 
 
-def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """PBKDF2 may take a second: a thread does it, for each login of a session."""
     scramp = pytest.importorskip("scramp", reason="SCRAM needs the extra live")
     threads: list[int] = []
@@ -202,16 +196,13 @@ def test_the_loop_computes_no_scram_proofs(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(scramp.ScramClient, "get_client_final", watched)
 
-    async def run() -> None:
-        async with (
-            SaslBroker(lifetime_ms=1) as broker,
-            session(broker, PASSWORD, mechanism="SCRAM-SHA-256") as client,
-        ):
-            while len(broker.logins) < 2:
-                await client.call(ListGroupsRequest(), ListGroupsResponse)
-                await asyncio.sleep(0.02)
-
-    run_without_leaks(run())
+    async with (
+        SaslBroker(lifetime_ms=1) as broker,
+        session(broker, PASSWORD, mechanism="SCRAM-SHA-256") as client,
+    ):
+        while len(broker.logins) < 2:
+            await client.call(ListGroupsRequest(), ListGroupsResponse)
+            await asyncio.sleep(0.02)
     assert len(threads) >= 2
     assert threading.get_ident() not in threads
 
@@ -234,14 +225,11 @@ async def test_a_mechanism_that_the_broker_lacks_is_named() -> None:
             await client.call(ListGroupsRequest(), ListGroupsResponse)
 
 
-def test_the_password_is_masked_where_messages_are_shown() -> None:
+async def test_the_password_is_masked_where_messages_are_shown() -> None:
     seen: list[TraceEvent] = []
 
-    async def run() -> None:
-        async with SaslBroker() as broker, session(broker, PASSWORD, trace=seen.append) as client:
-            await client.call(ListGroupsRequest(), ListGroupsResponse)
-
-    run_without_leaks(run())
+    async with SaslBroker() as broker, session(broker, PASSWORD, trace=seen.append) as client:
+        await client.call(ListGroupsRequest(), ListGroupsResponse)
     assert [each.api for each in seen[::2]] == [
         "ApiVersions",
         "SaslHandshake",

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.messages import UserScramCredentialRecord
 from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.configs.definitions import definitions
@@ -207,26 +206,23 @@ def test_arguments_that_cannot_work(arguments: list[str], said: str) -> None:
     assert said in " ".join(found.output.split())
 
 
-def test_credentials_are_computed_beside_the_event_loop() -> None:
+async def test_credentials_are_computed_beside_the_event_loop() -> None:
     """Other tasks have their turns meanwhile; what the cluster has already is not made again."""
 
-    async def computed() -> tuple[int, list[UserScramCredentialRecord]]:
-        users = Users({"alice": "hush", "ª": "hush"})
-        task = asyncio.create_task(users.records({}))
-        turns = 0
-        while not task.done():
-            turns += 1
-            await asyncio.sleep(0)
-        known = {
-            (each.name, each.mechanism): ScramUser(
-                each.iterations, each.salt, each.stored_key, each.server_key
-            )
-            for each in await task
-        }
-        assert await users.records(known) == []
-        assert len(await Users({"alice": "another"}).records(known)) == 2
-        return turns, await task
-
-    turns, records = asyncio.run(computed())
+    users = Users({"alice": "hush", "ª": "hush"})
+    task = asyncio.create_task(users.records({}))
+    turns = 0
+    while not task.done():
+        turns += 1
+        await asyncio.sleep(0)
+    known = {
+        (each.name, each.mechanism): ScramUser(
+            each.iterations, each.salt, each.stored_key, each.server_key
+        )
+        for each in await task
+    }
+    assert await users.records(known) == []
+    assert len(await Users({"alice": "another"}).records(known)) == 2
+    records = await task
     assert turns > 2
     assert [(each.name, each.mechanism) for each in records] == [("alice", 1), ("alice", 2)]
