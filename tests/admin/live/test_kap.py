@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from collections.abc import Callable
@@ -145,14 +146,17 @@ def test_any_request(cluster: Cluster, unique: Unique) -> None:
     run(cluster, f"topics delete {name} --yes")
 
 
-async def test_a_member_without_a_commit_is_described_as_by_kafkas_command(
+def test_a_member_without_a_commit_is_described_as_by_kafkas_command(
     cluster: Cluster, kafka_tools: KafkaTools, unique: Unique
 ) -> None:
     topic, group = unique("kap-read"), unique("kap-group")
     run(cluster, f"topics create {topic} --partitions 2 --replication-factor 1")
 
-    async with AdminClient(cluster.bootstrap, timeout=60) as admin:
-        member = await join_classic(admin, group, topic)
+    async def join() -> str:
+        async with AdminClient(cluster.bootstrap, timeout=60) as admin:
+            return await join_classic(admin, group, topic)
+
+    member = asyncio.run(join())
     (found,) = run(cluster, f"groups describe {group}")["groups"]
     kafkas = [
         line.split()[1:7]

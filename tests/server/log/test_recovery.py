@@ -297,11 +297,14 @@ def test_nodes_whose_logs_differ_are_refused(tmp_path: Path) -> None:
         asyncio.run(change(tmp_path, 3, Load(random.Random(1)), 0))
 
 
-async def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    async with stored(tmp_path):
-        with pytest.raises(MetadataLogError, match="in use by another"):
-            async with stored(tmp_path):
-                raise AssertionError
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    async def both() -> None:
+        async with stored(tmp_path):
+            with pytest.raises(MetadataLogError, match="in use by another"):
+                async with stored(tmp_path):
+                    raise AssertionError
+
+    asyncio.run(both())
     opened(tmp_path)
 
 
