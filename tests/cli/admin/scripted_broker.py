@@ -114,13 +114,9 @@ class ScriptedBroker:
     # Each api by its name.
 
     def _ApiVersions(self, request: m.ApiVersionsRequest) -> Message:
-        keys = [
-            m.ApiVersionsResponse.ApiVersion(
-                api_key=_key(name), min_version=each.lowest, max_version=each.highest
-            )
-            for name in _handled(type(self))
-            for each in [supported(name)]
-        ]
+        row = m.ApiVersionsResponse.ApiVersion
+        versions = {_key(name): supported(name) for name in _handled(type(self))}
+        keys = [row(key, each.lowest, each.highest) for key, each in versions.items()]
         return m.ApiVersionsResponse(api_keys=keys)
 
     def _Metadata(self, request: m.MetadataRequest) -> Message:
@@ -280,27 +276,17 @@ class ScriptedBroker:
         return m.IncrementalAlterConfigsResponse(responses=results)
 
     def _DescribeCluster(self, request: m.DescribeClusterRequest) -> Message:
-        return m.DescribeClusterResponse(
-            cluster_id=CLUSTER_ID,
-            controller_id=1,
-            brokers=[
-                m.DescribeClusterResponse.DescribeClusterBroker(
-                    each, "127.0.0.1", self.port, RACKS[each]
-                )
-                for each in BROKERS
-            ],
-        )
+        row = m.DescribeClusterResponse.DescribeClusterBroker
+        brokers = [row(each, "127.0.0.1", self.port, RACKS[each]) for each in BROKERS]
+        return m.DescribeClusterResponse(cluster_id=CLUSTER_ID, controller_id=1, brokers=brokers)
 
     def _DescribeQuorum(self, request: m.DescribeQuorumRequest) -> Message:
         r = m.DescribeQuorumResponse
         voters = [
             r.ReplicaState(
-                replica_id=each,
-                log_end_offset=90 + each,
-                last_fetch_timestamp=1_000_000,
-                last_caught_up_timestamp=1_000_000,
+                n, log_end_offset=90 + n, last_fetch_timestamp=10**6, last_caught_up_timestamp=10**6
             )
-            for each in BROKERS
+            for n in BROKERS
         ]
         partition = r.PartitionData(
             leader_id=2, leader_epoch=5, high_watermark=91, current_voters=voters
@@ -309,64 +295,41 @@ class ScriptedBroker:
 
     def _DescribeLogDirs(self, request: m.DescribeLogDirsRequest) -> Message:
         r = m.DescribeLogDirsResponse
-        topics = [
-            r.DescribeLogDirsTopic(
-                name,
-                [
-                    r.DescribeLogDirsPartition(partition_index=n, partition_size=1000 + n)
-                    for n in range(len(topic.assignment))
-                ],
-            )
-            for name, topic in self.topics.items()
-        ]
+        topics = []
+        for name, topic in self.topics.items():
+            rows = [r.DescribeLogDirsPartition(n, 1000 + n) for n in range(len(topic.assignment))]
+            topics.append(r.DescribeLogDirsTopic(name, rows))
         found = r.DescribeLogDirsResult(
             log_dir="/var/kafka", topics=topics, total_bytes=10**9, usable_bytes=10**8
         )
         return r(results=[found])
 
     def _FindCoordinator(self, request: m.FindCoordinatorRequest) -> Message:
-        return m.FindCoordinatorResponse(
-            coordinators=[
-                m.FindCoordinatorResponse.Coordinator(
-                    key=key, node_id=1, host="127.0.0.1", port=self.port
-                )
-                for key in request.coordinator_keys
-            ],
-        )
+        row = m.FindCoordinatorResponse.Coordinator
+        found = [row(each, 1, "127.0.0.1", self.port) for each in request.coordinator_keys]
+        return m.FindCoordinatorResponse(coordinators=found)
 
     def _ListGroups(self, request: m.ListGroupsRequest) -> Message:
-        return m.ListGroupsResponse(
-            groups=[
-                m.ListGroupsResponse.ListedGroup(
-                    group_id=group, protocol_type="consumer", group_state="Empty",
-                    group_type="classic",
-                )
-                for group in self.groups
-            ]
-        )  # fmt: skip
+        row = m.ListGroupsResponse.ListedGroup
+        found = [row(each, "consumer", "Empty", "classic") for each in self.groups]
+        return m.ListGroupsResponse(groups=found)
 
     def _DescribeGroups(self, request: m.DescribeGroupsRequest) -> Message:
-        r = m.DescribeGroupsResponse
-        return r(
+        row = m.DescribeGroupsResponse.DescribedGroup
+        return m.DescribeGroupsResponse(
             groups=[
-                r.DescribedGroup(group_id=group, group_state="Empty", protocol_type="consumer")
+                row(group_id=group, group_state="Empty", protocol_type="consumer")
                 if group in self.groups
-                else r.DescribedGroup(
-                    error_code=GROUP_ID_NOT_FOUND, group_id=group, group_state="Dead"
-                )
+                else row(error_code=GROUP_ID_NOT_FOUND, group_id=group, group_state="Dead")
                 for group in request.groups
             ]
         )
 
     def _DeleteGroups(self, request: m.DeleteGroupsRequest) -> Message:
-        return m.DeleteGroupsResponse(
-            results=[
-                m.DeleteGroupsResponse.DeletableGroupResult(
-                    group, 0 if self.groups.pop(group, None) is not None else GROUP_ID_NOT_FOUND
-                )
-                for group in request.groups_names
-            ]
-        )
+        row = m.DeleteGroupsResponse.DeletableGroupResult
+        gone = {each: self.groups.pop(each, None) is not None for each in request.groups_names}
+        results = [row(name, 0 if was else GROUP_ID_NOT_FOUND) for name, was in gone.items()]
+        return m.DeleteGroupsResponse(results=results)
 
     def _OffsetFetch(self, request: m.OffsetFetchRequest) -> Message:
         r = m.OffsetFetchResponse
@@ -374,89 +337,49 @@ class ScriptedBroker:
         for asked in request.groups:
             topics: dict[str, list[Any]] = {}
             for (topic, partition), offset in self.groups.get(asked.group_id, {}).items():
-                topics.setdefault(topic, []).append(
-                    r.OffsetFetchResponsePartitions(
-                        partition_index=partition, committed_offset=offset
-                    )
-                )
-            groups.append(
-                r.OffsetFetchResponseGroup(
-                    group_id=asked.group_id,
-                    topics=[
-                        r.OffsetFetchResponseTopics(name=topic, partitions=partitions)
-                        for topic, partitions in topics.items()
-                    ],
-                )
-            )
+                row = r.OffsetFetchResponsePartitions(partition, offset)
+                topics.setdefault(topic, []).append(row)
+            of_topic = r.OffsetFetchResponseTopics
+            rows = [of_topic(name, partitions=each) for name, each in topics.items()]
+            groups.append(r.OffsetFetchResponseGroup(asked.group_id, rows))
         return r(groups=groups)
 
     def _OffsetCommit(self, request: m.OffsetCommitRequest) -> Message:
         r = m.OffsetCommitResponse
         committed = self.groups.setdefault(request.group_id, {})
-        topics = []
-        for topic in request.topics:
-            for each in topic.partitions:
-                committed[topic.name, each.partition_index] = each.committed_offset
-            topics.append(
-                r.OffsetCommitResponseTopic(
-                    name=topic.name,
-                    partitions=[
-                        r.OffsetCommitResponsePartition(each.partition_index)
-                        for each in topic.partitions
-                    ],
-                )
-            )
-        return r(topics=topics)
+
+        def commit(topic: str, each: Any) -> Any:
+            committed[topic, each.partition_index] = each.committed_offset
+            return r.OffsetCommitResponsePartition(each.partition_index)
+
+        return r(topics=_rows(request, r.OffsetCommitResponseTopic, commit))
 
     def _OffsetDelete(self, request: m.OffsetDeleteRequest) -> Message:
         r = m.OffsetDeleteResponse
-        topics = []
-        for topic in request.topics:
-            for each in topic.partitions:
-                self.groups[request.group_id].pop((topic.name, each.partition_index), None)
-            topics.append(
-                r.OffsetDeleteResponseTopic(
-                    topic.name,
-                    [r.OffsetDeleteResponsePartition(p.partition_index) for p in topic.partitions],
-                )
-            )
-        return r(topics=topics)
+
+        def delete(topic: str, each: Any) -> Any:
+            self.groups[request.group_id].pop((topic, each.partition_index), None)
+            return r.OffsetDeleteResponsePartition(each.partition_index)
+
+        return r(topics=_rows(request, r.OffsetDeleteResponseTopic, delete))
 
     def _ListOffsets(self, request: m.ListOffsetsRequest) -> Message:
         r = m.ListOffsetsResponse
-        return r(
-            topics=[
-                r.ListOffsetsTopicResponse(
-                    topic.name,
-                    [
-                        r.ListOffsetsPartitionResponse(
-                            partition_index=each.partition_index,
-                            timestamp=-1,
-                            offset=self.ends["earliest" if each.timestamp == -2 else "latest"],
-                        )
-                        for each in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
+
+        def offset(_: str, each: Any) -> Any:
+            end = self.ends["earliest" if each.timestamp == -2 else "latest"]
+            return r.ListOffsetsPartitionResponse(each.partition_index, timestamp=-1, offset=end)
+
+        return r(topics=_rows(request, r.ListOffsetsTopicResponse, offset))
 
     def _DeleteRecords(self, request: m.DeleteRecordsRequest) -> Message:
         r = m.DeleteRecordsResponse
-        return r(
-            topics=[
-                r.DeleteRecordsTopicResult(
-                    topic.name,
-                    [
-                        r.DeleteRecordsPartitionResult(
-                            each.partition_index, 100 if each.offset == -1 else each.offset
-                        )
-                        for each in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
+
+        def start(_: str, each: Any) -> Any:
+            offset = 100 if each.offset == -1 else each.offset
+            return r.DeleteRecordsPartitionResult(each.partition_index, offset)
+
+        return r(topics=_rows(request, r.DeleteRecordsTopicResult, start))
 
     def _CreateAcls(self, request: m.CreateAclsRequest) -> Message:
         for a in request.creations:
@@ -487,31 +410,20 @@ class ScriptedBroker:
         for each in request.filters:
             gone = [acl for acl in self.acls if each.principal_filter in (None, acl[3])]
             self.acls = [acl for acl in self.acls if acl not in gone]
-            results.append(r.DeleteAclsFilterResult(matching_acls=[
-                r.DeleteAclsMatchingAcl(
-                    resource_type=acl[0], resource_name=acl[1], pattern_type=acl[2],
-                    principal=acl[3], host=acl[4], operation=acl[5], permission_type=acl[6],
-                )
-                for acl in gone
-            ]))  # fmt: skip
+            rows = [r.DeleteAclsMatchingAcl(0, None, *acl) for acl in gone]
+            results.append(r.DeleteAclsFilterResult(matching_acls=rows))
         return r(filter_results=results)
 
     def _DescribeUserScramCredentials(
         self, request: m.DescribeUserScramCredentialsRequest
     ) -> Message:
         r = m.DescribeUserScramCredentialsResponse
-        names = list(self.users) if not request.users else [each.name for each in request.users]
-        results = [
-            r.DescribeUserScramCredentialsResult(
-                user=name,
-                error_code=0 if name in self.users else RESOURCE_NOT_FOUND,
-                credential_infos=[
-                    r.CredentialInfo(mechanism, iterations)
-                    for mechanism, iterations in self.users.get(name, {}).items()
-                ],
-            )
-            for name in names
-        ]
+        results = []
+        for name in [each.name for each in request.users or ()] or list(self.users):
+            infos = [r.CredentialInfo(*each) for each in self.users.get(name, {}).items()]
+            code = 0 if name in self.users else RESOURCE_NOT_FOUND
+            row = r.DescribeUserScramCredentialsResult
+            results.append(row(name, code, credential_infos=infos))
         return r(results=results)
 
     def _AlterUserScramCredentials(self, request: m.AlterUserScramCredentialsRequest) -> Message:
@@ -530,59 +442,40 @@ class ScriptedBroker:
         self, request: m.AlterPartitionReassignmentsRequest
     ) -> Message:
         r = m.AlterPartitionReassignmentsResponse
-        responses = []
-        for asked in request.topics:
-            partitions = []
-            for each in asked.partitions:
-                result = r.ReassignablePartitionResponse(each.partition_index)
-                key = (asked.name, each.partition_index)
-                if asked.name not in self.topics:
-                    result.error_code = UNKNOWN_TOPIC
-                elif each.replicas is None:
-                    if self._reassigning.pop(key, None) is None:
-                        result.error_code = NO_REASSIGNMENT
-                else:
-                    self.topics[asked.name].assignment[each.partition_index] = list(each.replicas)
-                partitions.append(result)
-            responses.append(r.ReassignableTopicResponse(asked.name, partitions))
-        return r(responses=responses)
+
+        def move(topic: str, each: Any) -> Any:
+            code = 0
+            if topic not in self.topics:
+                code = UNKNOWN_TOPIC
+            elif each.replicas is None:
+                gone = self._reassigning.pop((topic, each.partition_index), None)
+                code = NO_REASSIGNMENT if gone is None else 0
+            else:
+                self.topics[topic].assignment[each.partition_index] = list(each.replicas)
+            return r.ReassignablePartitionResponse(each.partition_index, code)
+
+        return r(responses=_rows(request, r.ReassignableTopicResponse, move))
 
     def _ListPartitionReassignments(self, request: m.ListPartitionReassignmentsRequest) -> Message:
         r = m.ListPartitionReassignmentsResponse
-        return r(
-            topics=[
-                r.OngoingTopicReassignment(
-                    topic, [r.OngoingPartitionReassignment(partition, replicas, replicas)]
-                )
-                for (topic, partition), replicas in self._reassigning.items()
-            ]
-        )
+        topics = []
+        for (topic, partition), replicas in self._reassigning.items():
+            row = r.OngoingPartitionReassignment(partition, replicas, replicas)
+            topics.append(r.OngoingTopicReassignment(topic, [row]))
+        return r(topics=topics)
 
     def _ElectLeaders(self, request: m.ElectLeadersRequest) -> Message:
         r = m.ElectLeadersResponse
+        wanted = {each.topic: each.partitions for each in request.topic_partitions or ()}
         if request.topic_partitions is None:
-            wanted = {
-                name: list(range(len(topic.assignment))) for name, topic in self.topics.items()
-            }
-        else:
-            wanted = {each.topic: each.partitions for each in request.topic_partitions}
+            wanted = {name: list(range(len(each.assignment))) for name, each in self.topics.items()}
         results = []
         for name, partitions in wanted.items():
-            for number in partitions:
-                if name in self.topics:
-                    self.topics[name].leaders.pop(number, None)
-            results.append(
-                r.ReplicaElectionResult(
-                    name,
-                    [
-                        r.PartitionResult(
-                            partition_id=n,
-                            error_code=0 if name in self.topics else UNKNOWN_TOPIC,
-                        )
-                        for n in partitions
-                    ],
-                )
-            )
+            code = 0 if name in self.topics else UNKNOWN_TOPIC
+            for number in partitions if code == 0 else ():
+                self.topics[name].leaders.pop(number, None)
+            rows = [r.PartitionResult(partition_id=each, error_code=code) for each in partitions]
+            results.append(r.ReplicaElectionResult(name, rows))
         return r(replica_election_results=results)
 
     def _DescribeClientQuotas(self, request: m.DescribeClientQuotasRequest) -> Message:
@@ -594,14 +487,19 @@ class ScriptedBroker:
 
     def _AlterClientQuotas(self, request: m.AlterClientQuotasRequest) -> Message:
         r = m.AlterClientQuotasResponse
-        return r(
-            entries=[
-                r.EntryData(
-                    entity=[r.EntityData(e.entity_type, e.entity_name) for e in each.entity]
-                )
-                for each in request.entries
-            ]
-        )
+        rows = [
+            [r.EntityData(each.entity_type, each.entity_name) for each in entry.entity]
+            for entry in request.entries
+        ]
+        return r(entries=[r.EntryData(entity=each) for each in rows])
+
+
+def _rows(request: Any, topic: Any, row: Callable[[str, Any], Any]) -> list[Any]:
+    """What is answered to each partition, by the rows of topics."""
+    return [
+        topic(each.name, partitions=[row(each.name, one) for one in each.partitions])
+        for each in request.topics
+    ]
 
 
 def _handled(kind: type[ScriptedBroker]) -> Iterator[str]:
