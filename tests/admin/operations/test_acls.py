@@ -91,22 +91,14 @@ class Client(AclOperations, FakeCaller):
     def _describe(self, request: Message, call: Call) -> Message:
         assert isinstance(request, DescribeAclsRequest)
         self.filters.append((request.pattern_type_filter, call.version))
-        return DescribeAclsResponse(
-            resources=[
-                DescribeAclsResource(
-                    acl.resource_type.code,
-                    acl.name,
-                    acl.pattern_type.code,
-                    [
-                        AclDescription(
-                            acl.principal, acl.host, acl.operation.code, acl.permission.code
-                        )
-                    ],
-                )
-                for acl in self.kept
-                if call.version > 0 or acl.pattern_type is PatternType.LITERAL
-            ]
-        )
+        resources = []
+        for acl in self.kept:
+            if call.version > 0 or acl.pattern_type is PatternType.LITERAL:
+                rights = (acl.operation.code, acl.permission.code)
+                rows = [AclDescription(acl.principal, acl.host, *rights)]
+                what = (acl.resource_type.code, acl.name, acl.pattern_type.code)
+                resources.append(DescribeAclsResource(*what, rows))
+        return DescribeAclsResponse(resources=resources)
 
     def _delete(self, request: Message, call: Call) -> Message:
         assert isinstance(request, DeleteAclsRequest)
@@ -114,24 +106,14 @@ class Client(AclOperations, FakeCaller):
         for each in request.filters:
             found = [acl for acl in self.kept if each.resource_name_filter in (None, acl.name)]
             self.kept -= set(found)
-            results.append(
-                DeleteAclsFilterResult(
-                    matching_acls=[
-                        DeleteAclsMatchingAcl(
-                            0,
-                            None,
-                            acl.resource_type.code,
-                            acl.name,
-                            acl.pattern_type.code,
-                            acl.principal,
-                            acl.host,
-                            acl.operation.code,
-                            acl.permission.code,
-                        )
-                        for acl in found
-                    ]
+            rows = [
+                DeleteAclsMatchingAcl(
+                    0, None, acl.resource_type.code, acl.name, acl.pattern_type.code,
+                    acl.principal, acl.host, acl.operation.code, acl.permission.code,
                 )
-            )
+                for acl in found
+            ]  # fmt: skip
+            results.append(DeleteAclsFilterResult(matching_acls=rows))
         return DeleteAclsResponse(filter_results=results)
 
 

@@ -159,23 +159,13 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
             if name not in self.topics:
                 found.append(MetadataResponseTopic(error_code=UNKNOWN, name=name))
                 continue
-            partitions = [
-                MetadataResponsePartition(
-                    partition_index=number,
-                    leader_id=each.leader,
-                    replica_nodes=each.shown,
-                    isr_nodes=each.now,
-                )
-                for number, each in enumerate(self.topics[name])
-            ]
+            known = [(each.leader, each.shown, each.now) for each in self.topics[name]]
             if call.broker in self.deaf:
-                old = self.deaf[call.broker][name]
-                partitions = [
-                    MetadataResponsePartition(
-                        partition_index=number, leader_id=each[0], replica_nodes=each
-                    )
-                    for number, each in enumerate(old)
-                ]
+                known = [(each[0], each, []) for each in self.deaf[call.broker][name]]
+            partitions = [
+                MetadataResponsePartition(0, number, leader, replica_nodes=shown, isr_nodes=isr)
+                for number, (leader, shown, isr) in enumerate(known)
+            ]
             found.append(MetadataResponseTopic(name=name, partitions=partitions))
         return MetadataResponse(topics=found)
 
@@ -216,11 +206,7 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
                     found.target = None
                 else:
                     there[each.partition_index].target = list(each.replicas)
-                results.append(
-                    ReassignablePartitionResponse(
-                        partition_index=each.partition_index, error_code=code
-                    )
-                )
+                results.append(ReassignablePartitionResponse(each.partition_index, code))
             responses.append(ReassignableTopicResponse(name=topic.name, partitions=results))
         if self.instantly:
             self.arrive()
@@ -241,14 +227,9 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
                     continue
                 each = self.topics[name][number]
                 if each.target is not None:
-                    own.append(
-                        OngoingPartitionReassignment(
-                            partition_index=number,
-                            replicas=each.shown,
-                            adding_replicas=[one for one in each.target if one not in each.now],
-                            removing_replicas=[one for one in each.now if one not in each.target],
-                        )
-                    )
+                    adding = [one for one in each.target if one not in each.now]
+                    removing = [one for one in each.now if one not in each.target]
+                    own.append(OngoingPartitionReassignment(number, each.shown, adding, removing))
             found.append(OngoingTopicReassignment(name=name, partitions=own))
         return ListPartitionReassignmentsResponse(topics=found)
 
@@ -268,34 +249,20 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
                     else:
                         assert each.config_operation == _DELETE
                         own.pop(each.name, None)
-            responses.append(
-                AlterConfigsResourceResponse(
-                    error_code=code,
-                    resource_type=resource.resource_type,
-                    resource_name=resource.resource_name,
-                )
-            )
+            row = AlterConfigsResourceResponse
+            responses.append(row(code, None, resource.resource_type, resource.resource_name))
         return IncrementalAlterConfigsResponse(responses=responses)
 
     def _describe_configs(self, request: Message, call: Call) -> Message:
         assert isinstance(request, DescribeConfigsRequest)
-        return DescribeConfigsResponse(
-            results=[
-                DescribeConfigsResult(
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
-                    configs=[
-                        DescribeConfigsResourceResult(
-                            name=name, value=value, config_source=_TOPIC_CONFIG
-                        )
-                        for name, value in self.configs.get(
-                            f"topic {each.resource_name}", {}
-                        ).items()
-                    ],
-                )
-                for each in request.resources
-            ]
-        )
+        results = []
+        for each in request.resources:
+            own = self.configs.get(f"topic {each.resource_name}", {})
+            row = DescribeConfigsResourceResult
+            rows = [row(*config, config_source=_TOPIC_CONFIG) for config in own.items()]
+            of_resource = (each.resource_type, each.resource_name)
+            results.append(DescribeConfigsResult(0, None, *of_resource, rows))
+        return DescribeConfigsResponse(results=results)
 
     def _elect(self, request: Message, call: Call) -> Message:
         assert isinstance(request, ElectLeadersRequest)
@@ -329,9 +296,7 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
                     key = (each.topic, number, call.broker)
                     for future, where in ((False, self.paths), (True, self.future)):
                         if where.get(key) == path:
-                            shown = DescribeLogDirsPartition(
-                                partition_index=number, is_future_key=future
-                            )
+                            shown = DescribeLogDirsPartition(number, is_future_key=future)
                             topics.append(DescribeLogDirsTopic(name=each.topic, partitions=[shown]))
             results.append(DescribeLogDirsResult(log_dir=path, topics=topics))
         return DescribeLogDirsResponse(results=results)
@@ -349,10 +314,7 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
                         self.future[key] = path.path
                         if self.paths.get(key) == path.path:
                             del self.future[key]
-                    own.append(
-                        AlterReplicaLogDirPartitionResult(
-                            partition_index=number, error_code=OK if there else NOT_THERE
-                        )
-                    )
+                    code = OK if there else NOT_THERE
+                    own.append(AlterReplicaLogDirPartitionResult(number, code))
                 results.append(AlterReplicaLogDirTopicResult(topic_name=topic.name, partitions=own))
         return AlterReplicaLogDirsResponse(results=results)

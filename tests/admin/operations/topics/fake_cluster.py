@@ -137,31 +137,19 @@ class Topics(TopicOperations, FakeCaller):
                 answers.append(self._known(topic))
                 continue
             absent = "UNKNOWN_TOPIC_ID" if asked.name is None else "UNKNOWN_TOPIC_OR_PARTITION"
-            answers.append(
-                metadata_messages.MetadataResponseTopic(
-                    error_code=code(absent), name=asked.name, topic_id=asked.topic_id
-                )
-            )
+            row = metadata_messages.MetadataResponseTopic
+            answers.append(row(code(absent), asked.name, asked.topic_id))
         return metadata_messages.MetadataResponse(topics=answers)
 
     def _known(self, topic: Topic) -> metadata_messages.MetadataResponseTopic:
+        partitions = []
+        for index, leader in enumerate(topic.leaders):
+            error, replicas = code("LEADER_NOT_AVAILABLE"), topic.replicas[index]
+            found = (error, index, -1) if leader is None else (0, index, leader)
+            row = metadata_messages.MetadataResponsePartition
+            partitions.append(row(*found, index, replica_nodes=replicas, isr_nodes=replicas))
         return metadata_messages.MetadataResponseTopic(
-            name=topic.name,
-            topic_id=topic.id,
-            is_internal=topic.internal,
-            partitions=[
-                metadata_messages.MetadataResponsePartition(
-                    error_code=0 if leader is not None else code("LEADER_NOT_AVAILABLE"),
-                    partition_index=index,
-                    leader_id=-1 if leader is None else leader,
-                    leader_epoch=index,
-                    replica_nodes=replicas,
-                    isr_nodes=replicas,
-                )
-                for index, (leader, replicas) in enumerate(
-                    zip(topic.leaders, topic.replicas, strict=True)
-                )
-            ],
+            0, topic.name, topic.id, topic.internal, partitions
         )
 
     def _create(self, request: Message, call: Call) -> Message:
@@ -172,12 +160,10 @@ class Topics(TopicOperations, FakeCaller):
             error = refusals.pop(0) if refusals else ""
             if not error and asked.name in self.topics:
                 error = "TOPIC_ALREADY_EXISTS"
+            result = created_messages.CreatableTopicResult(asked.name)
+            answers.append(result)
             if error:
-                answers.append(
-                    created_messages.CreatableTopicResult(
-                        name=asked.name, error_code=code(error), error_message="no"
-                    )
-                )
+                result.error_code, result.error_message = code(error), "no"
                 continue
             factor = max(asked.replication_factor, 1)
             replicas = [each.broker_ids for each in asked.assignments] or [
@@ -187,22 +173,12 @@ class Topics(TopicOperations, FakeCaller):
             topic = Topic(asked.name, replicas, configs)
             if not request.validate_only:
                 self.topics[topic.name] = topic
-            answers.append(
-                created_messages.CreatableTopicResult(
-                    name=asked.name,
-                    topic_id=topic.id if call.version >= 7 else ZERO_TOPIC_ID,
-                    num_partitions=len(replicas) if call.version >= 5 else -1,
-                    replication_factor=len(replicas[0]) if call.version >= 5 else -1,
-                    configs=[
-                        created_messages.CreatableTopicConfigs(
-                            name=name, value=value, config_source=1
-                        )
-                        for name, value in configs.items()
-                    ]
-                    if call.version >= 5
-                    else [],
-                )
-            )
+            if call.version >= 5:
+                row = created_messages.CreatableTopicConfigs
+                result.num_partitions, result.replication_factor = len(replicas), len(replicas[0])
+                result.configs = [row(*each, config_source=1) for each in configs.items()]
+            if call.version >= 7:
+                result.topic_id = topic.id
         return created_messages.CreateTopicsResponse(topics=answers)
 
     def _delete(self, request: Message, call: Call) -> Message:
@@ -240,40 +216,24 @@ class Topics(TopicOperations, FakeCaller):
         answers: list[pages_messages.DescribeTopicPartitionsResponseTopic] = []
         for name in sorted(each for each in names if each >= start):
             topic = self.topics.get(name)
+            row = pages_messages.DescribeTopicPartitionsResponseTopic
             if topic is None:
-                absent = code("UNKNOWN_TOPIC_OR_PARTITION")
-                answers.append(
-                    pages_messages.DescribeTopicPartitionsResponseTopic(
-                        name=name, error_code=absent
-                    )
-                )
+                answers.append(row(code("UNKNOWN_TOPIC_OR_PARTITION"), name))
                 continue
             begin = first if name == start else 0
-            known = self._known(topic)
-            rest = known.partitions[begin:]
-            answers.append(
-                pages_messages.DescribeTopicPartitionsResponseTopic(
-                    name=name,
-                    topic_id=topic.id,
-                    is_internal=topic.internal,
-                    partitions=[
-                        pages_messages.DescribeTopicPartitionsResponsePartition(
-                            error_code=each.error_code,
-                            partition_index=each.partition_index,
-                            leader_id=each.leader_id,
-                            leader_epoch=each.leader_epoch,
-                            replica_nodes=each.replica_nodes,
-                            isr_nodes=each.isr_nodes,
-                        )
-                        for each in rest[:left]
-                    ],
+            rest = self._known(topic).partitions[begin:]
+            partitions = [
+                pages_messages.DescribeTopicPartitionsResponsePartition(
+                    each.error_code, each.partition_index, each.leader_id, each.leader_epoch,
+                    each.replica_nodes, each.isr_nodes,
                 )
-            )
+                for each in rest[:left]
+            ]  # fmt: skip
+            answers.append(row(0, name, topic.id, topic.internal, partitions))
             if len(rest) > left:
                 cursor = pages_messages.Cursor(topic_name=name, partition_index=begin + left)
-                return pages_messages.DescribeTopicPartitionsResponse(
-                    topics=answers, next_cursor=cursor
-                )
+                page = pages_messages.DescribeTopicPartitionsResponse
+                return page(topics=answers, next_cursor=cursor)
             left -= len(rest)
         return pages_messages.DescribeTopicPartitionsResponse(topics=answers)
 
@@ -306,13 +266,9 @@ class Topics(TopicOperations, FakeCaller):
             partitions = []
             for each in asked.partitions:
                 end = self.ends.get((call.broker, asked.name, each.partition_index))
-                partitions.append(
-                    offsets_messages.ListOffsetsPartitionResponse(
-                        partition_index=each.partition_index,
-                        error_code=code("KAFKA_STORAGE_ERROR") if end is None else 0,
-                        offset=-1 if end is None else end,
-                    )
-                )
+                error, offset = (code("KAFKA_STORAGE_ERROR"), -1) if end is None else (0, end)
+                row = offsets_messages.ListOffsetsPartitionResponse
+                partitions.append(row(each.partition_index, error, offset=offset))
             topics.append(
                 offsets_messages.ListOffsetsTopicResponse(name=asked.name, partitions=partitions)
             )
