@@ -10,7 +10,7 @@ a field that the version lacks is an error here as well. Mix it with the operati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -127,3 +127,11 @@ class FakeCaller(Caller):
             except Exception as error:
                 answers[broker] = error
         return answers
+
+
+def by_partition(request: Any, topic: Any, row: Callable[[str, Any], Any]) -> list[Any]:
+    """The answer to a request for partitions: a row for each, within a row of ``topic``."""
+    return [
+        topic(each.name, partitions=[row(each.name, one) for one in each.partitions])
+        for each in request.topics
+    ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -64,15 +65,10 @@ async def _prepared(cluster: Cluster, unique: Callable[[str], str], has_quorum: 
     acls = [
         AclBinding(ResourceType.TOPIC, topic, f"User:{user}", AclOperation.READ),
         AclBinding(
-            ResourceType.GROUP,
-            "equal-",
-            f"User:{user}",
-            AclOperation.ALL,
-            AclPermission.DENY,
-            PatternType.PREFIXED,
-            "10.0.0.1",
+            ResourceType.GROUP, "equal-", f"User:{user}", AclOperation.ALL,
+            AclPermission.DENY, PatternType.PREFIXED, "10.0.0.1",
         ),
-    ]
+    ]  # fmt: skip
     quotas = [
         QuotaAlteration({"user": user, "client-id": None}, {"producer_byte_rate": 5.0}),
         QuotaAlteration({"ip": "10.0.0.1"}, {"connection_creation_rate": 7.0}),
@@ -180,9 +176,7 @@ def test_configs_and_log_dirs_as_javas(scene: Scene, kafka_tools: KafkaTools) ->
                 "error": each["error"],
                 "replicas": {
                     f"{own['topic']}-{own['partition']}": (
-                        own["size"],
-                        own["offset_lag"],
-                        own["future"],
+                        itemgetter("size", "offset_lag", "future")(own)
                     )
                     for own in each["replicas"]
                 },
@@ -305,11 +299,8 @@ def _compare_groups(scene: Scene, client: Any) -> None:
     for row in ours["listed"]["groups"]:
         if row["group_id"] in scene.groups:
             their = listed[row["group_id"]]
-            assert (row["protocol_type"], row["state"], row["type"]) == (
-                their["protocol_type"],
-                their["group_state"],
-                their["group_type"],
-            )
+            kind = itemgetter("protocol_type", "group_state", "group_type")(their)
+            assert (row["protocol_type"], row["state"], row["type"]) == kind
     described = client.describe_groups(scene.groups)
     for row in ours["groups"]:
         their = described[row["group_id"]]
@@ -317,31 +308,18 @@ def _compare_groups(scene: Scene, client: Any) -> None:
             # kafka-python describes classic groups only.
             assert "not a classic group" in their["error"]
             continue
-        assert (row["state"], row["protocol_type"], row["protocol"]) == (
-            their["group_state"],
-            their["protocol_type"],
-            their["protocol_data"],
-        )
+        kind = itemgetter("group_state", "protocol_type", "protocol_data")(their)
+        assert (row["state"], row["protocol_type"], row["protocol"]) == kind
         assert sorted(row["authorized_operations"]) == sorted(their["authorized_operations"])
-        assert [
+        of_ours = itemgetter(
+            "member_id", "instance_id", "client_id", "host", "rack", "subscribed_topics",
+            "assignment",
+        )  # fmt: skip
+        of_theirs = itemgetter("member_id", "group_instance_id", "client_id", "client_host")
+        assert [of_ours(member) for member in row["members"]] == [
             (
-                member["member_id"],
-                member["instance_id"],
-                member["client_id"],
-                member["host"],
-                member["rack"],
-                member["subscribed_topics"],
-                member["assignment"],
-            )
-            for member in row["members"]
-        ] == [
-            (
-                member["member_id"],
-                member["group_instance_id"],
-                member["client_id"],
-                member["client_host"],
-                member["member_metadata"]["rack_id"],
-                member["member_metadata"]["topics"],
+                *of_theirs(member),
+                *itemgetter("rack_id", "topics")(member["member_metadata"]),
                 member["member_assignment"]["assigned_partitions"],
             )
             for member in their["members"]

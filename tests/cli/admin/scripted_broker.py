@@ -22,6 +22,7 @@ import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
 from kafka_admin_proto.protocol import FrameReader, frame, read_request, supported, write_response
 from kafka_admin_proto.protocol.payload_values import Request
+from tests.admin.fake_caller import by_partition
 
 _SPACE = UUID(int=7)
 BROKERS = (1, 2, 3)
@@ -352,7 +353,7 @@ class ScriptedBroker:
             committed[topic, each.partition_index] = each.committed_offset
             return r.OffsetCommitResponsePartition(each.partition_index)
 
-        return r(topics=_rows(request, r.OffsetCommitResponseTopic, commit))
+        return r(topics=by_partition(request, r.OffsetCommitResponseTopic, commit))
 
     def _OffsetDelete(self, request: m.OffsetDeleteRequest) -> Message:
         r = m.OffsetDeleteResponse
@@ -361,7 +362,7 @@ class ScriptedBroker:
             self.groups[request.group_id].pop((topic, each.partition_index), None)
             return r.OffsetDeleteResponsePartition(each.partition_index)
 
-        return r(topics=_rows(request, r.OffsetDeleteResponseTopic, delete))
+        return r(topics=by_partition(request, r.OffsetDeleteResponseTopic, delete))
 
     def _ListOffsets(self, request: m.ListOffsetsRequest) -> Message:
         r = m.ListOffsetsResponse
@@ -370,7 +371,7 @@ class ScriptedBroker:
             end = self.ends["earliest" if each.timestamp == -2 else "latest"]
             return r.ListOffsetsPartitionResponse(each.partition_index, timestamp=-1, offset=end)
 
-        return r(topics=_rows(request, r.ListOffsetsTopicResponse, offset))
+        return r(topics=by_partition(request, r.ListOffsetsTopicResponse, offset))
 
     def _DeleteRecords(self, request: m.DeleteRecordsRequest) -> Message:
         r = m.DeleteRecordsResponse
@@ -379,7 +380,7 @@ class ScriptedBroker:
             offset = 100 if each.offset == -1 else each.offset
             return r.DeleteRecordsPartitionResult(each.partition_index, offset)
 
-        return r(topics=_rows(request, r.DeleteRecordsTopicResult, start))
+        return r(topics=by_partition(request, r.DeleteRecordsTopicResult, start))
 
     def _CreateAcls(self, request: m.CreateAclsRequest) -> Message:
         for a in request.creations:
@@ -454,7 +455,7 @@ class ScriptedBroker:
                 self.topics[topic].assignment[each.partition_index] = list(each.replicas)
             return r.ReassignablePartitionResponse(each.partition_index, code)
 
-        return r(responses=_rows(request, r.ReassignableTopicResponse, move))
+        return r(responses=by_partition(request, r.ReassignableTopicResponse, move))
 
     def _ListPartitionReassignments(self, request: m.ListPartitionReassignmentsRequest) -> Message:
         r = m.ListPartitionReassignmentsResponse
@@ -492,14 +493,6 @@ class ScriptedBroker:
             for entry in request.entries
         ]
         return r(entries=[r.EntryData(entity=each) for each in rows])
-
-
-def _rows(request: Any, topic: Any, row: Callable[[str, Any], Any]) -> list[Any]:
-    """What is answered to each partition, by the rows of topics."""
-    return [
-        topic(each.name, partitions=[row(each.name, one) for one in each.partitions])
-        for each in request.topics
-    ]
 
 
 def _handled(kind: type[ScriptedBroker]) -> Iterator[str]:

@@ -44,15 +44,8 @@ class Client(LogDirOperations, FakeCaller):
         assert isinstance(request, DescribeLogDirsRequest)
         if call.broker == 3:
             return ConnectionFailedError("gone")
-        partitions = [
-            described_messages.DescribeLogDirsPartition(
-                partition_index=index,
-                partition_size=10,
-                offset_lag=index - 1,
-                is_future_key=index == 1,
-            )
-            for index in (1, 0)
-        ]
+        row = described_messages.DescribeLogDirsPartition
+        partitions = [row(index, 10, index - 1, index == 1) for index in (1, 0)]
         topic = described_messages.DescribeLogDirsTopic(name="a", partitions=partitions)
         return described_messages.DescribeLogDirsResponse(
             results=[
@@ -66,22 +59,12 @@ class Client(LogDirOperations, FakeCaller):
         if call.broker == 3:
             return ConnectionFailedError("gone")
         result = moved_messages.AlterReplicaLogDirPartitionResult
-        return moved_messages.AlterReplicaLogDirsResponse(
-            results=[
-                moved_messages.AlterReplicaLogDirTopicResult(
-                    topic_name=topic.name,
-                    partitions=[
-                        result(
-                            partition_index=index,
-                            error_code=57 if _refused(each.path, index) else 0,
-                        )
-                        for index in topic.partitions
-                    ],
-                )
-                for each in request.dirs
-                for topic in each.topics
-            ]
-        )
+        results = []
+        for each in request.dirs:
+            for topic in each.topics:
+                rows = [result(n, 57 if _refused(each.path, n) else 0) for n in topic.partitions]
+                results.append(moved_messages.AlterReplicaLogDirTopicResult(topic.name, rows))
+        return moved_messages.AlterReplicaLogDirsResponse(results=results)
 
 
 def _refused(path: str, partition: int) -> bool:

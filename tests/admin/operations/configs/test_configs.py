@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,10 @@ _TYPES: dict[int, ResourceType] = {
 }  # fmt: skip
 
 
+def _refused(resource: Any) -> tuple[int, None]:
+    return _INVALID_CONFIG if resource.resource_name == "refused" else 0, None
+
+
 class Client(ConfigOperations, FakeCaller):
     """Brokers that echo what they are asked about; "refused" is refused, ``ended`` do not answer.
 
@@ -80,54 +85,35 @@ class Client(ConfigOperations, FakeCaller):
         if call.broker == self.ended:
             return ConnectionFailedError("gone")
         synonym = described_messages.DescribeConfigsSynonym(name="k", value="v", source=5)
-        return described_messages.DescribeConfigsResponse(
-            results=[
-                described_messages.DescribeConfigsResult(
-                    error_code=_INVALID_CONFIG if each.resource_name == "refused" else 0,
-                    error_message=None,
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
-                    configs=[
-                        described_messages.DescribeConfigsResourceResult(
-                            name=name,
-                            value=str(call.broker),
-                            config_source=1,
-                            config_type=3,
-                            documentation="words",
-                            synonyms=[synonym],
-                        )
-                        for name in each.configuration_keys or ["z", "k"]
-                    ],
+        results = []
+        for each in reversed(request.resources):
+            configs = [
+                described_messages.DescribeConfigsResourceResult(
+                    name, str(call.broker), config_source=1, config_type=3, documentation="words",
+                    synonyms=[synonym],
                 )
-                for each in reversed(request.resources)
-            ]
-        )
+                for name in each.configuration_keys or ["z", "k"]
+            ]  # fmt: skip
+            row = described_messages.DescribeConfigsResult
+            results.append(row(*_refused(each), each.resource_type, each.resource_name, configs))
+        return described_messages.DescribeConfigsResponse(results=results)
 
     def _alter(self, request: Message, call: Call) -> Message | Exception:
         assert isinstance(request, IncrementalAlterConfigsRequest)
         if call.broker == self.ended:
             return ConnectionFailedError("gone")
-        return altered_messages.IncrementalAlterConfigsResponse(
-            responses=[
-                altered_messages.AlterConfigsResourceResponse(
-                    error_code=_INVALID_CONFIG if each.resource_name == "refused" else 0,
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
-                )
-                for each in reversed(request.resources)
-            ]
-        )
+        row = altered_messages.AlterConfigsResourceResponse
+        rows = [
+            row(*_refused(each), each.resource_type, each.resource_name)
+            for each in reversed(request.resources)
+        ]
+        return altered_messages.IncrementalAlterConfigsResponse(responses=rows)
 
     def _replace(self, request: Message, call: Call) -> Message:
         assert isinstance(request, AlterConfigsRequest)
-        return replaced_messages.AlterConfigsResponse(
-            responses=[
-                replaced_messages.AlterConfigsResourceResponse(
-                    resource_type=each.resource_type, resource_name=each.resource_name
-                )
-                for each in request.resources
-            ]
-        )
+        row = replaced_messages.AlterConfigsResourceResponse
+        rows = [row(0, None, each.resource_type, each.resource_name) for each in request.resources]
+        return replaced_messages.AlterConfigsResponse(responses=rows)
 
     def _list(self, request: Message, call: Call) -> Message:
         assert isinstance(request, ListConfigResourcesRequest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from kafka_admin_proto.messages.delete_records_request import DeleteRecordsReque
 from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
-from tests.admin.fake_caller import Call
+from tests.admin.fake_caller import Call, by_partition
 from tests.admin.operations.topics.fake_cluster import Topic, Topics, code
 from tests.helpers.mistyped import mistyped
 
@@ -58,42 +59,25 @@ class Client(RecordOperations, Topics):
     def _list(self, request: Message, call: Call) -> Message:
         assert isinstance(request, ListOffsetsRequest)
         assert request.replica_id == -1
-        return offsets_messages.ListOffsetsResponse(
-            topics=[
-                offsets_messages.ListOffsetsTopicResponse(
-                    name=topic.name,
-                    partitions=[
-                        offsets_messages.ListOffsetsPartitionResponse(
-                            partition_index=each.partition_index,
-                            error_code=self._error(call.broker, topic.name, each.partition_index),
-                            offset=each.timestamp + 10,
-                            timestamp=-1,
-                        )
-                        for each in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
+
+        def listed(topic: str, each: Any) -> Any:
+            error = self._error(call.broker, topic, each.partition_index)
+            row, offset = offsets_messages.ListOffsetsPartitionResponse, each.timestamp + 10
+            return row(each.partition_index, error, timestamp=-1, offset=offset)
+
+        rows = by_partition(request, offsets_messages.ListOffsetsTopicResponse, listed)
+        return offsets_messages.ListOffsetsResponse(topics=rows)
 
     def _drop(self, request: Message, call: Call) -> Message:
         assert isinstance(request, DeleteRecordsRequest)
-        return deleted_messages.DeleteRecordsResponse(
-            topics=[
-                deleted_messages.DeleteRecordsTopicResult(
-                    name=topic.name,
-                    partitions=[
-                        deleted_messages.DeleteRecordsPartitionResult(
-                            partition_index=each.partition_index,
-                            error_code=self._error(call.broker, topic.name, each.partition_index),
-                            low_watermark=max(each.offset, 0),
-                        )
-                        for each in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
+
+        def dropped(topic: str, each: Any) -> Any:
+            error = self._error(call.broker, topic, each.partition_index)
+            row = deleted_messages.DeleteRecordsPartitionResult
+            return row(each.partition_index, max(each.offset, 0), error)
+
+        rows = by_partition(request, deleted_messages.DeleteRecordsTopicResult, dropped)
+        return deleted_messages.DeleteRecordsResponse(topics=rows)
 
 
 @given(partitions=_PARTITIONS, spec=st.sampled_from(list(_TIMES)), data=st.data())

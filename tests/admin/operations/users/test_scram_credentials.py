@@ -89,21 +89,16 @@ class Client(UserOperations, FakeCaller):
         assert isinstance(request, DescribeUserScramCredentialsRequest)
         assert request.users is not None, "4.3.1 never answers this to whom it is not allowed"
         users = [each.name for each in request.users] or sorted({u for u, _ in self.kept})
-        return DescribeUserScramCredentialsResponse(
-            results=[
-                DescribeUserScramCredentialsResult(
-                    user,
-                    0 if any(name == user for name, _ in self.kept) else NOT_FOUND,
-                    None,
-                    [
-                        CredentialInfo(mechanism, iterations)
-                        for (name, mechanism), (iterations, _, _) in self.kept.items()
-                        if name == user
-                    ],
-                )
-                for user in users
+        results = []
+        for user in users:
+            infos = [
+                CredentialInfo(mechanism, iterations)
+                for (name, mechanism), (iterations, _, _) in self.kept.items()
+                if name == user
             ]
-        )
+            code = 0 if infos else NOT_FOUND
+            results.append(DescribeUserScramCredentialsResult(user, code, None, infos))
+        return DescribeUserScramCredentialsResponse(results=results)
 
 
 def test_the_salted_password_proves_as_in_rfc_7677() -> None:
