@@ -228,6 +228,7 @@ release: $(READY)
 	  $(RUN) -m pytest tests/package/test_wheel.py
 	$(MAKE) wheels
 
+PIP_OF_3.12 := build/wheels/python3.12/bin/python -m pip install --quiet --disable-pip-version-check
 # Python 3.12 is in no Debian release: one with its headers has to be on the PATH.
 wheels: $(ZIG)
 	rm -f dist/kafka_admin_proto_speed-*
@@ -235,6 +236,12 @@ wheels: $(ZIG)
 	$(RUN) -m build --sdist --no-isolation --outdir dist speed
 	$(RUN) -m tools.other_machine bookworm amd64
 	$(RUN) -m tools.other_machine sid amd64
+	$(RUN) -m tools.other_machine trixie amd64 tests/vectors tests/test_codec.py
+	python3.12 -m venv --clear build/wheels/python3.12
+	$(PIP_OF_3.12) -c constraints.txt construct msgspec pytest pytest-xdist hypothesis click dpkt rich
+	$(PIP_OF_3.12) --no-deps --no-index --find-links dist kafka-admin-proto-speed
+	KAFKA_ADMIN_PROTO_PURE=0 KAFKA_ADMIN_PROTO_REQUIRE_ALL=1 build/wheels/python3.12/bin/python \
+	  -m pytest -q -p no:cacheprovider tests/vectors tests/test_codec.py tests/speed/test_engine.py
 	$(RUN) -m tools.other_machine bookworm arm64 tests/vectors tests/test_codec.py
 	$(RUN) -m tools.other_machine sid arm64 tests/vectors tests/test_codec.py
 
