@@ -128,7 +128,7 @@ def _of(machine: str, package: str) -> str:
 
 
 def _updated() -> None:
-    done = _apt(["apt-get", "update"])
+    done = _apt(["apt-get", "update", "--error-on=any"])  # else it warns of what it cannot reach
     if done.returncode:
         raise SystemExit(f"apt cannot fetch its lists:\n{done.stderr[-2000:]}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from base64 import urlsafe_b64encode
@@ -14,6 +15,7 @@ from zipfile import ZipFile
 import pytest
 
 from kafka_admin_proto import __version__
+from tests.helpers.requirements import skip_or_fail
 from tools import debian, wheels
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +127,18 @@ def test_a_wheel_that_is_not_as_it_says_is_refused(
         return
     with pytest.raises(SystemExit, match=f"one.whl.* {fault}"):
         wheels.check(wheel, wheels.TARGETS[2])
+
+
+@pytest.mark.exhaustive  # apt tries three times
+def test_a_network_that_is_down_is_no_release_without_packages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if shutil.which("apt-get") is None:
+        skip_or_fail("apt-get is not installed")
+    monkeypatch.setenv("KAFKA_ADMIN_PROTO_CACHE", str(tmp_path))
+    monkeypatch.setattr(debian, "mirror", lambda: "http://127.0.0.1:9/debian/")
+    with pytest.raises(SystemExit, match=r"apt cannot fetch its lists:\n[^$]*127\.0\.0\.1"):
+        debian.unpacked("sid", "s390x")
 
 
 def test_a_release_has_the_wheels_and_tries_them() -> None:
