@@ -1,13 +1,14 @@
 """A capture of packets, or a request log, gives frames and problems, and never anything else.
 
 The first byte says which of the two the rest is taken for. Parts of a capture give what it gives,
-and with the compiled engine its rows are the same.
+and with the compiled engine its rows are the same, as lines and as the pipeline has them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.util import find_spec
 from io import BytesIO
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
@@ -33,6 +34,8 @@ _ROWS = (
     ("jsonl", True, None), ("tsv", False, None), ("summary", True, None), ("jsonl", True, "apples"),
 )  # fmt: skip
 
+_READING = (DecodeOptions(), DecodeOptions(mask=False), DecodeOptions(body=False))
+
 
 def one_input(data: bytes) -> None:
     choice, rest = (data[0], data[1:]) if data else (0, b"")
@@ -56,6 +59,7 @@ def one_input(data: bytes) -> None:
         check_parts(rest)
         if compiled is not None:
             check_rows(rest)
+            check_flows(rest)
 
 
 def check_parts(data: bytes) -> None:
@@ -72,6 +76,16 @@ def check_rows(data: bytes) -> None:
     files, wanted = [("fuzz", data)], Filter(topic=topic)
     found = rows(files, compiled, output=output, body=body, wanted=wanted)
     assert found.text == rows(files, None, output=output, body=body, wanted=wanted).text
+
+
+def check_flows(data: bytes) -> None:
+    """The rows that the engine gathers of chunks are those of plain Python."""
+    if find_spec("pyarrow") is None:
+        return
+    from tests.speed.flows import flows
+
+    files, options = [("fuzz", data)], _READING[sum(data[:64]) % len(_READING)]
+    assert flows(files, compiled, options).rows == flows(files, None, options).rows
 
 
 def decoded(choice: int, data: bytes) -> Iterator[DecodedFrame]:

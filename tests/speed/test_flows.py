@@ -56,8 +56,9 @@ def test_samples(path: Path) -> None:
     files = [(path.name, content(path))]
     for options in OPTIONS:
         check(files, options)
-    found = check(files, derived=False)
-    assert found.added < 0.3 * len(found.rows)
+    for derived in (True, False):
+        found = check(files, derived=derived)
+        assert found.added < 0.3 * len(found.rows)
 
 
 @pytest.mark.exhaustive
