@@ -166,7 +166,7 @@ class ConsumerStory:
         regex = (
             random.choice(_REGEXES) if version and group == "r" and random.random() < 0.2 else None
         )
-        own = _INSTANCES.get(member)  # another one is taken over, or its place
+        own = _INSTANCES.get(member)  # at times another member's, whose place it takes
         instance = self._odd(random.choice((own, own, own, "i", "j")), "")
         epoch_error = self._odd(0, 1, -1, -9)
         rejoins = random.random() < 0.05
