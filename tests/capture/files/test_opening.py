@@ -70,3 +70,13 @@ def test_what_cannot_be_decompressed_says_so(data: bytes, reason: str) -> None:
     (error,) = map(str, found)
     assert error.startswith("the capture cannot be decompressed: ")
     assert reason in error
+
+
+def test_xz_streams_one_after_the_other() -> None:
+    """Zeros between them are padding; what ends within a stream is said."""
+    streams = lzma.compress(_HEADER) + bytes(8) + lzma.compress(_PACKET * 2) + bytes(4)
+    assert read(streams) == (2, [])
+    cut = lzma.compress(_HEADER + _PACKET * 2)[:-20]
+    packets, (error,) = read(cut)
+    assert packets <= 2
+    assert "the xz stream ends in the middle" in str(error)
