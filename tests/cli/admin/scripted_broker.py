@@ -153,15 +153,12 @@ class ScriptedBroker:
             is_internal=topic.internal,
             partitions=[
                 m.MetadataResponse.MetadataResponsePartition(
-                    partition_index=number,
-                    leader_id=topic.leaders.get(number, replicas[0]),
-                    leader_epoch=4,
-                    replica_nodes=replicas,
-                    isr_nodes=topic.isr.get(number, replicas),
+                    0, number, topic.leaders.get(number, replicas[0]), 4, replicas,
+                    topic.isr.get(number, replicas),
                 )
                 for number, replicas in enumerate(topic.assignment)
             ],
-        )
+        )  # fmt: skip
 
     def _CreateTopics(self, request: m.CreateTopicsRequest) -> Message:
         return m.CreateTopicsResponse(
@@ -182,14 +179,9 @@ class ScriptedBroker:
             [BROKERS[(number + n) % 3] for n in range(factor)] for number in range(count)
         ]
         configs = {config.name: config.value or "" for config in each.configs}
-        result.num_partitions = len(assignment)
-        result.replication_factor = len(assignment[0])
-        result.configs = [
-            m.CreateTopicsResponse.CreatableTopicConfigs(
-                name=name, value=value, config_source=1, read_only=False
-            )
-            for name, value in configs.items()
-        ]
+        result.num_partitions, result.replication_factor = len(assignment), len(assignment[0])
+        row = m.CreateTopicsResponse.CreatableTopicConfigs
+        result.configs = [row(*each, config_source=1, read_only=False) for each in configs.items()]
         if not validate_only:
             self.topics[each.name] = Topic(assignment, configs)
             result.topic_id = topic_id(each.name)
@@ -230,9 +222,8 @@ class ScriptedBroker:
         return m.DescribeConfigsResponse(results=[self._configs(r) for r in request.resources])
 
     def _configs(self, asked: Any) -> Any:
-        result = m.DescribeConfigsResponse.DescribeConfigsResult(
-            resource_type=asked.resource_type, resource_name=asked.resource_name
-        )
+        row = m.DescribeConfigsResponse.DescribeConfigsResult
+        result = row(0, None, asked.resource_type, asked.resource_name)
         if asked.resource_type == 2 and asked.resource_name not in self.topics:
             result.error_code = UNKNOWN_TOPIC
             return result
@@ -258,9 +249,8 @@ class ScriptedBroker:
     def _IncrementalAlterConfigs(self, request: m.IncrementalAlterConfigsRequest) -> Message:
         results = []
         for each in request.resources:
-            result = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse(
-                resource_type=each.resource_type, resource_name=each.resource_name
-            )
+            row = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse
+            result = row(0, None, each.resource_type, each.resource_name)
             of_topic = each.resource_type == 2
             if of_topic and each.resource_name not in self.topics:
                 result.error_code = UNKNOWN_TOPIC

@@ -71,7 +71,7 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponseTopic,
 )
 from kafka_admin_proto.values import Message
-from tests.admin.fake_caller import Call, FakeCaller
+from tests.admin.fake_caller import Call, FakeCaller, by_partition
 
 OK, UNKNOWN, INVALID_PARTITIONS, INVALID_CONFIG, NO_REASSIGNMENT = 0, 3, 37, 40, 85
 NOT_NEEDED, NOT_THERE, INVALID_ASSIGNMENT = 84, 9, 39
@@ -192,22 +192,20 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
 
     def _reassign(self, request: Message, call: Call) -> Message:
         assert isinstance(request, AlterPartitionReassignmentsRequest)
-        responses = []
-        for topic in request.topics:
-            there = self.topics.get(topic.name, [])
-            results = []
-            for each in topic.partitions:
-                code = OK
-                if each.partition_index >= len(there):
-                    code = UNKNOWN
-                elif each.replicas is None:
-                    found = there[each.partition_index]
-                    code = NO_REASSIGNMENT if found.target is None else OK
-                    found.target = None
-                else:
-                    there[each.partition_index].target = list(each.replicas)
-                results.append(ReassignablePartitionResponse(each.partition_index, code))
-            responses.append(ReassignableTopicResponse(name=topic.name, partitions=results))
+
+        def moved(topic: str, each: Any) -> ReassignablePartitionResponse:
+            code, there = OK, self.topics.get(topic, [])
+            if each.partition_index >= len(there):
+                code = UNKNOWN
+            elif each.replicas is None:
+                found = there[each.partition_index]
+                code = NO_REASSIGNMENT if found.target is None else OK
+                found.target = None
+            else:
+                there[each.partition_index].target = list(each.replicas)
+            return ReassignablePartitionResponse(each.partition_index, code)
+
+        responses = by_partition(request, ReassignableTopicResponse, moved)
         if self.instantly:
             self.arrive()
         return AlterPartitionReassignmentsResponse(responses=responses)

@@ -33,7 +33,7 @@ from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
-from tests.admin.fake_caller import Call, FakeCaller
+from tests.admin.fake_caller import Call, FakeCaller, by_partition
 
 _R = TypeVar("_R", bound=Message)
 
@@ -261,15 +261,12 @@ class Topics(TopicOperations, FakeCaller):
     def _offsets(self, request: Message, call: Call) -> Message:
         assert isinstance(request, ListOffsetsRequest)
         assert request.replica_id == -2
-        topics = []
-        for asked in request.topics:
-            partitions = []
-            for each in asked.partitions:
-                end = self.ends.get((call.broker, asked.name, each.partition_index))
-                error, offset = (code("KAFKA_STORAGE_ERROR"), -1) if end is None else (0, end)
-                row = offsets_messages.ListOffsetsPartitionResponse
-                partitions.append(row(each.partition_index, error, offset=offset))
-            topics.append(
-                offsets_messages.ListOffsetsTopicResponse(name=asked.name, partitions=partitions)
-            )
+
+        def listed(topic: str, each: Any) -> offsets_messages.ListOffsetsPartitionResponse:
+            end = self.ends.get((call.broker, topic, each.partition_index))
+            error, offset = (code("KAFKA_STORAGE_ERROR"), -1) if end is None else (0, end)
+            row = offsets_messages.ListOffsetsPartitionResponse
+            return row(each.partition_index, error, offset=offset)
+
+        topics = by_partition(request, offsets_messages.ListOffsetsTopicResponse, listed)
         return offsets_messages.ListOffsetsResponse(topics=topics)
