@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -33,7 +32,6 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.ElectionType;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AccessControlEntryFilter;
@@ -67,10 +65,6 @@ public final class KraftTraffic {
     private static String bootstrap;
     private static String secret;
 
-    private interface Step {
-        Object run() throws Exception;
-    }
-
     public static void main(String[] args) throws Exception {
         bootstrap = args[0];
         secret = args[1];
@@ -85,136 +79,136 @@ public final class KraftTraffic {
             int leader = leader(admin);
             System.out.println("leader " + leader);
             new BufferedReader(new InputStreamReader(System.in)).readLine();
-            step("another leader", () -> anotherLeader(admin, leader));
-            step("createTopics there", () -> admin.createTopics(
+            Lines.step("another leader", () -> anotherLeader(admin, leader));
+            Lines.step("createTopics there", () -> admin.createTopics(
                 List.of(new NewTopic("after", 2, (short) 2))).all());
-            step("deleteTopics there", () -> admin.deleteTopics(List.of("after", "many")).all());
+            Lines.step("deleteTopics there", () -> admin.deleteTopics(List.of("after", "many")).all());
         }
     }
 
     private static void topics(Admin admin) {
-        step("createTopics", () -> admin.createTopics(List.of(
+        Lines.step("createTopics", () -> admin.createTopics(List.of(
             new NewTopic("fruit", 3, (short) 3).configs(Map.of("retention.ms", "3600000")),
             new NewTopic("assigned", Map.of(0, List.of(1, 2), 1, List.of(2, 3))),
             new NewTopic("big", 1, (short) 1).configs(Map.of("max.message.bytes", "4000000")),
             new NewTopic("größe", 1, (short) 1))).all());
-        step("createTopics again", () -> admin.createTopics(
+        Lines.step("createTopics again", () -> admin.createTopics(
             List.of(new NewTopic("fruit", 1, (short) 1))).all());
-        step("createTopics validated", () -> admin.createTopics(
+        Lines.step("createTopics validated", () -> admin.createTopics(
             List.of(new NewTopic("fancied", 1, (short) 9)),
             new CreateTopicsOptions().validateOnly(true)).all());
-        step("createPartitions", () -> admin.createPartitions(Map.of("fruit", NewPartitions.increaseTo(4))).all());
+        Lines.step("createPartitions", () -> admin.createPartitions(Map.of("fruit", NewPartitions.increaseTo(4))).all());
     }
 
     private static void data(Admin admin) {
         for (String compression : List.of("none", "gzip", "snappy", "lz4", "zstd")) {
-            step("produce " + compression, () -> produce(Map.of("compression.type", compression,
+            Lines.step("produce " + compression, () -> produce(Map.of("compression.type", compression,
                 "client.id", "producer-" + compression), 30, 200));
         }
-        step("produce acks=0", () -> produce(Map.of("acks", "0", "enable.idempotence", false,
+        Lines.step("produce acks=0", () -> produce(Map.of("acks", "0", "enable.idempotence", false,
             "client.id", "careless"), 10, 50));
-        step("transactions", KraftTraffic::transactions);
-        step("produce big", KraftTraffic::produceBig);
-        step("consume big", () -> consume("big-readers", "big", 3, Map.of(
+        Lines.step("transactions", KraftTraffic::transactions);
+        Lines.step("produce big", KraftTraffic::produceBig);
+        Lines.step("consume big", () -> consume("big-readers", "big", 3, Map.of(
             "fetch.min.bytes", 800_000, "fetch.max.wait.ms", 2000, "max.partition.fetch.bytes", 3_000_000)));
-        step("consume", () -> consume("eaters", "fruit", 100, Map.of(
+        Lines.step("consume", () -> consume("eaters", "fruit", 100, Map.of(
             "isolation.level", "read_committed", "client.id", "eater", "client.rack", "r1")));
-        step("consume by the new protocol", () -> consume("new-eaters", "fruit", 100, Map.of(
+        Lines.step("consume by the new protocol", () -> consume("new-eaters", "fruit", 100, Map.of(
             "group.protocol", "consumer")));
-        step("share", () -> share(admin));
+        Lines.step("share", () -> share(admin));
     }
 
     private static void cluster(Admin admin) {
         ConfigResource fruit = new ConfigResource(ConfigResource.Type.TOPIC, "fruit");
         ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, "1");
-        step("createTopics of many partitions", () -> admin.createTopics(List.of(
+        Lines.step("createTopics of many partitions", () -> admin.createTopics(List.of(
             new NewTopic("many", 1200, (short) 1), new NewTopic("more", 1000, (short) 1))).all());
-        step("describeTopics", () -> admin.describeTopics(List.of("fruit", "many", "none")).allTopicNames());
-        step("describeCluster", () -> admin.describeCluster().nodes());
-        step("describeConfigs", () -> admin.describeConfigs(List.of(fruit, broker,
+        Lines.step("describeTopics", () -> admin.describeTopics(List.of("fruit", "many", "none")).allTopicNames());
+        Lines.step("describeCluster", () -> admin.describeCluster().nodes());
+        Lines.step("describeConfigs", () -> admin.describeConfigs(List.of(fruit, broker,
             new ConfigResource(ConfigResource.Type.BROKER_LOGGER, "1"))).all());
-        step("describeConfigs of nothing", () -> admin.describeConfigs(
+        Lines.step("describeConfigs of nothing", () -> admin.describeConfigs(
             List.of(new ConfigResource(ConfigResource.Type.TOPIC, "none"))).all());
-        step("incrementalAlterConfigs", () -> admin.incrementalAlterConfigs(Map.of(
+        Lines.step("incrementalAlterConfigs", () -> admin.incrementalAlterConfigs(Map.of(
             fruit, List.of(set("cleanup.policy", "compact,delete"), set("retention.bytes", "1000000")),
             new ConfigResource(ConfigResource.Type.BROKER, ""), List.of(set("log.retention.ms", "7200000")),
             new ConfigResource(ConfigResource.Type.CLIENT_METRICS, "sub"), List.of(set("interval.ms", "100000"))
             )).all());
-        step("incrementalAlterConfigs badly", () -> admin.incrementalAlterConfigs(Map.of(
+        Lines.step("incrementalAlterConfigs badly", () -> admin.incrementalAlterConfigs(Map.of(
             fruit, List.of(set("cleanup.policy", "shred")))).all());
-        step("incrementalAlterConfigs of a listener's password", () -> admin.incrementalAlterConfigs(Map.of(
+        Lines.step("incrementalAlterConfigs of a listener's password", () -> admin.incrementalAlterConfigs(Map.of(
             broker, List.of(set("listener.name.tls.ssl.keystore.password", secret)))).all());
-        step("listConfigResources", () -> admin.listConfigResources().all());
-        step("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo());
-        step("describeFeatures", () -> admin.describeFeatures().featureMetadata());
-        step("updateFeatures validated", () -> admin.updateFeatures(Map.of("metadata.version",
+        Lines.step("listConfigResources", () -> admin.listConfigResources().all());
+        Lines.step("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo());
+        Lines.step("describeFeatures", () -> admin.describeFeatures().featureMetadata());
+        Lines.step("updateFeatures validated", () -> admin.updateFeatures(Map.of("metadata.version",
             new FeatureUpdate((short) 25, FeatureUpdate.UpgradeType.SAFE_DOWNGRADE)),
             new UpdateFeaturesOptions().validateOnly(true)).all());
-        step("describeLogDirs", () -> admin.describeLogDirs(List.of(1, 2)).allDescriptions());
-        step("listTopics", () -> allTopics(admin));
-        step("unregisterBroker", () -> admin.unregisterBroker(77).all());
+        Lines.step("describeLogDirs", () -> admin.describeLogDirs(List.of(1, 2)).allDescriptions());
+        Lines.step("listTopics", () -> allTopics(admin));
+        Lines.step("unregisterBroker", () -> admin.unregisterBroker(77).all());
     }
 
     private static void security(Admin admin) {
         AclBinding binding = new AclBinding(
             new ResourcePattern(ResourceType.TOPIC, "fr", PatternType.PREFIXED),
             new AccessControlEntry("User:alice", "*", AclOperation.READ, AclPermissionType.ALLOW));
-        step("createAcls", () -> admin.createAcls(List.of(binding)).all());
-        step("describeAcls", () -> admin.describeAcls(AclBindingFilter.ANY).values());
-        step("deleteAcls", () -> admin.deleteAcls(List.of(new AclBindingFilter(
+        Lines.step("createAcls", () -> admin.createAcls(List.of(binding)).all());
+        Lines.step("describeAcls", () -> admin.describeAcls(AclBindingFilter.ANY).values());
+        Lines.step("deleteAcls", () -> admin.deleteAcls(List.of(new AclBindingFilter(
             ResourcePatternFilter.ANY, AccessControlEntryFilter.ANY))).all());
         ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(
             ClientQuotaEntity.USER, "alice", ClientQuotaEntity.CLIENT_ID, "eater"));
-        step("alterClientQuotas", () -> admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity,
+        Lines.step("alterClientQuotas", () -> admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity,
             List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", 1e6),
                 new ClientQuotaAlteration.Op("request_percentage", 12.5))))).all());
-        step("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.all()).entities());
-        step("alterUserScramCredentials", () -> admin.alterUserScramCredentials(List.of(
+        Lines.step("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.all()).entities());
+        Lines.step("alterUserScramCredentials", () -> admin.alterUserScramCredentials(List.of(
             new UserScramCredentialUpsertion("alice", new ScramCredentialInfo(
                 ScramMechanism.SCRAM_SHA_256, 4096), "alice-secret"),
             new UserScramCredentialUpsertion("carol", new ScramCredentialInfo(
                 ScramMechanism.SCRAM_SHA_512, 8192), "carol-secret"))).all());
-        step("describeUserScramCredentials", () -> admin.describeUserScramCredentials().all());
-        step("alterUserScramCredentials badly", () -> admin.alterUserScramCredentials(List.of(
+        Lines.step("describeUserScramCredentials", () -> admin.describeUserScramCredentials().all());
+        Lines.step("alterUserScramCredentials badly", () -> admin.alterUserScramCredentials(List.of(
             new UserScramCredentialDeletion("nobody", ScramMechanism.SCRAM_SHA_256))).all());
-        step("createDelegationToken", () -> admin.createDelegationToken().delegationToken());
-        step("describeDelegationToken", () -> admin.describeDelegationToken().delegationTokens());
-        step("renewDelegationToken", () -> admin.renewDelegationToken(new byte[] {1, 2}).expiryTimestamp());
-        step("expireDelegationToken", () -> admin.expireDelegationToken(new byte[] {1, 2}).expiryTimestamp());
+        Lines.step("createDelegationToken", () -> admin.createDelegationToken().delegationToken());
+        Lines.step("describeDelegationToken", () -> admin.describeDelegationToken().delegationTokens());
+        Lines.step("renewDelegationToken", () -> admin.renewDelegationToken(new byte[] {1, 2}).expiryTimestamp());
+        Lines.step("expireDelegationToken", () -> admin.expireDelegationToken(new byte[] {1, 2}).expiryTimestamp());
     }
 
     private static void groups(Admin admin) {
         TopicPartition first = new TopicPartition("fruit", 0);
-        step("listGroups", () -> admin.listGroups().all());
-        step("describeConsumerGroups", () -> admin.describeConsumerGroups(
+        Lines.step("listGroups", () -> admin.listGroups().all());
+        Lines.step("describeConsumerGroups", () -> admin.describeConsumerGroups(
             List.of("eaters", "new-eaters", "nobody")).all());
-        step("describeClassicGroups", () -> admin.describeClassicGroups(List.of("eaters")).all());
-        step("describeShareGroups", () -> admin.describeShareGroups(List.of("sharers")).all());
-        step("listConsumerGroupOffsets", () -> admin.listConsumerGroupOffsets(Map.of(
+        Lines.step("describeClassicGroups", () -> admin.describeClassicGroups(List.of("eaters")).all());
+        Lines.step("describeShareGroups", () -> admin.describeShareGroups(List.of("sharers")).all());
+        Lines.step("listConsumerGroupOffsets", () -> admin.listConsumerGroupOffsets(Map.of(
             "eaters", new ListConsumerGroupOffsetsSpec())).all());
-        step("alterConsumerGroupOffsets", () -> admin.alterConsumerGroupOffsets("eaters", Map.of(
+        Lines.step("alterConsumerGroupOffsets", () -> admin.alterConsumerGroupOffsets("eaters", Map.of(
             first, new OffsetAndMetadata(1, Optional.of(0), "by hand"))).all());
-        step("deleteConsumerGroupOffsets", () -> admin.deleteConsumerGroupOffsets("eaters", Set.of(first)).all());
-        step("deleteConsumerGroups", () -> admin.deleteConsumerGroups(List.of("eaters", "nobody")).all());
-        step("listOffsets", () -> admin.listOffsets(Map.of(first, OffsetSpec.earliest(),
+        Lines.step("deleteConsumerGroupOffsets", () -> admin.deleteConsumerGroupOffsets("eaters", Set.of(first)).all());
+        Lines.step("deleteConsumerGroups", () -> admin.deleteConsumerGroups(List.of("eaters", "nobody")).all());
+        Lines.step("listOffsets", () -> admin.listOffsets(Map.of(first, OffsetSpec.earliest(),
             new TopicPartition("fruit", 1), OffsetSpec.maxTimestamp())).all());
-        step("describeProducers", () -> admin.describeProducers(List.of(first)).all());
-        step("listTransactions", () -> admin.listTransactions().all());
-        step("describeTransactions", () -> admin.describeTransactions(List.of("ledger", "none")).all());
-        step("fenceProducers", () -> admin.fenceProducers(List.of("ledger")).all());
-        step("deleteShareGroups", () -> admin.deleteShareGroups(List.of("sharers")).all());
+        Lines.step("describeProducers", () -> admin.describeProducers(List.of(first)).all());
+        Lines.step("listTransactions", () -> admin.listTransactions().all());
+        Lines.step("describeTransactions", () -> admin.describeTransactions(List.of("ledger", "none")).all());
+        Lines.step("fenceProducers", () -> admin.fenceProducers(List.of("ledger")).all());
+        Lines.step("deleteShareGroups", () -> admin.deleteShareGroups(List.of("sharers")).all());
     }
 
     private static void changes(Admin admin) {
         TopicPartition moved = new TopicPartition("assigned", 0);
-        step("alterPartitionReassignments", () -> admin.alterPartitionReassignments(Map.of(
+        Lines.step("alterPartitionReassignments", () -> admin.alterPartitionReassignments(Map.of(
             moved, Optional.of(new NewPartitionReassignment(List.of(3, 1))))).all());
-        step("listPartitionReassignments", () -> admin.listPartitionReassignments().reassignments());
-        step("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED,
+        Lines.step("listPartitionReassignments", () -> admin.listPartitionReassignments().reassignments());
+        Lines.step("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED,
             Set.of(moved, new TopicPartition("fruit", 0))).all());
-        step("deleteRecords", () -> admin.deleteRecords(Map.of(
+        Lines.step("deleteRecords", () -> admin.deleteRecords(Map.of(
             new TopicPartition("fruit", 0), RecordsToDelete.beforeOffset(2))).all());
-        step("deleteTopics", () -> admin.deleteTopics(List.of("big", "none")).all());
+        Lines.step("deleteTopics", () -> admin.deleteTopics(List.of("big", "none")).all());
     }
 
     private static AlterConfigOp set(String name, String value) {
@@ -353,20 +347,5 @@ public final class KraftTraffic {
             Thread.sleep(200);
         }
         return null;
-    }
-
-    /** Run one step; what the brokers refuse is said, and stops nothing. */
-    private static void step(String name, Step step) {
-        String said = "ok";
-        try {
-            if (step.run() instanceof KafkaFuture<?> future) {
-                future.get(SECONDS, TimeUnit.SECONDS);
-            }
-        } catch (ExecutionException refused) {
-            said = refused.getCause().toString();
-        } catch (Exception failed) {
-            said = failed.toString();
-        }
-        System.out.println(name + ": " + said);
     }
 }

@@ -1,6 +1,5 @@
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -19,19 +18,12 @@ public final class SaslTraffic {
 
     public static void main(String[] args) {
         for (int i = 1; i + 2 < args.length; i += 3) {
-            String said = "ok";
-            try {
-                login(args[0], args[i], args[i + 1], args[i + 2]);
-            } catch (ExecutionException refused) {
-                said = refused.getCause().toString();
-            } catch (Exception failed) {
-                said = failed.toString();
-            }
-            System.out.println(args[i] + " " + args[i + 1] + ": " + said);
+            String[] who = {args[i], args[i + 1], args[i + 2]};
+            Lines.step(who[0] + " " + who[1], () -> login(args[0], who[0], who[1], who[2]));
         }
     }
 
-    private static void login(String bootstrap, String mechanism, String user, String password)
+    private static Object login(String bootstrap, String mechanism, String user, String password)
             throws Exception {
         String module = mechanism.equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
         Map<String, Object> config = Map.of(
@@ -50,6 +42,7 @@ public final class SaslTraffic {
                     AlterConfigOp.OpType.SET)))).all().get(SECONDS, TimeUnit.SECONDS);
             admin.describeTopics(List.of(topic)).allTopicNames().get(SECONDS, TimeUnit.SECONDS);
             admin.createDelegationToken().delegationToken().get(SECONDS, TimeUnit.SECONDS);
+            return null;
         }
     }
 }

@@ -3,7 +3,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -15,7 +14,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.ElectionType;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -30,31 +28,27 @@ import org.apache.kafka.common.serialization.StringSerializer;
 public final class ZkTraffic {
     private static final long SECONDS = 30;
 
-    private interface Step {
-        Object run() throws Exception;
-    }
-
     public static void main(String[] args) {
         Map<String, Object> config = Map.of("bootstrap.servers", args[0], "client.id", "zk-admin");
         try (Admin admin = Admin.create(config)) {
             TopicPartition moved = new TopicPartition("lakes", 0);
             ConfigResource lakes = new ConfigResource(ConfigResource.Type.TOPIC, "lakes");
-            step("createTopics", () -> admin.createTopics(List.of(new NewTopic("rivers", 2, (short) 2),
+            Lines.step("createTopics", () -> admin.createTopics(List.of(new NewTopic("rivers", 2, (short) 2),
                 new NewTopic("lakes", Map.of(0, List.of(1, 2), 1, List.of(2, 1))))).all());
-            step("createPartitions", () -> admin.createPartitions(
+            Lines.step("createPartitions", () -> admin.createPartitions(
                 Map.of("rivers", NewPartitions.increaseTo(3))).all());
-            step("produce", () -> produce(args[0]));
-            step("consume", () -> consume(args[0]));
-            step("incrementalAlterConfigs", () -> admin.incrementalAlterConfigs(Map.of(lakes, List.of(
+            Lines.step("produce", () -> produce(args[0]));
+            Lines.step("consume", () -> consume(args[0]));
+            Lines.step("incrementalAlterConfigs", () -> admin.incrementalAlterConfigs(Map.of(lakes, List.of(
                 new AlterConfigOp(new ConfigEntry("cleanup.policy", "compact"),
                     AlterConfigOp.OpType.SET)))).all());
-            step("describeConfigs", () -> admin.describeConfigs(List.of(lakes)).all());
-            step("alterPartitionReassignments", () -> admin.alterPartitionReassignments(
+            Lines.step("describeConfigs", () -> admin.describeConfigs(List.of(lakes)).all());
+            Lines.step("alterPartitionReassignments", () -> admin.alterPartitionReassignments(
                 Map.of(moved, Optional.of(new NewPartitionReassignment(List.of(2))))).all());
-            step("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED,
+            Lines.step("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED,
                 Set.of(new TopicPartition("rivers", 0))).all());
-            step("deleteConsumerGroups", () -> admin.deleteConsumerGroups(List.of("swimmers")).all());
-            step("deleteTopics", () -> admin.deleteTopics(List.of("lakes")).all());
+            Lines.step("deleteConsumerGroups", () -> admin.deleteConsumerGroups(List.of("swimmers")).all());
+            Lines.step("deleteTopics", () -> admin.deleteTopics(List.of("lakes")).all());
         }
     }
 
@@ -85,20 +79,5 @@ public final class ZkTraffic {
             consumer.commitSync();
         }
         return null;
-    }
-
-    /** Run one step; what the brokers refuse is said, and stops nothing. */
-    private static void step(String name, Step step) {
-        String said = "ok";
-        try {
-            if (step.run() instanceof KafkaFuture<?> future) {
-                future.get(SECONDS, TimeUnit.SECONDS);
-            }
-        } catch (ExecutionException refused) {
-            said = refused.getCause().toString();
-        } catch (Exception failed) {
-            said = failed.toString();
-        }
-        System.out.println(name + ": " + said);
     }
 }
