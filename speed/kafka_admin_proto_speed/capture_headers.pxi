@@ -5,7 +5,7 @@ cdef class HeaderReader:
     """Reads headers and bodies.
 
     ``options.plan(is_response, api_key, api_version)`` gives a `CapturePlan`, or None for a message
-    that is left to plain Python; see `kafka_admin_proto.capture.plain_rows`.
+    that is left to plain Python; see `kafka_admin_proto.capture.plain_frames`.
     """
 
     cdef Slots slots
