@@ -40,6 +40,9 @@ def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
         if classes is None:  # two threads may come here at a time: the first one's count
             classes = loaded.setdefault(spec.name, loaded.make(spec))
         return classes[struct_name]
-    module = importlib.import_module(f"{messages_package(spec.dialect)}.{python_name(spec.name)}")
+    package = messages_package(spec.dialect)
+    # By itself: an import of the module below fails while another thread ends that of the package.
+    importlib.import_module(package)
+    module = importlib.import_module(f"{package}.{python_name(spec.name)}")
     value_class: type[Any] = getattr(module, struct_name)
     return value_class
