@@ -40,7 +40,8 @@ ZIG    := $(VENV)/.zig
 # Shared by all checkouts; a folder of wheels for each Python, and for each version of what is in it.
 CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kafka-admin-proto
 SHARED := $(shell sed -nE 's/^((construct|msgspec|uv)==.*)/\1/p' constraints.txt)
-WHEELS := $(CACHE)/wheels-$(shell $(PYTHON) -c 'import sys; print(sys.implementation.cache_tag)')-$(subst $() ,-,$(SHARED))
+CACHE_TAG := $(shell $(PYTHON) -c 'import sys; print(sys.implementation.cache_tag)')
+WHEELS := $(CACHE)/wheels-$(CACHE_TAG)-$(subst $() ,-,$(SHARED))
 export KAFKA_ADMIN_PROTO_WHEELS := $(WHEELS)
 INSTALL := sh tools/install.sh $(RUN)
 # Of fuzzing, for each of its targets; two run at a time. With FUZZ_RUNS it is the same runs each time.
@@ -70,15 +71,22 @@ UNLOCKED_TESTS ?= tests/test_threads.py tests/test_codec.py tests/vectors tests/
 
 .PHONY: installed demo demo-spark docs speed spark-archive test coverage test-speed test-python check lint types typed-api compared bench bench-captures bench-spark bench-speed peers explore fuzz fuzz-speed generate import-schemas conformance drift jars release wheels test-machine test-threads
 
+# Made over one of another Python, an environment would be a mixture of both.
+define ENVIRONMENT
+@[ ! -e $(RUN) ] || $(RUN) -c 'import sys; sys.exit(sys.implementation.cache_tag != "$(CACHE_TAG)")' || \
+  { echo "$(VENV) has another Python than $(PYTHON): remove it, or say make PYTHON=... with its own"; exit 1; }
+$(PYTHON) -m venv $(VENV)
+endef
+
 # uv comes from a folder that all checkouts share, with what the test of pip installs: pip fills it once.
 $(WHEELS)/.ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv $(VENV)
+	$(ENVIRONMENT)
 	$(RUN) -m pip wheel --quiet --disable-pip-version-check -c constraints.txt -w $(WHEELS) $(SHARED)
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt | $(WHEELS)/.ready
-	$(PYTHON) -m venv $(VENV)
+	$(ENVIRONMENT)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --find-links $(WHEELS) uv
 	$(INSTALL) -e '.[cli,capture,compression,live,security,test,dev]'
 	-$(RUN) -m compileall -q kafka_admin_proto  # what is no Python, lint says

@@ -1,9 +1,11 @@
-"""All that `make` installs has its version in ``constraints.txt``."""
+"""All that `make` installs has its version in ``constraints.txt``, and goes where its Python is."""
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -42,3 +44,20 @@ def test_lines_are_names_and_versions_only() -> None:
     first, *lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     assert first.startswith("#")
     assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+
+
+def test_an_environment_of_another_python_is_not_overwritten(tmp_path: Path) -> None:
+    """A mixture of both Pythons would be left."""
+    environment = tmp_path / "environment"
+    python = environment / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 1\n", "utf-8")  # as one whose version is another
+    python.chmod(0o755)
+    variables = [f"VENV={environment}", f"PYTHON={sys.executable}", f"CACHE={tmp_path}"]
+    done = subprocess.run(
+        ["make", "--always-make", *variables, f"{environment}/.ready"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert f"{environment} has another Python than {sys.executable}: remove it" in done.stdout
+    assert [*environment.rglob("*.cfg")] == []
