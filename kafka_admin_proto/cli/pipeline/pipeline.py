@@ -311,6 +311,7 @@ def _sink(
             out, TABLES, work=work or Path(f"{out.rstrip('/')}.work"), mode=mode, inputs=inputs,
             overwrite=overwrite, replaced_by_day=REPLACED_BY_DAY,
         )  # fmt: skip
+    opened.push(sink)  # Ctrl-C may come before the next line has noted that it is entered
     opened.enter_context(sink)
     return sink
 

@@ -68,13 +68,13 @@ class TableSink(ABC):
             self.workspace.make()
             self._open()
             self.workspace.stage()
+            return self
         except OSError as error:
-            self.workspace.release()
+            TableSink.__exit__(self)
             raise OutputError(f"{self.workspace.path} cannot be written to: {error}") from None
         except BaseException:
-            self.workspace.release()
+            TableSink.__exit__(self)
             raise
-        return self
 
     def __exit__(self, *about_error: object) -> None:
         if self.workspace.is_held and not self._goes_on():

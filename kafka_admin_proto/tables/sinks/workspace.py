@@ -46,6 +46,15 @@ class Workspace:
 
     def hold(self) -> None:
         """Take the lock. Raises OutputError where another run has it, KeptFileError for a link."""
+        try:
+            self._take_lock()
+        except KeyboardInterrupt:
+            # Its file may be there without a lock: `release` removes none but what is held.
+            with suppress(KafkaAdminProtoError, OSError):
+                self._take_lock()
+            raise
+
+    def _take_lock(self) -> None:
         for _ in range(_ATTEMPTS):
             try:
                 lock = open_kept(self.path / LOCK, os.O_RDWR | os.O_CREAT)
@@ -54,13 +63,14 @@ class Workspace:
                 continue
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._is_of(lock):
+                    self._lock = lock
+                    return
             except BlockingIOError:
-                os.close(lock)
                 break
-            if self._is_of(lock):
-                self._lock = lock
-                return
-            os.close(lock)  # the run that had it has just removed the file
+            finally:
+                if self._lock != lock:  # the run that had it may have just removed the file
+                    os.close(lock)
         raise OutputError(f"another run writes to {self.path}: wait for it, or name another folder")
 
     def _is_of(self, lock: int) -> bool:
@@ -101,7 +111,8 @@ class Workspace:
         self.staging.mkdir(_PRIVATE)
 
     def unstage(self) -> None:
-        shutil.rmtree(self.staging, ignore_errors=True)
+        if self.staging != self.path:
+            shutil.rmtree(self.staging, ignore_errors=True)
 
     def checkpoint(self) -> Path:
         """The folder where a stream keeps how far it is.

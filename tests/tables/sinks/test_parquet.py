@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -19,6 +21,16 @@ from kafka_admin_proto.tables.sinks.workspace import CHECKPOINT, OutputError
 from tests.tables.sinks.small_tables import SCHEMAS, contents, write_batch
 
 INPUTS = ("captures/",)
+#: The modules that open the folder of a run.
+_OPENING = {
+    f"kafka_admin_proto.{each}"
+    for each in (
+        "kept_files",
+        "tables.sinks.parquet",
+        "tables.sinks.sink",
+        "tables.sinks.workspace",
+    )
+}
 
 
 class Killed(BaseException):
@@ -156,6 +168,47 @@ def test_an_error_while_tables_are_put_in_place(tmp_path: Path, error: type[Base
         pass
     assert content(tmp_path) == tables("new")
     assert not list(tmp_path.glob(".staging*"))
+
+
+@contextmanager
+def interrupted_at(line: int) -> Iterator[None]:
+    """Ctrl-C comes before that line which a sink or its workspace runs."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if frame.f_globals["__name__"] not in _OPENING:
+            return None
+        lines += event == "line"
+        if lines > line:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_ctrl_c_while_the_folder_is_opened(tmp_path: Path, is_there: bool) -> None:
+    """It is as it was before, wherever that was."""
+    for line in range(1000):
+        out = tmp_path / str(line) / "out"
+        if is_there:
+            out.mkdir(parents=True)
+        sink = output(out)
+        try:
+            with interrupted_at(line):
+                sink.__enter__()
+        except KeyboardInterrupt:
+            assert list(tmp_path.glob(f"{line}/**/*")) == [out] * is_there
+        else:
+            break
+    sink.__exit__()
+    assert 20 < line < 1000
 
 
 def test_a_foreign_folder(tmp_path: Path) -> None:
