@@ -13,13 +13,20 @@ from uuid import UUID
 import pyarrow as pa
 
 from kafka_admin_proto.capture.connection.conversation import Conversation, both_ends
-from kafka_admin_proto.capture.connection.envelope import enclosed_request
+from kafka_admin_proto.capture.connection.envelope import enclosed_request, enclosed_response
 from kafka_admin_proto.capture.connection.exchange import Exchange
+from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture.frames import (
+    PREFIX_BYTES,
+    DecodedFrame,
+    codec_of,
+    frame_of_payload,
+)
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
 from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.tables.rows.derive import REQUEST_KEYS, RowDeriver
 from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS, packed
 from kafka_admin_proto.topic_ids import topic_id_to_text
@@ -43,6 +50,7 @@ class PlainFlows(PlainFrames):
         super().__init__(options, engine)
         self._schema = schema
         self._deriver = deriver
+        self._names = names
         self._rows = engine.RowColumns(
             self,
             [(field.name, _kind(field.type)) for field in schema],
@@ -109,21 +117,49 @@ class PlainFlows(PlainFrames):
 
     def request(self, exchange: Exchange, data: bytes, offset: int, ts: int) -> DecodedFrame:
         """The frame of a request that decodes to its end."""
-        return exchange.plain_request(data, offset, ts)
+        request = read_request(data, dialect=self._options.dialect, offset=4)
+        return frame_of_payload(
+            request, data, PREFIX_BYTES, codec_of(request), exchange.origin(offset, ts),
+            client_id=exchange.client_id,
+        )  # fmt: skip
 
     def enclosed_request(
         self, exchange: Exchange, data: bytes, offset: int, ts: int
     ) -> DecodedFrame:
         """The frame of the request in an Envelope."""
-        outer = exchange.plain_request(data, offset, ts)
-        return enclosed_request(outer, self._options.dialect)
+        return enclosed_request(self.request(exchange, data, offset, ts), self._options.dialect)
 
     def derived(self, about: DecodedFrame | tuple[Any, ...], ordinal: int) -> bytes | None:
-        """The rows of other tables of a request, or of what `Exchange.plain_response` is given."""
-        frame = about if isinstance(about, DecodedFrame) else Exchange.plain_response(*about)
+        """The rows of other tables of a request, or of what `_response` is given."""
+        frame = about if isinstance(about, DecodedFrame) else self._response(*about)
         assert self._deriver is not None
         assert frame is not None
         return packed(self._deriver.rows(frame.shown(mask=self._options.mask), ordinal))
+
+    def _response(
+        self, exchange: Exchange, request: PendingRequest, data: bytes, offset: int, ts: int,
+        latency_us: int | None, enclosed: bool = False,
+    ) -> DecodedFrame | None:  # fmt: skip
+        """The frame of a response that decodes to its end, or the one ``enclosed`` in it.
+
+        The names in it are learned.
+        """
+        dialect = self._options.dialect
+        response = read_response(
+            data, request.api_key, request.api_version, dialect=dialect, offset=4
+        )
+        frame: DecodedFrame | None = frame_of_payload(
+            response, data, PREFIX_BYTES, codec_of(response), exchange.origin(offset, ts),
+            client_id=request.client_id, latency_us=latency_us, request=request.frame,
+        )  # fmt: skip
+        if enclosed and frame is not None and request.enclosed is not None:
+            inner = request.enclosed
+            frame = enclosed_response(
+                frame, inner.api_key, inner.api_version, inner.client_id, inner.frame, dialect
+            )
+        if frame is not None and frame.codec is not None:
+            self._names.learn(frame.codec.name, frame.body)
+        return frame
 
     def topic(self, raw: bytes) -> tuple[None, bytes]:
         """A topic id as text; rows get the names later."""

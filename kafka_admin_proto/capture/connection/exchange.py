@@ -119,7 +119,7 @@ class Exchange:
             software = software_of(request.body)
             self.software = self.software if software is None else software
         frame = frame_of_payload(
-            request, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            request, data, PREFIX_BYTES, codec, self.origin(offset, ts),
             client_id=self.client_id,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
         )  # fmt: skip
@@ -235,7 +235,7 @@ class Exchange:
             self.sasl.from_server(_field(response.body, "auth_bytes") or b"", failed=failed)
         latency, error = _latency(request.ts, ts)
         frame = frame_of_payload(
-            response, data, PREFIX_BYTES, codec, self._origin(offset, ts),
+            response, data, PREFIX_BYTES, codec, self.origin(offset, ts),
             client_id=request.client_id, latency_us=latency, request=request.frame,
             may_be_token=exposure.may_be_token, may_be_secret=exposure.may_be_secret,
             error=response.error or error,
@@ -262,41 +262,6 @@ class Exchange:
         if self.pending.holes.spoil_pairs:
             return self.pending.take_behind_hole(correlation_id, ts)
         return self.pending.take(correlation_id)
-
-    # Frames that the compiled engine has taken ------------------------------------------------
-
-    def plain_request(self, data: bytes, offset: int, ts: int) -> DecodedFrame:
-        """The frame of a request that decodes to its end; nothing is noted of it here."""
-        request = read_request(data, dialect=self._options.dialect, offset=4)
-        return frame_of_payload(
-            request, data, PREFIX_BYTES, codec_of(request), self._origin(offset, ts),
-            client_id=self.client_id,
-        )  # fmt: skip
-
-    def plain_response(
-        self, request: PendingRequest, data: bytes, offset: int, ts: int, latency_us: int | None,
-        enclosed: bool = False,
-    ) -> DecodedFrame | None:  # fmt: skip
-        """The frame of a response that decodes to its end, or the one ``enclosed`` in it.
-
-        The names in it are learned.
-        """
-        dialect = self._options.dialect
-        response = read_response(
-            data, request.api_key, request.api_version, dialect=dialect, offset=4
-        )
-        frame: DecodedFrame | None = frame_of_payload(
-            response, data, PREFIX_BYTES, codec_of(response), self._origin(offset, ts),
-            client_id=request.client_id, latency_us=latency_us, request=request.frame,
-        )  # fmt: skip
-        if enclosed and frame is not None and request.enclosed is not None:
-            inner = request.enclosed
-            frame = enclosed_response(
-                frame, inner.api_key, inner.api_version, inner.client_id, inner.frame, dialect
-            )
-        if frame is not None and frame.codec is not None:
-            self._names.learn(frame.codec.name, frame.body)
-        return frame
 
     # Frames of which only the start was captured -----------------------------------------------
 
@@ -334,7 +299,7 @@ class Exchange:
         codec = codec_of(request)
         exposure = self.guard.request(request, codec, truncated=True)
         frame = frame_of_payload(
-            request, data, PREFIX_BYTES, codec, self._origin(offset, ts), client_id=self.client_id,
+            request, data, PREFIX_BYTES, codec, self.origin(offset, ts), client_id=self.client_id,
             may_be_token=exposure.may_be_token, may_be_secret=True, error=error,
         )  # fmt: skip
         self._expect(frame, ts)
@@ -353,7 +318,7 @@ class Exchange:
             dialect=self._options.dialect, offset=4,
         )  # fmt: skip
         return frame_of_payload(
-            response, data, PREFIX_BYTES, codec_of(response), self._origin(offset, ts),
+            response, data, PREFIX_BYTES, codec_of(response), self.origin(offset, ts),
             client_id=request.client_id, latency_us=_latency(request.ts, ts)[0],
             request=request.frame,
             may_be_token=self.guard.undecoded().may_be_token, may_be_secret=True, error=error,
@@ -368,7 +333,7 @@ class Exchange:
 
     def emit(self, direction: Direction, data: bytes, offset: int, ts: int, **known: Any) -> None:
         """Append a frame of bytes that have no header."""
-        self._out.append(frame_of_bytes(direction, data, self._origin(offset, ts), **known))
+        self._out.append(frame_of_bytes(direction, data, self.origin(offset, ts), **known))
 
     def _token(self, data: bytes, offset: int, ts: int) -> None:
         self.emit("data", data, offset, ts, header_offset=PREFIX_BYTES, is_token=True)
@@ -376,7 +341,8 @@ class Exchange:
     def _wants(self, api_key: int, stateful: frozenset[int]) -> bool:
         return api_key in stateful or self._options.reads_body(api_key)
 
-    def _origin(self, offset: int, ts: int) -> FrameOrigin:
+    def origin(self, offset: int, ts: int) -> FrameOrigin:
+        """What is known of a frame beside its bytes."""
         ends = self._endpoints
         return FrameOrigin(
             ends.capture, ends.name, offset, ts or None, ends.client_text, ends.server_text,
