@@ -202,6 +202,8 @@ cdef int grow(Writer* w, Py_ssize_t size) noexcept:
             return -1
         memcpy(PyBytes_AS_STRING(w.whole), w.begin, used)
     elif _PyBytes_Resize(&w.whole, room) < 0:
+        # The bytes are gone: what goes on in spite of it begins anew.
+        open_writer(w, w.guess)
         return -1
     w.begin = <unsigned char*>PyBytes_AS_STRING(w.whole)
     w.p = w.begin + used

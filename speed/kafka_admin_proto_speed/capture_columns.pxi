@@ -7,7 +7,6 @@ cdef enum:  # kinds of columns
     TEXT_LISTS  # lists of them
     NULLS  # nothing but null
     LARGEST_TEXTS = 0x7FFFFFFF  # bytes of the texts of a column: ends have 32 bits
-    MOST_ERRORS = 256
     ROW_OVERHEAD = 200  # bytes of a row beside its texts, about
 
 # Widths of numbers, and the other types of columns.
@@ -45,7 +44,6 @@ cdef class RowColumns(RowCells):
     cdef dict named_topics
     cdef bint waiting[KEYS]
     cdef bint at_once[KEYS]
-    cdef dict error_names  # dialect and error codes → their names
 
     def __cinit__(
         self, options, columns, bint has_bodies, Py_ssize_t most_rows, Py_ssize_t most_bytes,
@@ -56,7 +54,6 @@ cdef class RowColumns(RowCells):
         for i, (_, kind) in enumerate(columns):
             c = &self.cells[i]
             c.kind, c.width = _KINDS[kind]
-        self.error_names = {}
         self.has_bodies = has_bodies
         self.most_rows, self.most_bytes = most_rows, most_bytes
         self.logs, self.named_topics = logs, topics
@@ -66,6 +63,10 @@ cdef class RowColumns(RowCells):
         self.begin()
 
     def __dealloc__(self):
+        self.drop()
+
+    cdef void drop(self) noexcept:
+        cdef int i
         for i in range(self.count):
             drop_writer(&self.cells[i].valid)
             drop_writer(&self.cells[i].values)
@@ -73,7 +74,9 @@ cdef class RowColumns(RowCells):
             drop_writer(&self.cells[i].text_ends)
 
     cdef int begin(self) except -1:
+        """Have no rows."""
         cdef Column* c
+        self.drop()
         for i in range(self.count):
             c = &self.cells[i]
             open_writer(&c.valid, &c.guesses[0])
@@ -117,14 +120,15 @@ cdef class RowColumns(RowCells):
         of ends, and of the ends of texts in lists. There are no rows then.
         """
         cdef Column* c
-        made = []
-        for i in range(self.count):
-            c = &self.cells[i]
-            valid = self.bits(&c.valid)
-            values = self.bits(&c.values) if c.kind == FLAGS else taken_bytes(&c.values)
-            made.append((valid, values, taken_bytes(&c.ends), taken_bytes(&c.text_ends)))
-        count = self.number
-        self.begin()
+        made, count = [], self.number
+        try:
+            for i in range(self.count):
+                c = &self.cells[i]
+                valid = self.bits(&c.valid)
+                values = self.bits(&c.values) if c.kind == FLAGS else taken_bytes(&c.values)
+                made.append((valid, values, taken_bytes(&c.ends), taken_bytes(&c.text_ends)))
+        finally:
+            self.begin()
         return count, made
 
     cdef bytes bits(self, Writer* w):
@@ -169,23 +173,10 @@ cdef class RowColumns(RowCells):
         return self.cut()
 
     cdef int cut(self) except -1:
-        """Have ``number`` rows in all columns."""
-        cdef Column* c
-        cdef Py_ssize_t n = self.number
+        """Have ``number`` rows in all columns; none, where memory ran out and took some away."""
         for i in range(self.count):
-            c = &self.cells[i]
-            c.valid.p = min(c.valid.p, c.valid.begin + n)
-            if c.kind == NULLS:
-                continue
-            if c.kind == NUMBERS or c.kind == FLAGS:
-                c.values.p = min(c.values.p, c.values.begin + n * c.width)
-                continue
-            c.ends.p = min(c.ends.p, c.ends.begin + 4 * (n + 1))
-            if c.kind == TEXT_LISTS:
-                c.text_ends.p = c.text_ends.begin + 4 * (last_end(&c.ends) + 1)
-                c.values.p = c.values.begin + last_end(&c.text_ends)
-            else:
-                c.values.p = c.values.begin + last_end(&c.ends)
+            if not cut_column(&self.cells[i], self.number):
+                return self.begin() + 1
         return 1
 
     cdef bint waits(self, int api_key) noexcept:
@@ -276,16 +267,7 @@ cdef class RowColumns(RowCells):
         return done
 
     cdef int error_codes(self, CapturePlan plan) except -1:
-        if not self.codes:
-            return self.texts(())
-        key = (plan.dialect, *self.codes)
-        names = self.error_names.get(key)
-        if names is None:
-            names = self.options.errors(plan.dialect, self.codes)
-            if len(self.error_names) >= MOST_ERRORS:
-                self.error_names.clear()
-            self.error_names[key] = names
-        return self.texts(names)
+        return self.texts(self.options.errors(plan.dialect, self.codes) if self.codes else ())
 
     cdef int topic_ids(self) except -1:
         cdef const unsigned char* q = self.ids.begin
@@ -344,6 +326,31 @@ cdef class RowColumns(RowCells):
             return self.texts(value)
         data = value if type(value) is bytes else (<str?>value).encode()
         return self.ascii(PyBytes_AS_STRING(<PyObject*>data), len(<bytes>data))
+
+
+cdef bint cut_column(Column* c, Py_ssize_t rows) noexcept:
+    """Have that many rows: False where they are not there."""
+    if not cut_to(&c.valid, rows):
+        return False
+    if c.kind == NULLS:
+        return True
+    if c.kind == NUMBERS or c.kind == FLAGS:
+        return cut_to(&c.values, rows * c.width)
+    if not cut_to(&c.ends, 4 * (rows + 1)):
+        return False
+    if c.kind == TEXT_:
+        return cut_to(&c.values, last_end(&c.ends))
+    return (
+        cut_to(&c.text_ends, 4 * (last_end(&c.ends) + 1))
+        and cut_to(&c.values, last_end(&c.text_ends))
+    )
+
+
+cdef inline bint cut_to(Writer* w, Py_ssize_t size) noexcept:
+    if w.p - w.begin < size:
+        return False
+    w.p = w.begin + size
+    return True
 
 
 cdef inline int64_t last_end(Writer* ends) noexcept:

@@ -36,8 +36,6 @@ cdef class TopicReader(RowChooser):
         if known is None:
             found = _Topic()
             found.name, found.text = self.options.topic(key)
-            if len(self.topics) >= MOST_TOPICS:
-                self.topics.clear()
             self.topics[key] = found
             return found
         return <_Topic>known
@@ -68,8 +66,11 @@ cdef class TopicReader(RowChooser):
         return self.options.names_topic(plan.codec, body, self.topic_wanted)
 
     cdef int follow_names(self, PyObject* changes) except -1:
-        """Forget the names if others were given since."""
-        if changes != self.changes:
+        """Forget the names if others were given since, or there are many.
+
+        This is called between two frames: those of one frame are told apart by what is kept.
+        """
+        if changes != self.changes or len(self.topics) >= MOST_TOPICS:
             self.topics.clear()
             Py_XDECREF(self.changes)
             self.changes = held(changes)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+import resource
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
+from kafka_admin_proto import DeleteTopicsRequest
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
+from kafka_admin_proto.protocol import frame, write_request
 from tests.capture.credentials import LOGINS, Leaks
 from tests.capture.packets import conversation, duplicated, pcap, resegmented, shuffled
 from tests.helpers.profile import EXHAUSTIVE, SEED
@@ -59,6 +64,18 @@ def test_samples(path: Path) -> None:
     for derived in (True, False):
         found = check(files, derived=derived)
         assert found.added < 0.3 * len(found.rows)
+
+
+def test_batches_that_are_full_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind each row, or within a packet of several."""
+    from kafka_admin_proto.tables import plain_flows
+    from kafka_admin_proto.tables.rows import frames
+
+    for rows, bytes_ in ((1, 1 << 20), (3, 1 << 20), (1000, 500)):
+        for module in (plain_flows, frames):
+            monkeypatch.setattr(module, "BATCH_ROWS", rows)
+            monkeypatch.setattr(module, "BATCH_BYTES", bytes_)
+        check([(SAMPLES[0].name, content(SAMPLES[0]))])
 
 
 @pytest.mark.exhaustive
@@ -137,6 +154,41 @@ def test_a_value_without_room_is_an_error() -> None:
     made.validate(full=True)
     assert made.to_pylist() == [good | {"body": "{}"}] * 6
     assert rows.take().num_rows == 0
+
+
+def test_memory_that_runs_out() -> None:
+    """What was gathered is gone with the error, and what comes next is whole."""
+    from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
+    from kafka_admin_proto.tables.frame_columns import FRAMES
+    from kafka_admin_proto.tables.plain_flows import PlainFlows
+
+    rows = PlainFlows(DecodeOptions(), FRAMES, None, TopicNameIndex(), [], speed())
+    nothing = dict.fromkeys(FRAMES.names)
+    large, small = (tuple((nothing | {"body": bytes(size)}).values()) for size in (60 << 20, 9))
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + (100 << 20), before[1]))
+    try:
+        rows.add(large, 0)
+        with pytest.raises(MemoryError):
+            rows.add(large, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    for _ in range(3000):
+        rows.add(small, 0)
+    made = rows.take()
+    made.validate(full=True)
+    assert made["body"].to_pylist() == ["\0" * 9] * 3000
+
+
+def test_a_body_with_more_topics_than_are_kept() -> None:
+    """Each topic id is in its row once."""
+    ids = [UUID(int=number) for number in range(1, 20_003)]
+    topics = [DeleteTopicState(topic_id=each) for each in [*ids, ids[0], ids[-1]]]
+    request = frame(write_request(DeleteTopicsRequest(topics=topics), 6, 1, "me"))
+    found = check([("a", pcap(conversation([(True, request), (True, request)], size=60000)))])
+    assert found.added == 0
+    assert [len(row["topic_ids"]) for row in found.rows if row["direction"]] == [len(ids)] * 2
 
 
 def test_no_reference_is_lost_or_kept() -> None:
