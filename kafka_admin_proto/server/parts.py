@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.faults.faults import ClusterFaults
     from kafka_admin_proto.server.log.cluster_log import ClusterLog
 
-#: What is read of a socket at once. A batch of 1 MB takes two reads, each in a turn of the loop.
-#: A buffer of its own for each large frame was measured: hardly faster, and no less memory.
+#: What is read of a socket at once, less with TLS. A batch of 1 MB takes two reads, each in a turn
+#: of the loop. A buffer of its own for each large frame was measured: hardly faster, and no less
+#: memory.
 _RECEIVE_BYTES = 512 << 10
 #: The ``log.dirs`` of a node whose log is in memory, without the node's id at its end.
 _NO_FOLDER = "/tmp/kafka-logs-"

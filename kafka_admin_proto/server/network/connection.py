@@ -45,7 +45,7 @@ _SMALL_BYTES = 512
 #: CreateTopics answers all configs of each topic. Above so many bytes of the request, which name
 #: some hundreds of topics, the answer is encoded in another thread.
 _LARGE_BYTES = 8 << 10
-#: So many bytes of later requests are read of a client whose answer waits for its topics.
+#: Of a client whose answer waits no more is read once so many bytes of later requests have come.
 _UNREAD_BYTES = 128 << 10
 
 

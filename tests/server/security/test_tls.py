@@ -6,6 +6,7 @@ import contextlib
 import math
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -351,3 +352,30 @@ def test_a_client_of_tls_waits_for_its_topics_while_it_stays(
                 waited.delay_metadata(0)
                 assert client.recv(1 << 16)[4:8] == (7).to_bytes(4, "big")
         until_waiting(0)
+
+
+def test_requests_behind_one_that_waits_are_decrypted_or_not_read(
+    certificates: Certificates,
+) -> None:
+    """No limit of the cluster counts bytes that are not decrypted yet: they are few."""
+    waiting = frame(write_request(fetching(("t", 0, 0), max_wait_ms=60_000), 4, 7))
+    behind = frame(write_request(EVERYTHING, 12, 8)) * 100_000
+    with secured_cluster(certificates, topics={"t": 1}) as waited:
+        limiter = waited._cluster._parts.service.limiter  # type: ignore[union-attr]
+        with tls(waited.addresses("TLS"), certificates) as client:
+            assert asked(client)
+            (connection,) = connections_of(waited)
+            transport: Any = connection._transport
+            accepted = transport._socket.get_extra_info("socket")
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+            has_come = threading.Event()
+            connection._loop.call_soon_threadsafe(has_come.wait, _SECONDS)
+            client.settimeout(0.2)
+            with contextlib.suppress(TimeoutError):  # as much as the sockets take
+                client.sendall(waiting + behind)
+            has_come.set()
+            end_s = time.monotonic() + _SECONDS
+            while limiter.unfinished_bytes < 128 << 10:
+                assert time.monotonic() < end_s
+                time.sleep(0.001)
+            assert transport._received.pending <= 64 << 10
