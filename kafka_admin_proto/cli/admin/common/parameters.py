@@ -206,7 +206,7 @@ def split_partitions(topics: Iterable[str]) -> tuple[list[str], list[tuple[str, 
 
 
 def unmatched(names: Sequence[str], topics: Iterable[str]) -> dict[str, str]:
-    """A sentence for each name and pattern that none of the names found has or matches."""
+    """A sentence for each name that no topic has, and each pattern that matches none."""
     there = list(topics)
     said = {}
     for name in names:

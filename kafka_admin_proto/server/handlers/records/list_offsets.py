@@ -58,7 +58,7 @@ def handle(state: View, request: ListOffsetsRequest, caller: Caller) -> Answer:
     for wanted in request.topics:
         topic = state.topic(wanted.name)
         item = ListOffsetsTopicResponse(wanted.name)
-        # Since 4.0 what is wanted for twice is answered once.
+        # Since 4.0 a partition that is asked for twice is answered once.
         is_merged = wanted.name in allowed and state.release >= (4,)
         if is_merged and wanted.name in items:
             item = items[wanted.name]
@@ -119,7 +119,7 @@ def _found(
     topic: Topic | None,
     part: ListOffsetsPartition,
 ) -> FoundOffset | None:
-    """The offset that a partition is wanted for, None if no record has it. Raises ApiFailure."""
+    """The offset that is asked for of a partition, None if no record has it. Raises ApiFailure."""
     replica = hosted(
         state, caller, topic, part.partition_index,
         epoch=part.current_leader_epoch, leader_only=request.replica_id != _DEBUGGER,
