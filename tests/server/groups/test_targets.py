@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -42,6 +43,7 @@ _MISSING_SEED = 2427
 #: Groups beside Kafka's; more of them by hand.
 _GROUPS = int(os.environ.get("KAFKA_ADMIN_PROTO_GROUPS") or draws(240))
 _REGEXES = ("a.*", "b.*")
+_NO_TOPICS = ConsumerGroupRegularExpressionValue([])
 
 
 class _Topics:
@@ -236,3 +238,15 @@ def test_each_partition_has_one_owner() -> None:
             ]
             assert len(found) == len(set(found))
             assert set(found) == group.subscribed()
+
+
+def test_many_regular_expressions_are_loaded_and_forgotten_in_little_time() -> None:
+    """A copy of all for each of them took seconds, in which the server answers nobody."""
+    group = ConsumerGroup("group")
+    names = [f"topic-{number}" for number in range(8000)]
+    began = time.process_time()
+    group.apply_all(regex_record("group", each, _NO_TOPICS) for each in names)
+    assert len(group.regexes) == len(names)
+    group.apply_all(regex_record("group", each, None) for each in names)
+    assert group.regexes == {}
+    assert time.process_time() - began < 1

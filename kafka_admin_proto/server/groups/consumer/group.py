@@ -72,10 +72,11 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         self._most_members = 0
         #: Static members: instance id → member id.
         self.static: dict[str, str] = {}
-        #: The topics of each regular expression that members subscribe, another dict for others.
+        #: The topics of each regular expression that members subscribe.
         self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
-        #: What it was when a member changed or left last.
-        self._regexes_then = self.regexes
+        #: Those of regular expressions that have changed since a member changed or left, None for
+        #: new ones: a copy of all for each change would take long where they are thousands.
+        self._regexes_before: dict[str, ConsumerGroupRegularExpressionValue | None] = {}
         self._owned: dict[tuple[UUID, int], str] = {}
 
     @property
@@ -119,10 +120,12 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             ):
                 self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
             case ConsumerGroupRegularExpressionKey(), ConsumerGroupRegularExpressionValue():
-                self.regexes = {**self.regexes, key.regular_expression: value}
+                before = self.regexes.get(key.regular_expression)
+                self._regexes_before.setdefault(key.regular_expression, before)
+                self.regexes[key.regular_expression] = value
             case ConsumerGroupRegularExpressionKey(), None:
-                gone = key.regular_expression
-                self.regexes = {name: each for name, each in self.regexes.items() if name != gone}
+                before = self.regexes.pop(key.regular_expression, None)
+                self._regexes_before.setdefault(key.regular_expression, before)
 
     def apply_all(self, records: Iterable[CoordinatorRecord]) -> None:
         """Apply records that are about this group."""
@@ -137,7 +140,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         self._forget_instance(self.members.get(member.id))
         self.members[member.id] = member
         self._most_members = max(self._most_members, len(self.members))
-        self._regexes_then = self.regexes
+        self._regexes_before.clear()
         for place in _places(member):
             self._owned[place] = member.id
         if member.instance_id is not None:
@@ -152,7 +155,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
     def _remove(self, member_id: str) -> None:
         self._release(member_id)
         self._forget_instance(self.members.pop(member_id, None))
-        self._regexes_then = self.regexes
+        self._regexes_before.clear()
 
     def _forget_instance(self, member: ConsumerMember | None) -> None:
         """Before 4.4 Kafka kept the instance id that a member had before: that is not done here."""
@@ -257,7 +260,11 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         It finds that when a member changes or leaves, and not when the topics of a regular
         expression are found or forgotten.
         """
-        return subscriptions_are_equal(list(self.members.values()), self._regexes_then)
+        members, regexes = list(self.members.values()), self.regexes
+        if self._regexes_before:
+            then = {**regexes, **self._regexes_before}
+            regexes = {name: each for name, each in then.items() if each is not None}
+        return subscriptions_are_equal(members, regexes)
 
     def is_subscribed(self, topic: str) -> bool:
         """Whether a member subscribes a topic."""
