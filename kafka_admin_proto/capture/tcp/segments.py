@@ -218,7 +218,7 @@ def _segment(
     flags: int,
 ) -> Segment:
     start = tcp + (offset >> 2 & 0x3C)
-    if end <= len(data):
+    if end <= max(len(data), start):
         return key, sequence, flags, data[start:end], 0, acknowledged
     return key, sequence, flags, data[start:end], end - max(len(data), start), acknowledged
 
