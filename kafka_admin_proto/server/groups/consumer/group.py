@@ -70,6 +70,8 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         super().__init__(name)
         #: The most members that there have been, which decides their order in Kafka's table.
         self._most_members = 0
+        #: How many members prefer each assignor; each heartbeat asks for it.
+        self._assignors: Counter[str | None] = Counter()
         #: Static members: instance id → member id.
         self.static: dict[str, str] = {}
         #: The topics of each regular expression that members subscribe.
@@ -136,8 +138,12 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         return self.members.get(member_id) or ConsumerMember(member_id)
 
     def _put(self, member: ConsumerMember) -> None:
+        before = self.members.get(member.id)
         self._release(member.id)
-        self._forget_instance(self.members.get(member.id))
+        self._forget_instance(before)
+        if before is not None:
+            self._assignors[before.assignor] -= 1
+        self._assignors[member.assignor] += 1
         self.members[member.id] = member
         self._most_members = max(self._most_members, len(self.members))
         self._regexes_before.clear()
@@ -154,7 +160,10 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
     def _remove(self, member_id: str) -> None:
         self._release(member_id)
-        self._forget_instance(self.members.pop(member_id, None))
+        member = self.members.pop(member_id, None)
+        self._forget_instance(member)
+        if member is not None:
+            self._assignors[member.assignor] -= 1
         self._regexes_before.clear()
 
     def _forget_instance(self, member: ConsumerMember | None) -> None:
@@ -213,9 +222,9 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         Of several it is the first one in Kafka's table, where one that only the changed member
         prefers is put in front, also if that one has preferred it before.
         """
-        counts = Counter(
-            each.assignor for each in self.members.values() if each.assignor is not None
-        )
+        counts = Counter({
+            name: count for name, count in self._assignors.items() if name is not None and count
+        })  # fmt: skip
         names = timeline_order(counts, len(counts))
         if before is not None and before.assignor is not None:
             counts[before.assignor] -= 1
