@@ -320,6 +320,19 @@ def test_values_that_have_no_json(value: Any, path: str, expected: str) -> None:
     assert caught.value.message == found.grammar.title
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [("many", b'"many"'), (True, b"true"), (1 << 40, b"1099511627776")]
+)
+def test_numbers_in_json_are_not_checked(value: Any, text: bytes) -> None:
+    """They stand there as they are, by the engine too; `from_json` refuses them."""
+    found = codec(CreateTopicsRequest, 7)
+    topic = CreatableTopic("a", num_partitions=mistyped(value))
+    shown = found.to_json_text(CreateTopicsRequest(topics=[topic]))
+    assert b'"numPartitions":' + text + b"," in shown
+    with pytest.raises(JsonError, match="expected an integer from -2147483648 to 2147483647"):
+        found.from_json(msgspec.json.decode(shown))
+
+
 def test_no_value_of_a_field_makes_json_fail_in_another_way() -> None:
     wrong: list[Any] = [None, 7, 10**400, 0.5, "x", b"x", [7], [None], [[7]], {"a": 1}, object()]
     for name in catalog().names():

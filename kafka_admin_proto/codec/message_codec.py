@@ -284,7 +284,9 @@ class Codec(Generic[M]):
 
         ``mask`` hides secrets. ``records="size"`` gives ``recordsSizeInBytes`` instead of
         the bytes, as Kafka's request log does. Raises EncodeError with the path for a field whose
-        value has no JSON form.
+        value has no JSON form. Types and ranges are not checked as by ``encode``: a text or True in
+        a field of integers stands in JSON as it is, since looking at each number takes up to half
+        as long again. `from_json` refuses it.
         """
         options = JsonOptions(mask=mask, record_sizes=records == "size")
         try:
