@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -169,6 +170,9 @@ def test_memory_that_runs_out() -> None:
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + (100 << 20), before[1]))
     try:
+        with suppress(MemoryError):
+            bytearray(200 << 20)
+            pytest.skip("memory has no limit here: qemu keeps none")
         rows.add(large, 0)
         with pytest.raises(MemoryError):
             rows.add(large, 0)
