@@ -43,11 +43,9 @@ def acknowledged_batches(
     ack: Acknowledgement, batches: Sequence[InFlight], start: int
 ) -> list[InFlight]:
     """Those of the batches in flight, from ``start`` on, that it is about. Raises ApiFailure."""
-    place = bisect_right(batches, ack.first, key=_FIRST) - 1
-    if place >= 0 and batches[place].is_gap:
-        place -= 1  # the records before it
+    place = _place(batches, ack.first)
     if place < 0 and ack.first < start <= ack.last:
-        place = bisect_right(batches, start, key=_FIRST) - 1
+        place = _place(batches, start)
     if place < 0:
         text = "The request batch offsets are not found in the cache."
         raise invalid(f"Batch record not found. {text}")
@@ -60,6 +58,14 @@ def acknowledged_batches(
                 f"Batch record not found. The {name} offset in request is past acquired records.",
             )
     return acknowledged
+
+
+def _place(batches: Sequence[InFlight], offset: int) -> int:
+    """Where the records are that begin last up to an offset, whatever gaps follow; -1: nowhere."""
+    place = bisect_right(batches, offset, key=_FIRST) - 1
+    while place >= 0 and batches[place].is_gap:
+        place -= 1
+    return place
 
 
 def check_owner(part: Part, member: str, what: str) -> None:

@@ -178,6 +178,13 @@ def test_a_gap_that_nobody_has_is_not_acknowledged() -> None:
     assert partition.share.start == 2
 
 
+def test_a_gap_with_which_the_log_begins_is_not_acknowledged() -> None:
+    partition = _Partition(*_KEPT)
+    partition.share.log_starts_at(2)
+    with pytest.raises(ApiFailure, match="not found in the cache"):
+        partition.acknowledge(0, 3, _ACCEPT)
+
+
 @pytest.mark.parametrize("size", [0, -1, -(1 << 31)])
 def test_ranges_without_a_size(size: int) -> None:
     """A range for each batch of the log, and none without records, which would never end."""
