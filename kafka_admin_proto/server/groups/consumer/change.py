@@ -99,6 +99,8 @@ class Change:
         if group.target_epoch < epoch and (
             not group.target_ms or shard.now_ms >= group.target_ms + limits.assignment_interval_ms
         ):
+            if are_equal is None:
+                are_equal = group.has_equal_subscriptions
             preferred = group.preferred_assignor(default, before, after)
             # Members whose log is another broker's may prefer one that was configured there.
             assign = ASSIGNORS.get(preferred, ASSIGNORS[default])
@@ -117,11 +119,14 @@ class Change:
 
     def next_epoch(
         self, before: ConsumerMember, after: ConsumerMember, *, bumps: bool
-    ) -> tuple[int, bool]:
-        """(the group's epoch, whether all subscriptions are equal) with the member's change."""
+    ) -> tuple[int, bool | None]:
+        """(the group's epoch, whether all subscriptions are equal) with the member's change.
+
+        None: as they were before, which takes a look at each member.
+        """
         group = self._group
         if not (bumps or group.is_outdated):
-            return group.epoch, group.has_equal_subscriptions
+            return group.epoch, None
         members = group.counted_with(after)
         regexes = group.regexes_with(before, after)
         metadata_hash = self._shard.topics.hash(subscribed(members, regexes))
