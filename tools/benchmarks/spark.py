@@ -36,7 +36,7 @@ _SAMPLE_EVERY = 1.0
 #: Runs of each in the comparisons of a large connection alone and among others, and of runners.
 _SKEW_ROUNDS = _RUNNER_ROUNDS = 2
 #: Of the size of the largest captures, those on which the runners are compared.
-_PARTS_OF_SIZE = (100, 10, 1)
+_PARTS_OF_SIZE = (100, 10, 2)
 
 _HEAD = """\
 # The pipeline on Spark
@@ -276,7 +276,7 @@ def scale(folder: Path, megabytes: int) -> str:
     text += _row("kap pipeline", 2, large, two)
     text += _row("kap pipeline", 1, large, one) + _row("read_frames", 2, large, frames)
     by_engine = ""
-    if importlib.util.find_spec("kafka_admin_proto_speed") is not None:
+    if _has_engine():
         engine, engine_alone = pipeline(large, out, 2, _ENGINE), one_process(large, _ENGINE)
         text += _row("kap decode, engine", 1, large, engine_alone)
         text += _row("kap pipeline, engine", 2, large, engine)
@@ -300,6 +300,10 @@ Beside tshark with Spark behind it, where tshark leaves out all layers below Kaf
 is {(wrote.seconds + read.seconds) / small_two.seconds:.2f} × as fast on the smaller captures. All
 that is compared there is to have the rows.
 """
+
+
+def _has_engine() -> bool:
+    return importlib.util.find_spec("kafka_admin_proto_speed") is not None
 
 
 def _ratio(slower: Run, faster: Run) -> str:
@@ -341,19 +345,25 @@ A connection of {data[0]} alone took {alone.seconds:.1f} s and {_mb(alone.peak)}
 
 def runners(folder: Path, megabytes: int) -> str:
     """Spark beside processes of this machine, on captures of several sizes."""
+    ways = [
+        (runner, name, env)
+        for name, env in (("", _PURE), (", engine", _ENGINE))[: 1 + _has_engine()]
+        for runner in ("spark", "processes")
+    ]
     rows, ratios = "", []
     for part in _PARTS_OF_SIZE:
         data = make(folder / str(part), megabytes // part)
         # By turns, as in `skew`.
         runs = [
-            [pipeline(data, folder / "out", 2, runner=each) for each in ("spark", "processes")]
+            [pipeline(data, folder / "out", 2, env, runner) for runner, _, env in ways]
             for _ in range(_RUNNER_ROUNDS)
         ]
-        of_each = zip(*runs, strict=True)
-        spark, processes = (min(found, key=lambda run: run.seconds) for found in of_each)
-        rows += _row("--runner spark", 2, data, spark)
-        rows += _row("--runner processes", 2, data, processes)
-        ratios.append(f"{_ratio(spark, processes)} × on {data.bytes / 1e6:,.0f} MB")
+        best = [min(of_way, key=lambda run: run.seconds) for of_way in zip(*runs, strict=True)]
+        for (runner, name, _), run in zip(ways, best, strict=True):
+            rows += _row(f"--runner {runner}{name}", 2, data, run)
+        of_pairs = zip(best[::2], best[1::2], strict=True)
+        faster = " and ".join(f"{_ratio(spark, processes)} ×" for spark, processes in of_pairs)
+        ratios.append(f"{faster} on {data.bytes / 1e6:,.0f} MB")
     return f"""
 ## With Spark and without
 
@@ -361,7 +371,9 @@ def runners(folder: Path, megabytes: int) -> str:
 by turns:
 
 {_HEADS}{rows}
-Without Spark the same tables are made {", ".join(ratios)} as fast.
+Without Spark the same tables are made {", ".join(ratios)} as fast{
+        ", in plain Python and with the engine" if _has_engine() else ""
+    }.
 """
 
 
