@@ -43,6 +43,10 @@ _CODES = {
 Then = Callable[[int], None]
 
 
+def unheard(code: int) -> None:
+    """Nobody waits for the log."""
+
+
 class Leads(NamedTuple):
     """The broker that leads the partition, and since which epoch."""
 
@@ -80,6 +84,7 @@ class CoordinatorShard:
         self._timers: dict[Hashable, Timer] = {}
         self._pending: deque[_Pending] = deque()
         self._awaited: WeakSet[Reply] = WeakSet()
+        self._has_ended = False
         self._replay()
 
     def _apply(self, batch: Batch, record: Record) -> None:
@@ -104,7 +109,12 @@ class CoordinatorShard:
         return Reply(failed, self._awaited, self._sent)
 
     def end(self, code: int = codes.NOT_COORDINATOR) -> None:
-        """The broker leads the partition no more: end timers, and answer all that waits."""
+        """The broker leads the partition no more: end timers, and answer all that waits.
+
+        Other coordinators may still call back: the shard sets no timers and writes nothing then,
+        since the log is that of another leader.
+        """
+        self._has_ended = True
         for each in self._timers.values():
             each.cancel()
         self._timers.clear()
@@ -118,6 +128,8 @@ class CoordinatorShard:
 
     def later(self, key: Hashable, delay_ms: int, call: Callable[[], object]) -> None:
         """Make a call after a time, instead of one of the same key that was to come."""
+        if self._has_ended:
+            return
         self.cancel(key)
 
         def due() -> None:
@@ -154,6 +166,9 @@ class CoordinatorShard:
         ``applied`` is called with the offset of the first one as soon as they are in the log. Those
         of a ``producer``, an id and an epoch, belong to its transaction.
         """
+        if self._has_ended:
+            then(codes.NOT_COORDINATOR)
+            return
         now_ms = self.now_ms
         replicas = self._replicas
         log = replicas.log
@@ -174,6 +189,9 @@ class CoordinatorShard:
 
     def after_writes(self, then: Then, timeout_ms: int) -> None:
         """Call ``then`` with 0 once all that the log has is replicated, or with an error code."""
+        if self._has_ended:
+            then(codes.NOT_COORDINATOR)
+            return
         self._wait(self._replicas.log.end_offset, then, timeout_ms)
 
     def _wait(self, end_offset: int, then: Then, timeout_ms: int) -> None:

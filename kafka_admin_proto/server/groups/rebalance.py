@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
 from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.coordination.shard import Then, unheard
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.records import group_record
@@ -28,10 +28,6 @@ def _join_key(group: Group) -> Hashable:
 
 def _sync_key(group: Group) -> Hashable:
     return "sync", group.name
-
-
-def _unheard(code: int) -> None:
-    """Nobody waits for the log."""
 
 
 # Sessions.
@@ -88,7 +84,7 @@ def cancel_timers(shard: Shard, group: Group) -> None:
 # Joining.
 
 
-def prepare_or_complete(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
+def prepare_or_complete(shard: Shard, group: Group, emptied: Then = unheard) -> None:
     """Begin a rebalance, or complete the one that is under way if all have joined.
 
     ``emptied`` is called as in `complete_join`.
@@ -99,7 +95,7 @@ def prepare_or_complete(shard: Shard, group: Group, emptied: Then = _unheard) ->
         complete_join_if_all(shard, group, emptied=emptied)
 
 
-def prepare(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
+def prepare(shard: Shard, group: Group, emptied: Then = unheard) -> None:
     """Begin a rebalance; the first one of a group waits for more members."""
     if group.state == "CompletingRebalance":
         fail_assignment(shard, group, codes.REBALANCE_IN_PROGRESS)
@@ -136,7 +132,7 @@ def _wait_for_joins(shard: Shard, group: Group) -> None:
 
 
 def complete_join_if_all(
-    shard: Shard, group: Group, *, even_first: bool = False, emptied: Then = _unheard
+    shard: Shard, group: Group, *, even_first: bool = False, emptied: Then = unheard
 ) -> None:
     """Begin the next generation if nobody is missing; the first one has its delay."""
     may = even_first or group.previous_state != "Empty"
@@ -144,7 +140,7 @@ def complete_join_if_all(
         complete_join(shard, group, emptied)
 
 
-def complete_join(shard: Shard, group: Group, emptied: Then = _unheard) -> None:
+def complete_join(shard: Shard, group: Group, emptied: Then = unheard) -> None:
     """Begin the next generation with the members that have joined, and those that are static.
 
     ``emptied`` gets 0 once the log has that the group has no members left, or an error code.

@@ -20,7 +20,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS
 from kafka_admin_proto.server.coordination.loading import StrangeRecord, check_epoch, read_record
-from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.assignors import CLASSES_OF_ASSIGNORS
 from kafka_admin_proto.server.groups.consumer.group import CONSUMER_GROUP_KEYS, ConsumerGroup
@@ -196,7 +196,7 @@ class Shard(CoordinatorShard):
     def append(
         self,
         records: Sequence[CoordinatorRecord],
-        then: Then = lambda _: None,
+        then: Then = unheard,
         producer: tuple[int, int] | None = None,
     ) -> None:
         """Append records; ``then`` gets 0 once they are replicated, or an error code.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.routing import Coordinators
-from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.shard import ShareStateShard
 from kafka_admin_proto.server.share.state import ShareKey
@@ -78,6 +78,4 @@ class ShareCoordinators(Coordinators[ShareStateShard]):
         gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
         if gone:
             for shard in list(self._shards.values()):
-                shard.delete(
-                    [each for each in shard.states if each.topic_id in gone], lambda _: None
-                )
+                shard.delete([each for each in shard.states if each.topic_id in gone], unheard)

@@ -22,7 +22,7 @@ from kafka_admin_proto.records.segments.known_topics import (
     write_known_record,
 )
 from kafka_admin_proto.server.coordination.loading import check_epoch, read_record
-from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.state import (
     UNKNOWN_OFFSET,
@@ -98,9 +98,7 @@ class ShareStateShard(CoordinatorShard):
         if state.leader_epoch > leader_epoch:
             raise ApiFailure(codes.FENCED_LEADER_EPOCH)
         if state.leader_epoch < leader_epoch:
-            self._change(
-                key, state, leader_epoch, state.start_offset, state.completed, (), lambda _: None
-            )
+            self._change(key, state, leader_epoch, state.start_offset, state.completed, (), unheard)
         return self.states[key]
 
     def change(

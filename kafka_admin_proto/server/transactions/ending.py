@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.coordination.shard import Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.transactions.markers import Marker, unwritten
 from kafka_admin_proto.server.transactions.shard import TransactionShard
@@ -192,7 +192,7 @@ def _abort_old(shard: TransactionShard) -> None:
         due_ms = transaction.started_ms + transaction.timeout_ms
         is_old = transaction.state == ONGOING and due_ms < now_ms
         if is_old and transaction.transactional_id not in shard.pending:
-            fence(shard, transaction, lambda _: None)
+            fence(shard, transaction, unheard)
     interval_ms = shard.config("transaction.abort.timed.out.transaction.cleanup.interval.ms")
     shard.later("timeouts", interval_ms, partial(_abort_old, shard))
 

@@ -11,7 +11,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import TRANSACTION_STATE, write_known_record
 from kafka_admin_proto.server.coordination.loading import read_record
-from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then
+from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.transactions.transaction import (
     DEAD,
@@ -59,7 +59,7 @@ class TransactionShard(CoordinatorShard):
             raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
         return found
 
-    def change(self, new: Transaction, then: Then = lambda _: None) -> None:
+    def change(self, new: Transaction, then: Then = unheard) -> None:
         """Append a transaction as it is now; it counts, and ``then`` gets 0, once replicated."""
         name = new.transactional_id
         self.pending[name] = new.state

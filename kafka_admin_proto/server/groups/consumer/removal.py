@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.coordination.shard import Then, unheard
 from kafka_admin_proto.server.groups.consumer.downgrade import downgrade, downgrades
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscribed
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
@@ -59,7 +59,7 @@ def remove_members(
     shard: Shard,
     group: ConsumerGroup,
     members: Sequence[ConsumerMember],
-    then: Then = lambda _: None,
+    then: Then = unheard,
 ) -> None:
     """Remove members; a group whose others use the classic protocol becomes a classic one.
 

@@ -12,7 +12,7 @@ import msgspec
 from kafka_admin_proto.loggers import SERVER
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_codes import error_name
-from kafka_admin_proto.server.coordination.shard import Then
+from kafka_admin_proto.server.coordination.shard import Then, unheard
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.group import ShareGroup
 from kafka_admin_proto.server.groups.share.records import (
@@ -81,7 +81,7 @@ def initialize(
     name: str,
     epoch: int,
     starts: Starts,
-    then: Then = lambda _: None,
+    then: Then = unheard,
     attempt: int = 1,
 ) -> None:
     """Ask for a state of partitions; members get them once all have one.
