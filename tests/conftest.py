@@ -29,6 +29,10 @@ _WITH_KAFKA_PYTHON = (
     "tests/admin/live/", "tests/docs/", "tests/proxy/", "tests/server/clients/",
     "tests/server/faults/", "tests/server/groups/", "tests/server/security/",
 )  # fmt: skip
+#: More than any coroutine test takes, on a busy machine too.
+_PATIENCE_S = 300
+#: Coroutine tests that may leave neither a task nor a socket.
+_WITHOUT_LEAKS = ("tests/admin/session/", "tests/server/network/")
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -137,15 +141,16 @@ def _freeze() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """A test that is a coroutine function runs in a loop of its own.
+    """A test that is a coroutine function runs in a loop of its own; one that hangs fails.
 
-    Those of ``tests/admin/session/`` may leave no task and no socket either.
+    Those of ``_WITHOUT_LEAKS`` may leave no task and no socket either.
     """
     if not iscoroutinefunction(pyfuncitem.obj):
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in signature(pyfuncitem.obj).parameters}
-    is_watched = pyfuncitem.nodeid.startswith("tests/admin/session/")
-    (run_without_leaks if is_watched else asyncio.run)(pyfuncitem.obj(**arguments))
+    is_watched = pyfuncitem.nodeid.startswith(_WITHOUT_LEAKS)
+    test = asyncio.wait_for(pyfuncitem.obj(**arguments), _PATIENCE_S)
+    (run_without_leaks if is_watched else asyncio.run)(test)
     return True
 
 

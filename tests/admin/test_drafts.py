@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import wraps
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal
 
 import pytest
 
@@ -29,17 +28,6 @@ from tests.helpers.mistyped import mistyped
 _ENOUGH_S, _SHORT_S = 20.0, 0.3
 
 Draft = Literal["kip-4a", "kip-4b"]
-P = ParamSpec("P")
-
-
-def in_a_loop(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
-    """A test that pytest can call."""
-
-    @wraps(test)
-    def run(*arguments: P.args, **settings: P.kwargs) -> None:
-        asyncio.run(test(*arguments, **settings))
-
-    return run
 
 
 Ask = Callable[[AdminClient], Awaitable[object]]
@@ -73,7 +61,6 @@ async def replicas_in_sync(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     ("dialect", "command"), [(name, each) for name, table in COMMANDS.items() for each in table]
 )
-@in_a_loop
 async def test_each_command_is_sent_as_its_message(dialect: Draft, command: str) -> None:
     """b57–b63, b80–b87: the text's table is the dispatch table."""
     seen: list[TraceEvent] = []
@@ -104,7 +91,6 @@ def test_every_message_has_a_command() -> None:
     assert COMMANDS["kip-4b"].keys() == METHODS.keys() == COMMAND_CALLS.keys()
 
 
-@in_a_loop
 async def test_done_is_when_every_broker_has_it() -> None:
     """b68, a105: a broker that lags behind is asked until it has what was asked for."""
     async with draft("kip-4b") as (cluster, admin):
@@ -121,7 +107,6 @@ async def test_done_is_when_every_broker_has_it() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["kip-4a", "kip-4b"])
-@in_a_loop
 async def test_alterations_are_waited_for(dialect: Draft) -> None:
     """a37, b68: partitions, replicas and configs, as each draft has them."""
     async with draft(dialect) as (cluster, admin):
@@ -150,7 +135,6 @@ async def test_alterations_are_waited_for(dialect: Draft) -> None:
             assert [each.lag for each in topic.partitions[0].lag or ()] == [0, 0, 0]
 
 
-@in_a_loop
 async def test_an_assignment_alone_is_not_taken_into_account() -> None:
     """b63, b177: the table has it reassign partitions, the semantics have it do nothing."""
     async with draft("kip-4b") as (_, admin):
@@ -167,7 +151,6 @@ async def test_an_assignment_alone_is_not_taken_into_account() -> None:
         assert topic.partitions[0].replicas == [1, 2]
 
 
-@in_a_loop
 async def test_partitions_are_reassigned() -> None:
     """a46: the topic commands' AlterTopic moves them."""
     async with draft("kip-4a") as (_, admin):
@@ -181,7 +164,6 @@ async def test_partitions_are_reassigned() -> None:
         assert found.complete
 
 
-@in_a_loop
 async def test_elections_are_waited_for() -> None:
     """b290: until the head of the replicas leads, on every broker."""
     async with draft("kip-4b") as (cluster, admin):
@@ -203,7 +185,6 @@ async def test_elections_are_waited_for() -> None:
         assert wrong.error == "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-@in_a_loop
 async def test_errors_have_names_and_sentences() -> None:
     """b49, b125: the client has enough context to provide a descriptive message."""
     async with draft("kip-4b") as (_, admin):
@@ -230,7 +211,6 @@ async def test_errors_have_names_and_sentences() -> None:
         assert (await admin.delete_topics(["x"], if_exists=True))[0].error is None
 
 
-@in_a_loop
 async def test_topics_are_listed_and_described() -> None:
     """a106, b62, b215: all of them, by name, or none where none is named."""
     async with draft("kip-4b", 1) as (_, admin):
@@ -245,7 +225,6 @@ async def test_topics_are_listed_and_described() -> None:
         assert await admin.describe_topics([]) == []
 
 
-@in_a_loop
 async def test_a_plan_is_the_instruction() -> None:
     async with draft("kip-4b", 1) as (_, admin):
         wanted = TopicAlteration(
@@ -261,7 +240,6 @@ async def test_a_plan_is_the_instruction() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["kip-4a", "kip-4b"])
-@in_a_loop
 async def test_what_a_draft_cannot_say_is_not_sent(dialect: Draft) -> None:
     cluster = Cluster(1, rules=dialect)
     async with cluster, AdminClient(cluster.bootstrap_servers, dialect=dialect) as admin:
@@ -291,7 +269,6 @@ async def test_what_a_draft_cannot_say_is_not_sent(dialect: Draft) -> None:
 
 
 @pytest.mark.parametrize("rules", ["shipped", "kip-4a"])
-@in_a_loop
 async def test_a_cluster_that_does_not_serve_the_draft(rules: str) -> None:
     """TopicMetadata v1 would be taken for its own Metadata v1."""
     cluster = Cluster(1, rules=mistyped(rules))
@@ -314,7 +291,6 @@ def test_without_asyncio() -> None:
         assert [each.partitions for each in admin.list_topics()] == [2]
 
 
-@in_a_loop
 async def test_any_message_of_a_draft_can_be_sent() -> None:
     from kafka_admin_proto.messages import kip_4b
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +32,6 @@ _ALLOWED = {
     "sync.py": "sleep", "inspection/conditions.py": None,  # waits for clients, in real time
     "network/connection.py": "perf_counter_ns",  # the processor time of a client's requests
 }  # fmt: skip
-
-
-def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    @wraps(test)
-    def run(**arguments: Any) -> None:
-        asyncio.run(asyncio.wait_for(test(**arguments), 30))
-
-    return run
 
 
 def _calls(tree: ast.AST) -> set[str]:
@@ -97,7 +87,6 @@ def test_what_is_due_is_done_in_its_order(waits: list[tuple[int, bool]], end_s: 
 
 
 @pytest.mark.parametrize("seconds", [-1, -0.001, float("nan"), float("inf"), "1", None, True])
-@in_loop
 async def test_only_time_passes(seconds: Any) -> None:
     async with Cluster() as cluster:
         before_s = cluster.clock.time_s()
@@ -106,7 +95,6 @@ async def test_only_time_passes(seconds: Any) -> None:
         assert cluster.clock.time_s() - before_s < 30
 
 
-@in_loop
 async def test_a_timer_moves_the_clock_and_sets_another() -> None:
     clock, seen, tasks = StillClock(), list[str](), list[asyncio.Task[None]]()
     clock.start()
@@ -125,7 +113,6 @@ async def test_a_timer_moves_the_clock_and_sets_another() -> None:
     clock.end()
 
 
-@in_loop
 async def test_a_timer_that_fails_says_so_and_leaves_the_others() -> None:
     clock, seen = StillClock(), list[int]()
     clock.start()
@@ -138,7 +125,6 @@ async def test_a_timer_that_fails_says_so_and_leaves_the_others() -> None:
     clock.end()
 
 
-@in_loop
 async def test_cancelled_timers_are_not_kept() -> None:
     clock, done = StillClock(), list[int]()
     clock.start()
@@ -208,7 +194,6 @@ def test_a_broker_is_missed_and_metadata_arrives() -> None:
     assert time.monotonic() - start_s < 9
 
 
-@in_loop
 async def test_idle_clients_are_closed() -> None:
     async with Cluster() as cluster:
         host, _, port = cluster.bootstrap_servers.rpartition(":")
@@ -222,7 +207,6 @@ async def test_idle_clients_are_closed() -> None:
         writer.close()
 
 
-@in_loop
 async def test_an_answer_that_is_late_comes_with_the_clock() -> None:
     async with Cluster() as cluster:
         cluster.faults.add(api="Metadata", delay_ms=600_000)
@@ -240,7 +224,6 @@ async def test_an_answer_that_is_late_comes_with_the_clock() -> None:
         writer.close()
 
 
-@in_loop
 async def test_what_is_due_is_done_before_a_request_is_read() -> None:
     """An event loop that finds both at once hands out the bytes of sockets first."""
     done: list[str] = []

@@ -187,24 +187,20 @@ def test_starting_a_node_whose_session_lasts_takes_until_it_is_over() -> None:
         assert cluster.broker_states[2] == "running"
 
 
-def test_a_node_ends_while_it_starts() -> None:
+async def test_a_node_ends_while_it_starts() -> None:
     """By a kill, and with the cluster: whoever waits for the start is not left waiting."""
-
-    async def run() -> None:
-        async with Cluster(3, configs=LATE) as cluster:
-            await cluster.kill_broker(2)
-            starting = asyncio.ensure_future(cluster.start_broker(2))
-            await asyncio.sleep(0)
-            assert not starting.done(), "its session is not over"
-            await cluster.kill_broker(2)
-            await asyncio.wait_for(starting, _SECONDS)
-            assert cluster.broker_states[2] == "ended"
-            starting = asyncio.ensure_future(cluster.start_broker(2))
-            await asyncio.sleep(0)
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(starting, _SECONDS)
-
-    asyncio.run(run())
+    async with Cluster(3, configs=LATE) as cluster:
+        await cluster.kill_broker(2)
+        starting = asyncio.ensure_future(cluster.start_broker(2))
+        await asyncio.sleep(0)
+        assert not starting.done(), "its session is not over"
+        await cluster.kill_broker(2)
+        await asyncio.wait_for(starting, _SECONDS)
+        assert cluster.broker_states[2] == "ended"
+        starting = asyncio.ensure_future(cluster.start_broker(2))
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(starting, _SECONDS)
 
 
 @pytest.mark.parametrize("end", ["stop_broker", "kill_broker", "fence_broker"])

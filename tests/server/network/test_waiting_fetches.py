@@ -10,11 +10,10 @@ from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.server import Cluster
 from tests.server.brokers.test_views import until
 from tests.server.handlers.records.asked import fetching
-from tests.server.network.test_waits import in_loop, waiting
+from tests.server.network.test_waits import waiting
 
 
 @pytest.mark.parametrize("end", ["stop_broker", "kill_broker"])
-@in_loop
 async def test_the_broker_ends(end: str) -> None:
     async with Cluster(3, topics={"t": 3}) as cluster:
         (topic,) = cluster.state.cluster.topics.values()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import wraps
 from typing import Any
 
 import pytest
@@ -16,22 +15,12 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.network.limits import NetworkLimits
-from tests.admin.leaks import run_without_leaks
 from tests.server.brokers.test_views import until
 from tests.server.handlers.test_create_topics import topic
 
 _LONG_MS = 60_000
-_SECONDS = 30
 #: Clients that wait at the same time.
 _MANY = 300
-
-
-def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    @wraps(test)
-    def run(**arguments: Any) -> None:
-        run_without_leaks(asyncio.wait_for(test(**arguments), _SECONDS))
-
-    return run
 
 
 @asynccontextmanager
@@ -82,7 +71,6 @@ _HEAP = [topic(f"more-{number}") for number in range(60)]
 
 @pytest.mark.parametrize("version", [0, 1, 7])
 @pytest.mark.parametrize("more", [[], _HEAP])
-@in_loop
 async def test_it_blocks_until_the_controller_has_the_topics(
     version: int, more: list[CreatableTopic]
 ) -> None:
@@ -99,7 +87,6 @@ async def test_it_blocks_until_the_controller_has_the_topics(
 
 @pytest.mark.parametrize("version", [0, 1, 7])
 @pytest.mark.parametrize("more", [[], _HEAP])
-@in_loop
 async def test_a_timeout_that_ends_first(version: int, more: list[CreatableTopic]) -> None:
     """c41: the topic is there, and the controller hears of it later."""
     async with held_back() as cluster, client_of(cluster) as client:
@@ -113,7 +100,6 @@ async def test_a_timeout_that_ends_first(version: int, more: list[CreatableTopic
         assert await client.codes(version) == [36]  # it was created at a later time
 
 
-@in_loop
 async def test_it_takes_the_delay_of_the_controller() -> None:
     """c38: as long as its metadata is behind."""
     lagging = Cluster(rules="kip-4", propagation_delay_s=40)
@@ -126,7 +112,6 @@ async def test_it_takes_the_delay_of_the_controller() -> None:
         assert await client.codes() == [0]
 
 
-@in_loop
 async def test_a_partition_without_a_leader_is_waited_for() -> None:
     """c39–c40: a fenced broker leads nothing."""
     async with held_back() as cluster, client_of(cluster) as client:
@@ -140,7 +125,6 @@ async def test_a_partition_without_a_leader_is_waited_for() -> None:
         assert await client.codes() == [0, 0]
 
 
-@in_loop
 async def test_a_topic_that_is_there_in_time_has_no_error() -> None:
     """c53–c55: the late one has its own."""
     async with held_back() as cluster, client_of(cluster) as client:
@@ -155,7 +139,6 @@ async def test_a_topic_that_is_there_in_time_has_no_error() -> None:
 @pytest.mark.parametrize(
     ("fields", "code"), [({"timeout_ms": 0}, 7), ({"validate_only": True}, 0), ({"topics": 0}, 37)]
 )
-@in_loop
 async def test_these_do_not_wait(fields: dict[str, Any], code: int) -> None:
     """c42–c43: what has no time, or creates nothing."""
     async with held_back() as cluster, client_of(cluster) as client:
@@ -163,7 +146,6 @@ async def test_these_do_not_wait(fields: dict[str, Any], code: int) -> None:
         assert await client.codes() == [code]
 
 
-@in_loop
 async def test_other_brokers_and_other_rules_are_not_waited_for() -> None:
     """c39–c40: the controller's own cache counts."""
     async with Cluster(3, rules="kip-4") as cluster, client_of(cluster) as client:
@@ -176,7 +158,6 @@ async def test_other_brokers_and_other_rules_are_not_waited_for() -> None:
         assert await client.codes(7) == [0]
 
 
-@in_loop
 async def test_requests_behind_it_wait_and_other_clients_do_not() -> None:
     async with held_back() as cluster, client_of(cluster) as client, client_of(cluster) as other:
         for number in range(20):  # 20 requests of 20 KB: more than is read of a client that waits
@@ -188,7 +169,6 @@ async def test_requests_behind_it_wait_and_other_clients_do_not() -> None:
         assert [await client.codes() for _ in range(20)] == [[0, 37]] + [[36, 37]] * 19
 
 
-@in_loop
 async def test_a_fault_delays_an_answer_that_has_waited() -> None:
     async with held_back() as cluster, client_of(cluster) as client:
         cluster.faults.add_text("api=CreateTopics delay-ms=10")
@@ -198,7 +178,6 @@ async def test_a_fault_delays_an_answer_that_has_waited() -> None:
         assert await client.codes() == [0]
 
 
-@in_loop
 async def test_a_topic_that_a_fault_refuses_is_not_waited_for() -> None:
     async with held_back() as cluster, client_of(cluster) as client:
         cluster.faults.add_text("api=CreateTopics topic=b error=POLICY_VIOLATION")
@@ -209,7 +188,6 @@ async def test_a_topic_that_a_fault_refuses_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("more", [[], _HEAP])
-@in_loop
 async def test_a_client_that_goes_away_is_forgotten_at_once(more: list[CreatableTopic]) -> None:
     async with held_back() as cluster:
         async with client_of(cluster) as client:
@@ -218,7 +196,6 @@ async def test_a_client_that_goes_away_is_forgotten_at_once(more: list[Creatable
         await until(lambda: waiting(cluster) == 0)
 
 
-@in_loop
 async def test_what_a_client_has_sent_behind_it_is_answered_though_it_sends_no_more() -> None:
     """Kafka reads nothing of a client whose answer waits, not even its end."""
     async with held_back() as cluster, client_of(cluster) as client:
@@ -233,7 +210,6 @@ async def test_what_a_client_has_sent_behind_it_is_answered_though_it_sends_no_m
         await until(lambda: not vars(cluster)["_parts"].nodes[1].connections)
 
 
-@in_loop
 async def test_an_idle_client_is_closed_as_others_are() -> None:
     limits = NetworkLimits(idle_ms=100)
     async with held_back(network_limits=limits) as cluster, client_of(cluster) as client:
@@ -245,7 +221,6 @@ async def test_an_idle_client_is_closed_as_others_are() -> None:
 
 
 @pytest.mark.exhaustive
-@in_loop
 async def test_many_clients_wait_side_by_side() -> None:
     async with held_back() as cluster, AsyncExitStack() as opened:
         clients = [await opened.enter_async_context(client_of(cluster)) for _ in range(_MANY)]
@@ -258,7 +233,6 @@ async def test_many_clients_wait_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("ends", ["cluster", "broker"])
-@in_loop
 async def test_an_end_closes_the_connections_that_wait(ends: str) -> None:
     async with AsyncExitStack() as opened:
         async with held_back() as cluster:

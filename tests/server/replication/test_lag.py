@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,7 +20,6 @@ from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.server.respond import respond
 
-_SECONDS = 30
 #: Kafka's replica.lag.time.max.ms, and the longest time until its leaders look for late replicas.
 _LAG_S, _CHECK_S = 30.0, 15.0
 
@@ -76,15 +74,6 @@ async def _lagging(**configs: str) -> AsyncIterator[Lagging]:
         yield Lagging(cluster)
 
 
-def _in_loop(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
-    def run() -> None:
-        asyncio.run(asyncio.wait_for(test(), _SECONDS))
-
-    run.__name__ = test.__name__
-    return run
-
-
-@_in_loop
 async def test_a_replica_that_gets_nothing_leaves_the_isr_and_comes_back() -> None:
     async with _lagging() as served:
         served.lag(math.inf, 3)
@@ -106,7 +95,6 @@ async def test_a_replica_that_gets_nothing_leaves_the_isr_and_comes_back() -> No
         assert (served.partition.partition_epoch, served.partition.leader_epoch) == (epoch + 2, 0)
 
 
-@_in_loop
 async def test_records_arrive_late_and_in_order() -> None:
     async with _lagging() as served:
         served.lag(5, 2)
@@ -122,7 +110,6 @@ async def test_records_arrive_late_and_in_order() -> None:
         assert served.partition.isr == [1, 2, 3]
 
 
-@_in_loop
 async def test_a_lag_beyond_the_bound_costs_the_place_in_the_isr() -> None:
     async with _lagging() as served:
         served.lag(_LAG_S + 2 * _CHECK_S, 2)
@@ -133,7 +120,6 @@ async def test_a_lag_beyond_the_bound_costs_the_place_in_the_isr() -> None:
         assert sorted(served.partition.isr) == [1, 2, 3]
 
 
-@_in_loop
 async def test_too_few_replicas_in_sync() -> None:
     async with _lagging(**{"min.insync.replicas": "2"}) as served:
         served.lag(math.inf, 2)
@@ -148,31 +134,27 @@ async def test_too_few_replicas_in_sync() -> None:
 
 
 @pytest.mark.parametrize("unclean", ["true", "false"])
-def test_an_unclean_election_loses_records(unclean: str) -> None:
-    async def run() -> None:
-        async with _lagging(**{"unclean.leader.election.enable": unclean}) as served:
-            served.produce()
-            served.lag(math.inf, 2)
-            served.lag(math.inf, 3)
-            served.produce()
-            await served.advance(_LAG_S + _CHECK_S)
-            served.produce()
-            assert (served.partition.isr, served.offsets) == ([1], (3, 3))
-            await served.cluster.stop_broker(1)
-            if unclean == "false":
-                assert served.partition.leader == -1
-                return
-            assert served.partition.leader == 2
-            assert served.offsets == (1, 1)
-            served.produce()
-            await served.cluster.start_broker(1)
-            await served.advance(0.001)
-            assert [each.offset for each in served.cluster.records("t")] == [0, 1]
-
-    _in_loop(run)()
+async def test_an_unclean_election_loses_records(unclean: str) -> None:
+    async with _lagging(**{"unclean.leader.election.enable": unclean}) as served:
+        served.produce()
+        served.lag(math.inf, 2)
+        served.lag(math.inf, 3)
+        served.produce()
+        await served.advance(_LAG_S + _CHECK_S)
+        served.produce()
+        assert (served.partition.isr, served.offsets) == ([1], (3, 3))
+        await served.cluster.stop_broker(1)
+        if unclean == "false":
+            assert served.partition.leader == -1
+            return
+        assert served.partition.leader == 2
+        assert served.offsets == (1, 1)
+        served.produce()
+        await served.cluster.start_broker(1)
+        await served.advance(0.001)
+        assert [each.offset for each in served.cluster.records("t")] == [0, 1]
 
 
-@_in_loop
 async def test_a_leader_that_was_late_has_no_records_of_the_others() -> None:
     """A follower within the ISR leads, and what only acks=1 has acknowledged is gone."""
     async with _lagging() as served:
@@ -183,7 +165,6 @@ async def test_a_leader_that_was_late_has_no_records_of_the_others() -> None:
         assert served.offsets == (0, 0)
 
 
-@_in_loop
 async def test_a_lag_outlives_its_broker() -> None:
     async with _lagging() as served:
         served.lag(math.inf, 3)
@@ -215,14 +196,11 @@ def test_lags_that_cannot_be() -> None:
 def test_many_records_that_are_late_cost_little() -> None:
     """Each append sets a timer for each follower that lags."""
 
-    async def run() -> None:
-        async with _lagging() as served:
-            served.lag(1, 2)
-            start = time.thread_time()
-            for _ in range(2_000):
-                served.produce()
-            await served.advance(2)
-            assert served.offsets == (2_000, 2_000)
-            assert time.thread_time() - start < 5
-
-    _in_loop(run)()
+    async with _lagging() as served:
+        served.lag(1, 2)
+        start = time.thread_time()
+        for _ in range(2_000):
+            served.produce()
+        await served.advance(2)
+        assert served.offsets == (2_000, 2_000)
+        assert time.thread_time() - start < 5
