@@ -193,9 +193,8 @@ def test_lags_that_cannot_be() -> None:
         cluster.delay_replication(1, 1)
 
 
-def test_many_records_that_are_late_cost_little() -> None:
+async def test_many_records_that_are_late_cost_little() -> None:
     """Each append sets a timer for each follower that lags."""
-
     async with _lagging() as served:
         served.lag(1, 2)
         start = time.thread_time()

@@ -110,18 +110,15 @@ _ENDPOINT = r"(?s)^\[?(?P<address>.*?)\]?:\d+$"
 
 
 #: How the other columns of `USES` are merged.
-_MERGED = {
-    "min_version": "min",
-    "max_version": "max",
-    "requests": "sum",
-    "first_ts": "min",
-    "last_ts": "max",
-}
+_VERSIONS = [("min_version", "min"), ("max_version", "max")]
+_REQUESTS = ("requests", "sum")
+_TIMES = [("first_ts", "min"), ("last_ts", "max")]
+_MERGED = [*_VERSIONS, _REQUESTS, *_TIMES]
 
 
 def _compacted(uses: pa.Table) -> pa.Table:
-    found = uses.group_by(_KEYS).aggregate(list(_MERGED.items()))
-    names = [*_KEYS, *(f"{name}_{how}" for name, how in _MERGED.items())]
+    found = uses.group_by(_KEYS).aggregate(_MERGED)
+    names = [*_KEYS, *(f"{name}_{how}" for name, how in _MERGED)]
     return pa.table([found[name] for name in names], schema=USES)
 
 
@@ -132,12 +129,10 @@ def client_rows(uses: Iterable[pa.Table], before: pa.Table | None = None) -> pa.
     """
     parts = [*uses, *([] if before is None else _uses_of(before))]
     together = pa.concat_tables([USES.empty_table(), *(each.select(USES.names) for each in parts)])
-    clients = together.group_by(_WHO).aggregate(
-        [("principal", "distinct"), *list(_MERGED.items())[2:]]
-    )
+    clients = together.group_by(_WHO).aggregate([("principal", "distinct"), _REQUESTS, *_TIMES])
     by_api = together.filter(pc.is_valid(together["api_key"])).group_by(
         [*_WHO, "api", "api_key"]
-    ).aggregate(list(_MERGED.items())[:3])  # fmt: skip
+    ).aggregate([*_VERSIONS, _REQUESTS])  # fmt: skip
     # An api without a name is before those with one.
     by_api = by_api.append_column("order", pc.fill_null(by_api["api"], ""))
     by_client = [(name, "ascending") for name in _WHO]
