@@ -2,7 +2,9 @@
 
 Each member has a connection of its own, on which a JoinGroup or SyncGroup may wait while others go
 on. Ids of members are replaced by their order of appearance, and lists whose order is that of a
-hash table are sorted. A group has two members at most, since with more chance elects the leader.
+hash table are sorted. A group has two members at most, since where a leader leaves more than one
+behind, a hash table of random ids elects the next. A member whose client has lost its id is one of
+the two: a real coordinator would take a third in while a rebalance waits for that one to join.
 
 ``python -m tests.server.groups.stories 4.4.0 SEED STEPS`` tells one beside a real broker.
 """
@@ -16,7 +18,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,6 +62,9 @@ CONFIGS = {
 }
 #: Longer than the delay above: what has not been answered by then waits for another member.
 _SETTLED_S = 0.8
+#: Requests that may wait for another member, and those that may end another member's wait.
+_MAY_WAIT = (m.JoinGroupRequest, m.SyncGroupRequest)
+_MAY_END_WAITS = (*_MAY_WAIT, m.LeaveGroupRequest)
 #: How much later the slower side may answer.
 _LATE_S = 5.0
 _PATIENCE_S = 20.0
@@ -83,6 +88,7 @@ class Member:
         self._socket = socket.create_connection((host, int(port)), _PATIENCE_S)
         self._data = b""
         self.waits: tuple[int, int] | None = None
+        self.may_wait = False
         self.id = ""
         self.generation = -1
         self.members: list[str] = []
@@ -92,6 +98,7 @@ class Member:
         assert message.api_key is not None
         self._socket.sendall(frame(write_request(message, version, 1, client_id="story")))
         self.waits = message.api_key, version
+        self.may_wait = isinstance(message, _MAY_WAIT)
 
     def receive(self, patience_s: float) -> Any:
         """The response; None if there is none in time."""
@@ -141,6 +148,22 @@ class Side:
     def ask(self, message: Message, version: int) -> Any:
         """The response to a request that does not wait."""
         return self.member("admin").ask(message, version)
+
+    def waiting(self, group: str) -> list[str]:
+        """The members of a group whose requests wait."""
+        return [
+            name
+            for name, each in self.members.items()
+            if each.waits and name.startswith(f"{group}-")
+        ]
+
+    def awaits(self, group: str, name: str = "") -> bool:
+        """Whether a rebalance of a group waits that has its two members, one of the name if any."""
+        (row,) = self.ask(m.DescribeGroupsRequest([group]), 0).groups
+        ids = [each.member_id for each in row.members]
+        assert len(ids) <= 2, f"chance elects the leader of {row}"
+        is_full = row.group_state == "PreparingRebalance" and len(ids) == 2
+        return is_full and (not name or self.member(name).id in ids)
 
     def prepare(self) -> None:
         """Create the topics that another story has not created, and wait for the coordinator.
@@ -215,22 +238,28 @@ class Story:
         """(step, the left side's answer, the right side's) of all that is answered."""
         for number in range(self._steps):
             name, make, version = self._step(left)
-            for side in (left, right):
-                side.member(name).send(make(side), version)
-            step = f"{number}: {name} {type(make(left)).__name__} v{version} {make(left)}"
-            yield from self._answered(step, left, right)
+            requests = [make(side) for side in (left, right)]
+            for side, each in zip((left, right), requests, strict=True):
+                side.member(name).send(each, version)
+            request = requests[0]
+            step = f"{number}: {name} {type(request).__name__} v{version} {request}"
+            moves = isinstance(request, _MAY_END_WAITS)
+            names = left.waiting(name.partition("-")[0]) if moves else [name]
+            yield from self._answered(step, names, left, right)
 
-    def _answered(self, step: str, left: Side, right: Side) -> Iterator[tuple[str, ...]]:
+    def _answered(
+        self, step: str, names: Sequence[str], left: Side, right: Side
+    ) -> Iterator[tuple[str, ...]]:
+        """What members get; only a JoinGroup or a SyncGroup may go on waiting."""
         deadline = time.monotonic() + _SETTLED_S
-        waiting = [name for name, each in left.members.items() if each.waits]
-        for name in waiting:
+        for name in names:
             both = [each.members[name] for each in (left, right)]
             pair = [each.receive(max(deadline - time.monotonic(), 0.02)) for each in both]
-            if pair == [None, None]:
+            if pair == [None, None] and both[0].may_wait:
                 continue
             for index, each in enumerate(both):
                 pair[index] = pair[index] or each.receive(_LATE_S)
-            where = f"{step}: {name}" if len(waiting) > 1 else step
+            where = f"{step}: {name}" if len(names) > 1 else step
             if None in pair:
                 raise AssertionError(f"{where}: only one side answers: {pair}")
             seen = (side.seen(name, one) for side, one in zip((left, right), pair, strict=True))
@@ -254,6 +283,8 @@ class Story:
             )
         elif one is None or (one.generation < 0 and random.random() < 0.7):
             kind = "join"
+        if kind == "join" and left.awaits(group) and not left.awaits(group, name):
+            kind = "describe"  # it would be the third member
         found: tuple[str, Any, int] = getattr(self, f"_{kind}")(group, name)
         return found
 
@@ -296,13 +327,16 @@ class Story:
             instance = None
 
         def make(side: Side) -> Message:
-            if again:  # who expelled the first of three members would let chance elect the leader
-                side.member(name).id = ""
+            given = member_id(side)
+            if side.awaits(group):
+                given = side.member(name).id
+            elif again:
+                given = side.member(name).id = ""
             return m.JoinGroupRequest(
                 group,
                 session_ms,
                 600_000 if version else -1,
-                "" if again else member_id(side),
+                given,
                 instance,
                 kind,
                 [JoinGroupRequestProtocol(each, metadata) for each in names],

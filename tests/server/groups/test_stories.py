@@ -21,9 +21,8 @@ from tests.server.groups.stories import CONFIGS, GROUPS, Member, Side, beside, d
 from tests.server.releases import real_releases
 from tools.clusters import Cluster
 
-#: Where a leader leaves two others behind, of which one has joined again under another id, chance
-#: elects the next one, as in three of seven tellings of the story 7.
-_SEED, _STEPS = 8, 100
+#: Of the first twenty seeds the one with the most kinds of answers.
+_SEED, _STEPS = 7, 100
 _PATIENCE_S = 20.0
 #: A story in which groups are downgraded, by members that leave and by one that is replaced.
 _OF_BOTH = 9
