@@ -107,6 +107,16 @@ def write_response(
     return found.encode_behind(front, header, body)
 
 
+def write_encoded_response(
+    body: bytes, api_key: int, version: int, correlation_id: int, dialect: str = "kafka"
+) -> bytes:
+    """A response's payload whose body is encoded already, and is not looked at."""
+    found = header_codec(
+        "ResponseHeader", response_header_version(api_key, version, dialect), dialect
+    )
+    return found.encode(found.value_class(correlation_id=correlation_id)) + body
+
+
 @lru_cache(maxsize=1024)
 def _request_codecs(
     generation: int, body: type[Message], version: int

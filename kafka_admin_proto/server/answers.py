@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.protocol.payload_values import Request
-from kafka_admin_proto.server.apis import Answer, Caller, served
+from kafka_admin_proto.server.apis import Answer, Caller, ServedApi, row_of
 from kafka_admin_proto.server.brokers.view import Quorum, View
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.server.failures import ControllerUnavailable
+from kafka_admin_proto.server.quorum.envelopes import Forwarded, opened
 from kafka_admin_proto.server.quotas.request_time import request_throttle_ms
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.values import Message
 
 #: The most bytes of kept answers for each view of the log.
 _KEPT_BYTES = 16 << 20
-
 _Key = tuple[int | str | bytes, ...]
 
 
@@ -56,7 +57,7 @@ class Answers:
         Raises ControllerUnavailable if a controller has to answer and none is active.
         """
         view = self.view(caller, request)
-        is_kept = served(request.api_key, request.dialect).kept
+        is_kept = self._row(request).kept
         if is_kept and (found := self.kept(view, caller, request)) is not None:
             return found
         answer = respond(view, request.api_key, request.body, caller)
@@ -67,6 +68,10 @@ class Answers:
         body = answer.response.encode(request.api_version)
         self._keep(view, caller, request, body)
         return body
+
+    def opened(self, event: RequestReceived, caller: Caller) -> tuple[Forwarded, Caller]:
+        """The request in an envelope, with its client; raises ApiFailure (`envelopes.opened`)."""
+        return opened(self._views.state, event, caller)
 
     def request_throttle_ms(self, caller: Caller, request: Request, used_ns: int) -> int:
         """The milliseconds for which a client is to wait that used so much time."""
@@ -84,11 +89,14 @@ class Answers:
 
         Raises ControllerUnavailable if no controller is active.
         """
-        if served(request.api_key, request.dialect).of_broker:
+        if self._row(request).of_broker:
             return self._views.of(caller.node_id)
         if not self._views.state.quorum.available:
             raise ControllerUnavailable
         return self._views.state
+
+    def _row(self, request: Request) -> ServedApi:
+        return row_of(request.api_key, request.dialect, self._views.state.rules)
 
     def kept(self, view: View, caller: Caller, request: Request) -> bytes | None:
         """The body of a kept answer; None if no answer is kept."""

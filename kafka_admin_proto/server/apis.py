@@ -3,8 +3,9 @@
 An api is a module in a folder of ``handlers/``, named after its request: ``create_topics`` has
 the api key of CreateTopicsRequest. Its row is the decorator `handler` of its function. The modules
 of ``handlers/drafts/`` answer the requests of their dialects in the same way, and those of
-``kip_4`` Kafka's own requests in a cluster with these rules. ApiVersions lists the modules that are
-there, in the versions of the release (``schemas/releases.json``).
+``kip_4`` Kafka's own requests in a cluster with these rules. Those of ``handlers/controllers/``
+answer on a controller's listener. ApiVersions lists the modules that are there, in the versions of
+the release (``schemas/releases.json``).
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ if TYPE_CHECKING:
 
 #: Rules that are dialects; their messages are served beside Kafka's own (``handlers/drafts``).
 DIALECTS = ("kip-4a", "kip-4b")
+#: The rules of a controller whose brokers are processes of their own.
+CONTROLLERS = "controllers"
+#: Rules whose rows answer Kafka's own messages.
+_OF_KAFKA = ("kip-4", CONTROLLERS)
 #: The connection answers these apis by itself.
-OF_CONNECTIONS = (api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE)
+OF_CONNECTIONS = (api_keys.SASL_HANDSHAKE, api_keys.SASL_AUTHENTICATE, api_keys.ENVELOPE)
 
 _HANDLERS = "kafka_admin_proto.server.handlers"
 _FOLDER = Path(__file__).parent / "handlers"
@@ -143,6 +148,11 @@ def handler(
     return add
 
 
+def row_of(api_key: int, dialect: str, rules: str) -> ServedApi:
+    """The row of an api for a message of a dialect, in a cluster with these rules."""
+    return served(api_key, rules if rules in _OF_KAFKA else dialect)
+
+
 @cache
 def served(api_key: int, rules: str = "kafka") -> ServedApi:
     """The row of an api of a dialect or rules; Kafka's own row, if these have none for the key.
@@ -162,16 +172,20 @@ def handler_modules(rules: str = "kafka") -> dict[int, str]:
 
     Raises ImportError for a module that is named after no request of theirs.
     """
-    folders = [each for each in os.listdir(_FOLDER) if each[0] != "_" and each != "drafts"]
+    others = ("drafts", CONTROLLERS)
+    folders = [each for each in os.listdir(_FOLDER) if each[0] != "_" and each not in others]
+    if rules != "kafka":
+        folders = [rules if rules == CONTROLLERS else f"drafts/{rules.replace('-', '_')}"]
+    dialect = "kafka" if rules == CONTROLLERS else rules
     modules = {}
-    for folder in folders if rules == "kafka" else [f"drafts/{rules.replace('-', '_')}"]:
+    for folder in folders:
         for file in os.listdir(_FOLDER / folder):
             module = file.removesuffix(".py")
             if module == file or module == "__init__":
                 continue
             path = f"{_HANDLERS}.{folder.replace('/', '.')}.{module}"
             try:
-                entry = catalog().entry(module.title().replace("_", "") + "Request", rules)
+                entry = catalog().entry(module.title().replace("_", "") + "Request", dialect)
             except UnknownMessageError as error:
                 raise ImportError(f"{path} is named after no api: {error}") from None
             assert entry.api_key is not None
@@ -184,10 +198,16 @@ def served_apis(release: ReleaseNumber, rules: str = "shipped") -> tuple[Api, ..
     """The apis that a node of that release lists in ApiVersions, with the release's versions.
 
     If ``rules`` is a draft with messages of its own, these follow. With those of KIP-4 CreateTopics
-    has the versions that the proposals define too, 0 and 1, which newer releases lack.
+    has the versions that the proposals define too, 0 and 1, which newer releases lack. A controller
+    lists what Kafka's definitions have for its listener.
     """
     facts = release_facts(str(release))
-    keys = sorted((*handler_modules(), *OF_CONNECTIONS))
+    keys = [*handler_modules(), *OF_CONNECTIONS]
+    if rules == CONTROLLERS:
+        keys = [each for each in {*keys, *handler_modules(rules)} if _is_of_controllers(each)]
+    else:
+        keys.remove(api_keys.ENVELOPE)
+    keys.sort()
     versions = {key: facts.versions_of(key) for key in keys}
     if rules == "kip-4":
         versions[api_keys.CREATE_TOPICS] = VersionRange(0, versions[api_keys.CREATE_TOPICS].highest)
@@ -202,3 +222,7 @@ def served_apis(release: ReleaseNumber, rules: str = "shipped") -> tuple[Api, ..
             entry = catalog().entry(name, rules)
             apis.append(Api(key, name.removesuffix("Request"), entry.versions))
     return tuple(sorted(apis, key=lambda each: each.api_key))
+
+
+def _is_of_controllers(api_key: int) -> bool:
+    return "controller" in catalog().spec(catalog().name_of(api_key, "request") or "").listeners

@@ -49,6 +49,8 @@ _Part = TypeVar("_Part")
 class Cluster:
     """A reference cluster of ``brokers`` nodes, each broker and controller.
 
+    With 0 it is a controller alone, and its brokers are processes of their own: real ones with
+    ``process.roles=broker`` and its ``quorum_voters``, and with its ``state.cluster_id``.
     ``port`` is the first node's, the others have the next ones, and each further listener those
     behind them; 0 takes free ones. Clients get addresses with ``advertised_host``, or ``host``, and
     of each listener in ``advertised_listeners`` those that it has there: host:port of each node, or
@@ -123,6 +125,16 @@ class Cluster:
         return self.addresses(next(iter(self._settings.listeners)))
 
     @property
+    def quorum_voters(self) -> str:
+        """``controller.quorum.voters`` for brokers in processes of their own.
+
+        ValueError where the cluster has brokers of its own, and RuntimeError before the start.
+        """
+        if self._settings.brokers:
+            raise ValueError("other brokers cannot join a cluster with brokers of its own")
+        return self.state.static[self.state.controller]["controller.quorum.voters"]
+
+    @property
     def listeners(self) -> Sequence[str]:
         """The names of the listeners, the first one first."""
         return list(self._settings.listeners)
@@ -165,6 +177,8 @@ class Cluster:
         """
         self._check_runs()
         _check_delay(delay_s)
+        if broker is None:
+            self._check_hosts()
         for each in self._parts.nodes if broker is None else (self._id(broker),):
             self.views.delay(each, delay_s)
 
@@ -197,6 +211,7 @@ class Cluster:
         from kafka_admin_proto.server.inspection.stored_records import produce
 
         self._check_runs()
+        self._check_hosts()
         return produce(self.state, topic, records)
 
     def records(self, topic: str) -> list[StoredRecord]:
@@ -207,6 +222,7 @@ class Cluster:
         from kafka_admin_proto.server.inspection.stored_records import records_of
 
         self._check_runs()
+        self._check_hosts()
         return records_of(self.state, topic)
 
     def group(self, name: str) -> StoredGroup:
@@ -217,6 +233,7 @@ class Cluster:
         from kafka_admin_proto.server.inspection.stored_groups import group_of_name
 
         self._check_runs()
+        self._check_hosts()
         return group_of_name(self.state, name)
 
     def rebalance(self, group: str) -> None:
@@ -229,6 +246,7 @@ class Cluster:
         from kafka_admin_proto.server.inspection.stored_groups import rebalance
 
         self._check_runs()
+        self._check_hosts()
         rebalance(self.state, group)
 
     @property
@@ -290,17 +308,30 @@ class Cluster:
 
     def fence_broker(self, broker: int) -> None:
         """Let the controller fence a broker, although it runs, until `unfence_broker`."""
-        self._running.fence(self._id(broker))
+        if self._settings.brokers:
+            self._running.fence(self._id(broker))
+        else:
+            self._check_runs()
+            self.state.sessions.fence(broker)
 
     def unfence_broker(self, broker: int) -> None:
-        """End the fencing of a broker."""
-        self._running.unfence(self._id(broker))
+        """End the fencing of a broker; one of another process is there by its next heartbeat."""
+        if self._settings.brokers:
+            self._running.unfence(self._id(broker))
+        else:
+            self._check_runs()
+            self.state.sessions.kept_fenced.discard(broker)
 
     @property
     def broker_states(self) -> dict[int, BrokerState]:
-        """The state of each node: "running", "fenced", "starting" or "ended"."""
+        """The state of each node: "running", "fenced", "starting" or "ended".
+
+        Without brokers of its own the cluster has those that are registered, of which it knows
+        whether they are fenced.
+        """
         lifecycle = _made(self._parts.lifecycle)
-        return {each: lifecycle.state_of(each) for each in self._parts.nodes}
+        nodes = self._parts.nodes if self._settings.brokers else sorted(self.state.cluster.brokers)
+        return {each: lifecycle.state_of(each) for each in nodes}
 
     async def stop(self) -> None:
         """Close every socket and file, and end all tasks of the cluster; nothing if it has ended.
@@ -335,7 +366,15 @@ class Cluster:
             raise RuntimeError(_IN_ANOTHER_LOOP)
 
     def _id(self, broker: int) -> int:
-        return checked_broker(broker, len(self._parts.nodes))
+        return checked_broker(broker, self._settings.brokers)
+
+    def _check_hosts(self) -> None:
+        """Raise ValueError unless the cluster has brokers of its own."""
+        if not self._settings.brokers:
+            raise ValueError(
+                "the cluster is a controller alone: records and groups are with its brokers, which "
+                "are processes of their own; ask these"
+            )
 
 
 def _check_delay(delay_s: float) -> None:

@@ -98,7 +98,7 @@ class Parts:
         given, nodes = self._settings, self.nodes.values()
         for node in nodes:
             node.bind()
-        state = self.state = self._in_memory() if given.data is None else self._on_disk()
+        state = self.state = self._new_state()
         if given.acls:
             from kafka_admin_proto.server.security.authorizer.files import records_of
 
@@ -139,7 +139,12 @@ class Parts:
         for node in nodes:
             await node.open(accept)
         self.lifecycle = Lifecycle(
-            state, views, self.nodes, self._log, self._registered, lambda node: node.open(accept)
+            state,
+            views,
+            self.nodes if given.brokers else {},
+            self._log,
+            self._registered,
+            lambda node: node.open(accept),
         )
 
     def _set_up(self, state: State) -> None:
@@ -155,6 +160,20 @@ class Parts:
         state.create_topic_policy, state.alter_config_policy = self._settings.policies.configure(
             state.static[state.controller]
         )
+
+    def _new_state(self) -> State:
+        if self._settings.data is not None:
+            return self._on_disk()
+        return self._in_memory() if self._settings.brokers else self._controller()
+
+    def _controller(self) -> State:
+        """The state of a controller whose brokers are processes of their own."""
+        from kafka_admin_proto.server.quorum.starting import new_controller
+
+        given, (node,) = self._settings, self.nodes.values()
+        static = given.properties([node], [f"{_NO_FOLDER}{node.id}"])[node.id]
+        registration = given.registration(node, uuid4())
+        return new_controller(given.release, new_cluster_id(), static, registration, self._clock)
 
     def _in_memory(self) -> State:
         given, nodes = self._settings, self.nodes.values()
@@ -200,6 +219,7 @@ class Parts:
         if self.service is not None:
             self.service.end()
         if self.state is not None:
+            self.state.sessions.end()
             self.state.coordinators.end()
             self.state.transactions.end()
             self.state.shares.end()

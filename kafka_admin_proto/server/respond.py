@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
-from kafka_admin_proto.server.apis import Answer, Caller, served
+from kafka_admin_proto.server.apis import Answer, Caller, row_of
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import MOST_RECORDS, TOO_MANY_RECORDS, ApiFailure
 
@@ -17,8 +17,7 @@ def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
     An ApiFailure that a handler raises is one of the whole request: all its rows have the code, as
     Kafka's ``handleError`` answers any exception.
     """
-    rules = state.controller_state.rules  # KIP-4's are those of Kafka's own message
-    api = served(api_key, rules if rules == "kip-4" else request.dialect)
+    api = row_of(api_key, request.dialect, state.controller_state.rules)
     if request.dialect != "kafka":
         answer: Answer = api.handle(state, request, caller)
         return answer

@@ -26,6 +26,7 @@ from kafka_admin_proto.server.brokers.view import (
 )
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
+from kafka_admin_proto.server.quorum.sessions import Sessions
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.replication.partitions import Partitions
 from kafka_admin_proto.server.share.brokers import ShareBrokers
@@ -34,6 +35,7 @@ from kafka_admin_proto.server.transactions.coordinators import TransactionCoordi
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
+    from kafka_admin_proto.server.quorum.metadata_log import MetadataLog
     from kafka_admin_proto.server.quotas.byte_rates import ByteRates
     from kafka_admin_proto.server.quotas.throttling import Owner, TokenBucket
 
@@ -81,7 +83,8 @@ class State(View):
     ) -> None:
         super().__init__(release, cluster_id, static, Quorum(min(static)), cluster)
         self.controller_state: State = self
-        #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, or a draft's dialect.
+        #: "shipped", "kip-4" for CreateTopics by the letter of the proposal, a draft's dialect, or
+        #: "controllers" where all brokers are processes of their own.
         self.rules = "shipped"
         self.clock: Clock = Clock()
         #: The apis that the nodes list, if they are fewer than the release has; else empty.
@@ -114,6 +117,10 @@ class State(View):
         self.transactions: TransactionCoordinators = TransactionCoordinators(self)
         self.share_states: ShareCoordinators = ShareCoordinators(self)
         self.shares: ShareBrokers = ShareBrokers(self)
+        #: The brokers in processes of their own, by their heartbeats.
+        self.sessions: Sessions = Sessions(self)
+        #: The log as these brokers fetch it; None in a cluster that has none of them.
+        self.metadata_log: MetadataLog | None = None
         self._log = log
 
     def append(self, records: Sequence[Message]) -> None:

@@ -43,6 +43,11 @@ class SyncCluster:
         return self._cluster.bootstrap_servers
 
     @property
+    def quorum_voters(self) -> str:
+        """As ``Cluster.quorum_voters``."""
+        return self._cluster.quorum_voters
+
+    @property
     def listeners(self) -> Sequence[str]:
         """The names of the listeners, the first one first."""
         return self._cluster.listeners

@@ -81,6 +81,12 @@ WITHIN_FUNCTIONS = {
         "initial_topics": "clusters that start with topics alone have it",
         "opening": "clusters in memory have no folder",
         "settings": "clusters in memory have no folder",
+        "starting": "controllers of brokers in other processes alone have it",
+    },
+    "server/quorum/envelopes.py": {
+        "access": _AUTHORIZER,
+        "ipaddress": "controllers of brokers in other processes alone need it",
+        "rules": _AUTHORIZER,
     },
     "server/replication/partitions.py": {"log_dir": "clusters in memory have no folder"},
     "server/arguments/resolved_settings.py": {

@@ -13,7 +13,7 @@ this one (`setpriv`, of util-linux). Each broker writes `server.log` and, at DEB
 from tools.clusters.cluster import Cluster, Node
 from tools.clusters.listeners import Listener, sasl_properties, tls_properties
 from tools.clusters.processes import HOST, ClusterError, free_ports
-from tools.clusters.started import kraft, zookeeper
+from tools.clusters.started import brokers_alone, kraft, zookeeper
 from tools.oracles.java import class_path
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ClusterError",
     "Listener",
     "Node",
+    "brokers_alone",
     "class_path",
     "free_ports",
     "kraft",

@@ -27,6 +27,7 @@ from tools.oracles.java import make_archive
 
 #: As in the properties that Kafka ships.
 _SHIPPED_THREADS = {"num.network.threads": "3", "num.io.threads": "8"}
+_CLUSTER_ID = "b25lIG9mIGEga2luZA"
 #: What is to last as long as servers on these ports do.
 Around = Callable[[list[int]], contextlib.AbstractContextManager[object]]
 
@@ -64,6 +65,32 @@ def kraft(
     _write_kraft_properties(cluster, own, listeners, racks)
     _format(cluster, scram)
     with around(cluster.ports), _ended(cluster):
+        cluster.start()
+        yield cluster
+
+
+@contextlib.contextmanager
+def brokers_alone(
+    folder: Path,
+    voters: str,
+    cluster_id: str,
+    release: str = NEWEST,
+    *,
+    nodes: int = 1,
+    properties: Mapping[str, str] | None = None,
+) -> Iterator[Cluster]:
+    """Brokers that are no controllers, of a cluster whose controllers are somebody else's.
+
+    ``voters`` are these, as in ``controller.quorum.voters``. They have to run: brokers have started
+    once they are registered.
+    """
+    cluster = _planned(folder, release, nodes, ["PLAINTEXT"])
+    make_archive(cluster.jars, partial(_whole_life, release))
+    alone = {"process.roles": "broker", "controller.quorum.voters": voters}
+    alone["listener.security.protocol.map"] = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+    _write_kraft_properties(cluster, {**alone, **(properties or {})})
+    _format(cluster, cluster_id=cluster_id)
+    with _ended(cluster):
         cluster.start()
         yield cluster
 
@@ -133,7 +160,7 @@ def _planned(folder: Path, release: str, nodes: int, names: Sequence[str]) -> Cl
     return cluster
 
 
-def _format(cluster: Cluster, scram: Sequence[str] = ()) -> None:
+def _format(cluster: Cluster, scram: Sequence[str] = (), cluster_id: str = _CLUSTER_ID) -> None:
     """Format the folders of all nodes that have none yet.
 
     What StorageTool writes is the release's but for the users and the ids, so that it runs once for
@@ -145,22 +172,28 @@ def _format(cluster: Cluster, scram: Sequence[str] = ()) -> None:
     formatted = cache_folder() / "formatted" / cluster.release
     if scram or not formatted.exists():
         _run_storage_tool(cluster, nodes[0], scram)
-        made = nodes.pop(0).folder / "data"
+        made = nodes[0].folder / "data"
         if scram:
+            nodes.pop(0)
             formatted = made
         else:
             _keep(made, formatted)
+            shutil.rmtree(made)
     for node in nodes:
         shutil.copytree(formatted, node.folder / "data")
         meta = node.folder / "data" / "meta.properties"
-        own = {"node.id": str(node.id), "directory.id": topic_id_to_text(random_topic_id())}
+        own = {
+            "cluster.id": cluster_id,
+            "node.id": str(node.id),
+            "directory.id": topic_id_to_text(random_topic_id()),
+        }
         lines = (each.partition("=") for each in meta.read_text().splitlines())
         meta.write_text("".join(f"{a}{b}{own.get(a, c)}\n" for a, b, c in lines))
 
 
 def _run_storage_tool(cluster: Cluster, node: Node, scram: Sequence[str]) -> None:
     options = [option for user in scram for option in ("--add-scram", user)]
-    tool = ["kafka.tools.StorageTool", "format", "-t", "b25lIG9mIGEga2luZA"]
+    tool = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID]
     command = [*cluster.java_options(), *tool, *options, "-c", "broker.properties"]
     if start_java(command, node.folder).wait(START_S) != 0:
         raise ClusterError(f"StorageTool failed:\n{(node.folder / 'output').read_text()}")
@@ -209,7 +242,8 @@ def _write_kraft_properties(
     listeners: Sequence[Listener] = (),
     racks: Sequence[str] = (),
 ) -> None:
-    voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in cluster.nodes.values())
+    controllers = [each for each in cluster.nodes.values() if "CONTROLLER" in each.ports]
+    voters = (f"{each.id}@{HOST}:{each.ports['CONTROLLER']}" for each in controllers)
     nodes = len(cluster.nodes)
     shared = {
         "process.roles": "broker,controller",

@@ -41,8 +41,9 @@ _DIGITS = 10
 
 
 @click.command(cls=GivenOnceCommand)
-@click.option("--brokers", type=WholeNumber(1, MOST_BROKERS), default=1, show_default=True,
-              help="How many nodes, each broker and controller.")  # fmt: skip
+@click.option("--brokers", type=WholeNumber(0, MOST_BROKERS), default=1, show_default=True,
+              help="How many nodes, each broker and controller; 0: a controller alone, for real "
+              "brokers.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--advertised-host", help="The host in the addresses that clients get; --host if left out."
@@ -111,8 +112,10 @@ def serve(
     """Serve a cluster until SIGINT or SIGTERM.
 
     The first line of the output is the bootstrap addresses, separated by commas; every port
-    accepts by then. A line for each further listener follows: its name and its addresses. All
-    else goes to stderr.
+    accepts by then. A line for each further listener follows: its name and its addresses. With
+    --brokers 0 it is the controller's address, and the two lines behind it are what real brokers
+    need: controller.quorum.voters for their properties, and cluster.id for their format. All else
+    goes to stderr.
 
     \b
     Example:
@@ -232,6 +235,9 @@ async def _serve(cluster: Cluster, control: Path | None) -> None:
         if control is not None:
             await opened.enter_async_context(_controlled(cluster, control))
         print(cluster.bootstrap_servers, flush=True)
+        if cluster.state.metadata_log is not None:
+            print("controller.quorum.voters", cluster.quorum_voters, flush=True)
+            print("cluster.id", cluster.state.cluster_id, flush=True)
         for name in cluster.listeners[1:]:
             print(name, cluster.addresses(name), flush=True)
         await ended.wait()

@@ -31,9 +31,8 @@ from kafka_admin_proto.protocol.connection.events import (
 from kafka_admin_proto.protocol.connection.limits import Limits
 from kafka_admin_proto.protocol.connection.words import api_words
 from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.headers import header_codec, response_header_version
 from kafka_admin_proto.protocol.payload_values import Request
-from kafka_admin_proto.protocol.payload_writers import write_response
+from kafka_admin_proto.protocol.payload_writers import write_encoded_response, write_response
 from kafka_admin_proto.protocol.payloads import read_request
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.schema.catalog import catalog
@@ -140,9 +139,9 @@ class ServerConnection(BaseConnection[ServerEvent]):
         assert request.header is not None
         correlation_id = request.header.correlation_id
         if isinstance(response, bytes):
-            version = response_header_version(request.api_key, request.api_version, request.dialect)
-            found = header_codec("ResponseHeader", version, request.dialect)
-            payload = found.encode(found.value_class(correlation_id=correlation_id)) + response
+            payload = write_encoded_response(
+                response, request.api_key, request.api_version, correlation_id, request.dialect
+            )
         else:
             payload = write_response(response, request.api_version, correlation_id)
             if response.api_key != request.api_key:

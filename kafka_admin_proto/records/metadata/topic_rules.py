@@ -73,10 +73,11 @@ def _change_partition(state: ClusterState, record: PartitionChangeRecord) -> Non
     old = topic.partitions.get(record.partition_id)
     if old is None:
         raise refused(record, f"topic {topic.name!r} has no partition {record.partition_id}")
-    topic.partitions[record.partition_id] = _merged(old, record)
+    topic.partitions[record.partition_id] = merged(old, record)
 
 
-def _merged(old: Partition, record: PartitionChangeRecord) -> Partition:
+def merged(old: Partition, record: PartitionChangeRecord) -> Partition:
+    """A partition after a change of it; raises MetadataRecordError for one that cannot be."""
     _check_directories(record)
     replicas = _new(record.replicas, old.replicas)
     directories = _directories(record, _new(record.directories, old.directories), len(replicas))
@@ -110,7 +111,7 @@ def _clear_elr(state: ClusterState, record: ClearElrRecord) -> None:
     for topic in topics:
         for number, partition in topic.partitions.items():
             if partition.elr or partition.last_known_elr:
-                topic.partitions[number] = _merged(partition, cleared)
+                topic.partitions[number] = merged(partition, cleared)
 
 
 def _topic_of(state: ClusterState, record: PartitionRecord | PartitionChangeRecord) -> Topic:

@@ -12,7 +12,7 @@ from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import Policies
 from kafka_admin_proto.protocol.addresses import without_brackets
 from kafka_admin_proto.protocol.connection import Limits
-from kafka_admin_proto.server.apis import DIALECTS, served_apis
+from kafka_admin_proto.server.apis import CONTROLLERS, DIALECTS, served_apis
 from kafka_admin_proto.server.arguments.advertised import (
     advertised_addresses,
     advertised_host,
@@ -20,7 +20,10 @@ from kafka_admin_proto.server.arguments.advertised import (
 )
 from kafka_admin_proto.server.arguments.settings import check_settings
 from kafka_admin_proto.server.brokers.registration import Registration
-from kafka_admin_proto.server.configs.properties import properties_of_nodes
+from kafka_admin_proto.server.configs.properties import (
+    properties_of_controller,
+    properties_of_nodes,
+)
 from kafka_admin_proto.server.network.limits import check_given_once, frame_bytes, limits_of
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.releases import ReleaseNumber
@@ -29,13 +32,16 @@ if TYPE_CHECKING:
     from kafka_admin_proto.messages.create_topics_request import CreatableTopic
     from kafka_admin_proto.protocol.versions import Api
     from kafka_admin_proto.records.metadata.entities import Acl
-    from kafka_admin_proto.server.arguments.settings import Rules
     from kafka_admin_proto.server.network.limits import NetworkLimits
     from kafka_admin_proto.server.network.service import Trace
     from kafka_admin_proto.server.security.access import Security
 
 #: The listeners of a cluster by default.
 LISTENERS = {"PLAINTEXT": "PLAINTEXT"}
+#: The listener of a controller without brokers of its own, and its id, with which Kafka's
+#: properties files for controllers begin too.
+OF_CONTROLLER = {"CONTROLLER": "PLAINTEXT"}
+CONTROLLER_ID = 3000
 
 
 class Settings:
@@ -59,7 +65,7 @@ class Settings:
         self.racks: dict[int, str] = dict(enumerate(given["racks"], 1))
         self.sync_delay_s: float = given["sync_delay_s"]
         self.propagation_delay_s: float = given["propagation_delay_s"]
-        self.rules: Rules = given["rules"]
+        self.rules: str = given["rules"] if self.brokers else CONTROLLERS
         #: The dialect whose messages are served beside Kafka's own, "kafka" if there is none.
         self.dialect = self.rules if self.rules in DIALECTS else "kafka"
         self.data: Path | None = None if given["data"] is None else Path(given["data"])
@@ -76,7 +82,7 @@ class Settings:
 
             self.acls = acls_of(given["acls"], self.release)
             configs = {**AUTHORIZED, **configs}
-        self.listeners: Mapping[str, str] = LISTENERS
+        self.listeners: Mapping[str, str] = LISTENERS if self.brokers else OF_CONTROLLER
         if given["listeners"] != LISTENERS:
             from kafka_admin_proto.server.security.listeners import checked_listeners
 
@@ -106,7 +112,7 @@ class Settings:
         self.limits = limits
         self.network_limits: NetworkLimits = network_limits or limits_of(self.configs, self.release)
         self.security: Security | None = None
-        if self.listeners != LISTENERS or given["users"]:
+        if self.listeners not in (LISTENERS, OF_CONTROLLER) or given["users"]:
             from kafka_admin_proto.server.security.access import Security
 
             users, on_disk = given["users"] or {}, self.data is not None
@@ -128,6 +134,10 @@ class Settings:
     def nodes(self) -> dict[int, Node]:
         """The nodes by their ids, with listeners that are not bound yet."""
         ids = range(1, self.brokers + 1)
+        if not self.brokers:
+            (name,) = self.listeners
+            listener = Listener(name, self.host, self._advertised_host, self.port)
+            return {CONTROLLER_ID: Node(CONTROLLER_ID, [listener])}
         return {each: Node(each, [*self._node_listeners(each)]) for each in ids}
 
     def properties(
@@ -135,6 +145,11 @@ class Settings:
     ) -> dict[int, dict[str, str]]:
         """The configs of each node's properties file, by id; ``folders`` are the ``log.dirs``."""
         listeners = {each.id: list(each.listeners.values()) for each in nodes}
+        if not self.brokers:
+            (folder,) = folders
+            (listener,) = listeners[CONTROLLER_ID]
+            found = properties_of_controller(CONTROLLER_ID, listener, folder, self.configs)
+            return {CONTROLLER_ID: found}
         by_id = dict(zip(listeners, folders, strict=True))
         return properties_of_nodes(listeners, by_id, self.racks, self.configs, self.release)
 

@@ -35,6 +35,11 @@ _broker_id = integer_check("a broker is named by its id, a whole number")
 def checked_broker(broker: int, brokers: int) -> int:
     """The id of one of 1 to ``brokers``. Raises TypeError for what is no number, and ValueError."""
     number = _broker_id(broker)
+    if brokers == 0:
+        raise ValueError(
+            f"broker {number} is no node of this cluster, which is a controller alone: its brokers "
+            "are processes of their own"
+        )
     if not 1 <= number <= brokers:
         there = "broker 1 is the only one" if brokers == 1 else f"brokers are 1 to {brokers}"
         raise ValueError(f"there is no broker {number}; {there}")
@@ -79,8 +84,8 @@ _Rule = tuple[_Check, str]
 #: Argument → (its check, what is expected). Policies have checks of their own.
 _CHECKS: dict[str, _Rule] = {
     "brokers": (
-        lambda value: is_integer(value) and 1 <= value <= MOST_BROKERS,
-        f"how many nodes, a whole number from 1 to {MOST_BROKERS}",
+        lambda value: is_integer(value) and 0 <= value <= MOST_BROKERS,
+        f"how many nodes, a whole number from 1 to {MOST_BROKERS}, or 0 for a controller alone",
     ),
     "release": (lambda value: value in RELEASES, f"one of {', '.join(RELEASES)}, as text"),
     "host": (_is_host, "the name or address to listen on, without a port, as text"),
@@ -147,6 +152,18 @@ _ITEM_CHECKS: dict[str, _Rule] = {
         'a number of partitions, or a mapping of the fields of NewTopic: {"partitions": 3}',
     ),
 }
+#: Argument that a controller alone does not take → (its default, why).
+_OF_OWN_BROKERS: dict[str, tuple[Any, str]] = {
+    "listeners": ({"PLAINTEXT": "PLAINTEXT"}, "a controller has one listener, CONTROLLER"),
+    "advertised_listeners": (None, "advertised_host is that of its one listener"),
+    "users": (None, "its listener takes no logins"),
+    "racks": ([], "each broker registers with its own rack"),
+    "data": (None, "its metadata log is in memory"),
+    "topics": (None, "no broker is there yet that could have them"),
+    "propagation_delay_s": (0.0, "each broker fetches the log by itself"),
+    "sync_delay_s": (0.1, "each leader says by itself which replicas are in sync"),
+    "rules": ("shipped", "drafts are for clients of brokers"),
+}
 #: Arguments that hold credentials, or may: their values are in no error's text.
 _SECRET = ("users", "configs")
 
@@ -163,8 +180,20 @@ def check_settings(given: Mapping[str, Any]) -> None:
         keyed = items.items() if isinstance(items, Mapping) else enumerate(items)
         for key, item in keyed:
             _check(name, f"{name}[{shown(key)}]", item, rule)
+    if given["brokers"] == 0:
+        _check_without_brokers(given)
     _check_racks(given["racks"], given["brokers"])
     _check_ports(given["port"], given["brokers"] * len(given["listeners"]))
+
+
+def _check_without_brokers(given: Mapping[str, Any]) -> None:
+    """Refuse what a controller cannot have whose brokers are processes of their own."""
+    for name, (default, why) in _OF_OWN_BROKERS.items():
+        if given[name] != default:
+            raise SettingsError(
+                f"{name} is given, and brokers is 0: {why}; leave it out, or give the cluster "
+                "brokers of its own"
+            )
 
 
 def _check(name: str, place: str, value: Any, rule: _Rule) -> None:

@@ -25,6 +25,7 @@ from kafka_admin_proto.server.brokers.registration import (
     Registration,
     broker_record,
     controller_record,
+    registered,
 )
 from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.values import Message
@@ -87,8 +88,11 @@ class Lifecycle:
         state.partitions.changed.append(self._replicated)
 
     def runs(self, node: int) -> bool:
-        """Whether a node serves clients: it was started, and neither stopped nor killed."""
-        return node not in self._ended
+        """Whether a node of this process serves clients: it was neither stopped nor killed.
+
+        Brokers in processes of their own say by AlterPartition what their replicas have.
+        """
+        return node in self._nodes and node not in self._ended
 
     def state_of(self, node: int) -> BrokerState:
         """The state of a node."""
@@ -195,9 +199,8 @@ class Lifecycle:
     def _register(self, node: int, *, cleanly: bool) -> None:
         state, registration = self._state, self._registration(self._nodes[node])
         state.append([controller_record(state, registration)])
-        before = replicas.replace_incarnation(state, node, clean=cleanly)
-        epoch = state.end_offset + len(before)
-        state.append([*before, broker_record(state, registration, epoch)])
+        broker = broker_record(state, registration, state.end_offset)
+        state.append(registered(state, broker, clean=cleanly))
         self._views.catch_up(node)
         if node not in self._kept_fenced:
             self._unfence(node)

@@ -23,7 +23,7 @@ from kafka_admin_proto.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
-from kafka_admin_proto.server.brokers.replicas import unfence
+from kafka_admin_proto.server.brokers.replicas import replace_incarnation, unfence
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
 from kafka_admin_proto.server.releases import ReleaseNumber
@@ -93,8 +93,8 @@ def controller_record(state: State, node: Registration) -> Message:
     )
 
 
-def broker_record(state: State, node: Registration, epoch: int) -> Message:
-    """A node's registration as a broker, which is fenced at first; its epoch is its offset."""
+def broker_record(state: State, node: Registration, epoch: int) -> RegisterBrokerRecord:
+    """A node's registration as a broker, which is fenced at first."""
     return RegisterBrokerRecord(
         broker_id=node.id,
         incarnation_id=uuid4(),
@@ -115,6 +115,14 @@ def broker_record(state: State, node: Registration, epoch: int) -> Message:
         fenced=True,
         log_dirs=[node.directory],
     )
+
+
+def registered(state: State, broker: RegisterBrokerRecord, *, clean: bool) -> list[Message]:
+    """The records of a broker's new incarnation; its epoch is the offset of the first of them.
+
+    ``clean`` is False for one that was killed: its replicas may have lost records.
+    """
+    return [*replace_incarnation(state, broker.broker_id, clean=clean), broker]
 
 
 def fence(state: State) -> None:

@@ -6,13 +6,15 @@ into one batch. Only ``catch_up`` appends, since each partition's leader sends a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
+from kafka_admin_proto.messages.unregister_broker_record import UnregisterBrokerRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import (
     NO_LEADER,
     Election,
@@ -21,6 +23,9 @@ from kafka_admin_proto.server.topics.partition_changes import (
     unclean_allowed,
 )
 from kafka_admin_proto.values import Message
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
 
 _UNFENCE, _FENCE = -1, 1
 _IN_CONTROLLED_SHUTDOWN = 1
@@ -75,6 +80,34 @@ def replace_incarnation(state: State, broker: int, *, clean: bool) -> list[Messa
                 unclean_shutdown=broker,
             )
     return records
+
+
+def unregister(state: State, broker: int) -> list[Message]:
+    """Forget a broker: others lead, and it leaves all ISRs; its replicas stay assigned to it."""
+    epoch = state.cluster.brokers[broker].epoch
+    return [*_without(state, broker), UnregisterBrokerRecord(broker, epoch)]
+
+
+def lose_directories(state: State, broker: int, directories: Collection[UUID]) -> list[Message]:
+    """Directories of a broker are offline: others lead what is there, which leaves the ISRs.
+
+    Those that were lost before change nothing.
+    """
+    known = state.cluster.brokers[broker]
+    lost = [each for each in known.directories if each in directories]
+    if not lost:
+        return []
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        if directory_at(partition, broker) in lost:
+            records += without_replica(state, topic, number, broker)
+    left = [each for each in known.directories if each not in lost]
+    return [*records, BrokerRegistrationChangeRecord(broker, known.epoch, log_dirs=left)]
+
+
+def directory_at(partition: Partition, broker: int) -> UUID | None:
+    """The directory of a broker's replica; None where it has none."""
+    return dict(zip(partition.replicas, partition.directories, strict=True)).get(broker)
 
 
 def elect_unclean(state: State) -> list[Message]:
@@ -153,10 +186,14 @@ def _without(state: State, broker: int) -> list[Message]:
     records: list[Message] = []
     for topic, number, partition in _partitions(state):
         if broker in partition.isr:
-            in_sync = [each for each in partition.isr if each != broker]
-            can_lead = _others(state, broker)
-            records += _changed(state, topic, number, in_sync=in_sync, can_lead=can_lead)
+            records += without_replica(state, topic, number, broker)
     return records
+
+
+def without_replica(state: State, topic: Topic, number: int, broker: int) -> list[Message]:
+    """The record that removes a broker from a partition's ISR, and lets another one lead."""
+    in_sync = [each for each in topic.partitions[number].isr if each != broker]
+    return _changed(state, topic, number, in_sync=in_sync, can_lead=_others(state, broker))
 
 
 def _others(state: State, broker: int) -> Callable[[int], bool]:

@@ -148,12 +148,17 @@ class View:
         return [brokers[each] for each in sorted(brokers) if not brokers[each].fenced]
 
     def usable_brokers(self) -> list[Broker]:
-        """Brokers for new replicas, by id: all but those in controlled shutdown."""
+        """Brokers for new replicas, by id.
+
+        These are all but those in controlled shutdown, and those whose directories are all cordoned
+        (KIP-1066).
+        """
         brokers = self.cluster.brokers
         return [
             brokers[each]
             for each in sorted(brokers)
-            if brokers[each].fenced or not brokers[each].in_controlled_shutdown
+            if (brokers[each].fenced or not brokers[each].in_controlled_shutdown)
+            and has_uncordoned(brokers[each])
         ]
 
     def is_active(self, broker_id: int) -> bool:
@@ -170,7 +175,7 @@ class View:
         return BrokerConfigs(
             dynamic=self.configs(BROKER_RESOURCE, str(node_id)),
             dynamic_default=self.configs(BROKER_RESOURCE, ""),
-            static=self.static[node_id],
+            static=self.static.get(node_id, _NO_CONFIGS),
         )
 
     def broker_value(self, name: str, node_id: int | None = None) -> Any:
@@ -269,6 +274,12 @@ def _authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | Non
     )
 
     return authorizer_settings(configs)
+
+
+def has_uncordoned(broker: Broker) -> bool:
+    """Whether a broker has a directory for new replicas."""
+    cordoned = broker.cordoned_directories
+    return not cordoned or not set(broker.directories) <= set(cordoned)
 
 
 def is_reassigning(partition: Partition) -> bool:

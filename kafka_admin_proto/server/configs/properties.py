@@ -45,6 +45,22 @@ def properties_of_nodes(
     }
 
 
+def properties_of_controller(
+    node_id: int, listener: Listener, folder: str, configs: Mapping[str, str]
+) -> dict[str, str]:
+    """The properties of a controller whose brokers are processes of their own."""
+    return {
+        "node.id": str(node_id),
+        "process.roles": "controller",
+        "controller.quorum.voters": f"{node_id}@{listener.advertised}",
+        "controller.listener.names": listener.name,
+        "listeners": f"{listener.name}://{listener.address}",
+        "listener.security.protocol.map": f"{listener.name}:{listener.protocol}",
+        "log.dirs": folder,
+        **configs,
+    }
+
+
 def _of_small_clusters(nodes: int, release: ReleaseNumber) -> dict[str, str]:
     """Kafka's default of three replicas needs three nodes: fewer would have no coordinators.
 

@@ -14,7 +14,7 @@ from kafka_admin_proto.messages.fetch_response import FetchResponse
 from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol.error_answers import Failure, fields_of, whole_answer
 from kafka_admin_proto.schema.names import python_name
-from kafka_admin_proto.server.apis import Answer, Caller, served
+from kafka_admin_proto.server.apis import Answer, Caller, row_of
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
 from kafka_admin_proto.server.faults.sessions import with_session
 from kafka_admin_proto.server.respond import respond
@@ -31,7 +31,7 @@ def topics_answer(
     """
     assert request.api_key is not None
     version = caller.version
-    if served(request.api_key, request.dialect).at_once:
+    if row_of(request.api_key, request.dialect, view.controller_state.rules).at_once:
         return _partitions_answer(view, request, caller, failure, target)
     answer = respond(view, request.api_key, request, caller)
     failed = mark_topics(answer.response, request, view, version, failure, target)

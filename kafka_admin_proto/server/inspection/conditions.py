@@ -76,6 +76,9 @@ def summary(cluster: Cluster) -> str:
     for name in sorted(state.topic_names):
         topic = state.topic(name)
         assert topic is not None
+        if state.metadata_log is not None:  # the records are with other processes
+            counts.append(name)
+            continue
         logs = [state.partitions.log(topic, number).log for number in topic.partitions]
         counts.append(f"{name} {sum(each.high_watermark - each.start_offset for each in logs)}")
     asked = [f"{each.api} v{each.version} of {each.client_id!r}" for each in cluster.requests]

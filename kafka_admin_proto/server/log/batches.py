@@ -9,9 +9,12 @@ import msgspec
 from kafka_admin_proto.messages.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
+from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.control import write_control_record
 from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.values import Message
 
@@ -49,6 +52,23 @@ def metadata_batch(
     return write_batch(batch)
 
 
+def level_of(records: Sequence[Message]) -> int | None:
+    """The level of metadata.version that the records set, or None."""
+    for each in records:
+        if isinstance(each, FeatureLevelRecord) and each.name == METADATA_VERSION:
+            return each.feature_level
+    return None
+
+
+def leader_change(leader: int, voters: Sequence[int], granting: Sequence[int]) -> Message:
+    """The message with which a controller begins its epoch; ``granting`` voters voted for it."""
+    return LeaderChangeMessage(
+        leader_id=leader,
+        voters=[Voter(each) for each in voters],
+        granting_voters=[Voter(each) for each in granting],
+    )
+
+
 def control_batch(
     messages: Sequence[tuple[str, Message]], offset: int, epoch: int, now_ms: int
 ) -> bytes:
@@ -75,7 +95,9 @@ def _known(record: Message, level: int) -> Message:
 def _version(record: Message, level: int) -> int:
     """As ``record_version``, but a broker's change has the lowest version that has its fields."""
     if isinstance(record, BrokerRegistrationChangeRecord):
-        return int(bool(record.in_controlled_shutdown))
+        if record.cordoned_log_dirs is not None:
+            return 3
+        return 2 if record.log_dirs else int(bool(record.in_controlled_shutdown))
     return record_version(record.message_name, level)
 
 

@@ -12,15 +12,18 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
-from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.quorum_leader import QUORUM_STATE
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.log import files
-from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
+from kafka_admin_proto.server.log.batches import (
+    control_batch,
+    leader_change,
+    level_of,
+    metadata_batch,
+)
 from kafka_admin_proto.server.log.folder import NodeLog
 from kafka_admin_proto.server.log.settings import LogSettings
 from kafka_admin_proto.server.log.snapshot_writer import SnapshotWriter
@@ -64,7 +67,7 @@ class ClusterLog:
 
     def append(self, records: Sequence[Message], offset: int) -> None:
         """Write a batch to every node and wait until all disks have it. Raises OSError."""
-        level = _level(records)
+        level = level_of(records)
         self._level = self._level if level is None else level
         now = self._clock.now_ms()
         data = metadata_batch(records, offset, self.epoch, self._level, now)
@@ -83,10 +86,8 @@ class ClusterLog:
 
     def lead(self, leader: int, voters: Sequence[int], offset: int) -> None:
         """Begin the epoch: ``quorum-state``, then a LEADER_CHANGE record."""
-        rows = [Voter(each) for each in voters]
-        running = [Voter(each) for each in self._logs]
-        message = LeaderChangeMessage(leader_id=leader, voters=rows, granting_voters=running)
         now = self._clock.now_ms()
+        message = leader_change(leader, voters, list(self._logs))
         data = control_batch([("LEADER_CHANGE", message)], offset, self.epoch, now)
         self._leadership = msgspec.json.encode(self._quorum_state(leader, voters))
         for log in self._logs.values():
@@ -121,7 +122,7 @@ class ClusterLog:
         path = folder / BOOTSTRAP
         if not path.exists():
             files.replace(
-                path, bootstrap_bytes(list(records), _level(records) or 0, self._clock.now_ms())
+                path, bootstrap_bytes(list(records), level_of(records) or 0, self._clock.now_ms())
             )
 
     @property
@@ -158,11 +159,3 @@ class ClusterLog:
             "appliedOffset": 0, "currentVoters": [{"voterId": each} for each in voters],
             "data_version": 0,
         }  # fmt: skip
-
-
-def _level(records: Sequence[Message]) -> int | None:
-    """The level of metadata.version that the records set, or None."""
-    for each in records:
-        if isinstance(each, FeatureLevelRecord) and each.name == METADATA_VERSION:
-            return each.feature_level
-    return None

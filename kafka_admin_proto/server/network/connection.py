@@ -20,6 +20,7 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.gc_tuning import release_transport
 from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.messages.envelope_response import EnvelopeResponse
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,
@@ -33,10 +34,11 @@ from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
 from kafka_admin_proto.render.field_scan import error_codes
 from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.clock import Timer
-from kafka_admin_proto.server.failures import ControllerUnavailable
+from kafka_admin_proto.server.failures import ApiFailure, ControllerUnavailable
 from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import LoginRules, Service, decoded, throttled
+from kafka_admin_proto.server.quorum.envelopes import Forwarded, sealed
 
 #: Answers are collected up to about this number of bytes before they are written.
 _WRITE_BYTES = 64 << 10
@@ -292,6 +294,13 @@ class NodeConnection(asyncio.BufferedProtocol):
             self._node.id, request.api_version, request.header.client_id, self._principal,
             self._listener.name, self.host, len(request.data), self,
         )  # fmt: skip
+        came = event
+        if request.api_key == api_keys.ENVELOPE:
+            try:
+                event, caller = service.answers.opened(event, caller)
+            except ApiFailure as failure:
+                return self._answered(event, Answer(EnvelopeResponse(error_code=failure.code)))
+            request = event.request
         service.requests.add(caller, request, service.clock.now_ms())
         began_ns = time.perf_counter_ns()
         try:
@@ -301,7 +310,7 @@ class NodeConnection(asyncio.BufferedProtocol):
                 return b""
             answer = service.answers.answer(caller, request)
         except ControllerUnavailable:
-            self._wait_for_controller(event)
+            self._wait_for_controller(came)
             return b""
         used_ns = time.perf_counter_ns() - began_ns
         self._throttle_ms = service.answers.request_throttle_ms(caller, request, used_ns)
@@ -315,7 +324,9 @@ class NodeConnection(asyncio.BufferedProtocol):
         if self.wait_until_complete(answer, partial(self._finish, event)):
             return b""
         answer, throttled_ms = throttled(answer, event.request, self._throttle_ms)
-        if throttled_ms > 0:  # KIP-219: the answer goes out now, and nothing is read meanwhile
+        # KIP-219: the answer goes out now, and nothing is read meanwhile. A broker that forwards
+        # for others lets these wait by itself.
+        if throttled_ms > 0 and not isinstance(event, Forwarded):
             self.pause_for(throttled_ms / 1000)
         return self.encoded(event, answer)
 
@@ -359,6 +370,8 @@ class NodeConnection(asyncio.BufferedProtocol):
                 self.close_when_sent()
             return b""
         body = answer if isinstance(answer, bytes) else answer.body or answer.response
+        if isinstance(event, Forwarded):
+            return self._connection.send(sealed(event, body), to=event.envelope)
         return self._connection.send(body, to=event)
 
     def write(self, data: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 from zlib import crc32
 
@@ -12,9 +12,15 @@ from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.placement import place_new, place_with_fenced
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.brokers.view import View, has_uncordoned
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.state import State
 
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
+
+_RESERVED = 100
+#: Ids that stand for no single directory (``DirectoryId``).
+MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (UUID(int=each) for each in range(3))
 #: Different placements of topics of one shape on the same brokers.
 _SEEDS = 64
 #: Placements of more partitions are not cached.
@@ -34,6 +40,11 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None) ->
             raise _invalid(
                 f"The manual partition assignment includes broker {broker}, but no such broker is "
                 "registered."
+            )
+        if not has_uncordoned(state.cluster.brokers[broker]):
+            raise _invalid(
+                f"The manual partition assignment includes broker {broker}, but all its log "
+                "directories are cordoned."
             )
         if broker == before:
             raise _invalid(
@@ -135,7 +146,6 @@ def partition_record(
     state: State, topic_id: UUID, number: int, replicas: Sequence[int], in_sync: Sequence[int]
 ) -> PartitionRecord:
     """The record of a new partition, led by the first replica that is in sync."""
-    brokers = state.cluster.brokers
     return PartitionRecord(
         partition_id=number,
         topic_id=topic_id,
@@ -145,13 +155,36 @@ def partition_record(
         leader_recovery_state=0,
         leader_epoch=0,
         partition_epoch=0,
-        directories=[brokers[each].directories[0] for each in replicas],
+        directories=[directory_of(state, each) for each in replicas],
     )
 
 
 def directory_of(state: State, broker_id: int) -> UUID:
-    """The directory of a new replica: each broker here has a single one."""
-    return state.cluster.brokers[broker_id].directories[0]
+    """The directory of a new replica (``ClusterControlManager.defaultDir``).
+
+    A broker with several directories chooses one by itself, and says so by AssignReplicasToDirs.
+    """
+    broker = state.cluster.brokers.get(broker_id)
+    if broker is None or len(broker.directories) > 1:
+        return UNASSIGNED_DIRECTORY
+    return broker.directories[0] if broker.directories else MIGRATING_DIRECTORY
+
+
+def is_reserved(directory: UUID) -> bool:
+    """Whether an id is none that a directory can have."""
+    return directory.int < _RESERVED
+
+
+def is_online(state: View, broker_id: int, directory: UUID) -> bool:
+    """Whether a replica's directory is one that its broker has (``DirectoryId.isOnline``)."""
+    if directory in (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY):
+        return True
+    broker = state.cluster.brokers.get(broker_id)
+    return (
+        broker is not None
+        and directory != LOST_DIRECTORY
+        and (not broker.directories or directory in broker.directories)
+    )
 
 
 def _invalid(message: str) -> ApiFailure:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
-from kafka_admin_proto.server.state import State
-from kafka_admin_proto.server.topics.assignments import directory_of
+from kafka_admin_proto.server.topics.assignments import directory_of, is_online
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
 
 NO_LEADER = -1
 _SAME_LEADER = -2
@@ -45,12 +48,15 @@ def change_partition(
     can_lead: Callable[[int], bool] | None = None,
     unclean_shutdown: int | None = None,
     recovered: bool = False,
+    directory: tuple[int, UUID] | None = None,
 ) -> PartitionChangeRecord | None:
     """The record that changes a partition; None if nothing changes.
 
     Arguments that are None change nothing. A reassignment with its new replicas in sync ends.
-    ``can_lead`` says which brokers may lead, by default the active ones. ``unclean_shutdown`` is a
-    broker that may have lost records, and ``recovered`` says that the leader has what is left.
+    ``can_lead`` says which brokers may lead, by default the active ones; the directory of a
+    leader's replica is online in any case. ``unclean_shutdown`` is a broker that may have lost
+    records, ``recovered`` says that the leader has what is left, and ``directory`` is the new
+    directory of a broker's replica.
     """
     topic = state.cluster.topics[topic_id]
     now = topic.partitions[number]
@@ -65,7 +71,14 @@ def change_partition(
     elr_enabled = eligible_replicas(state)
     if elr_enabled:
         target.choose_eligible(now, min_in_sync(state, topic), unclean_shutdown)
-    election_of = _LeaderElection(now, target, can_lead or state.is_active, elr_enabled)
+    is_acceptable = can_lead or state.is_active
+    directories = dict(zip(now.replicas, now.directories, strict=True))
+
+    def has_directory(broker: int) -> bool:
+        found = directories.get(broker)
+        return is_acceptable(broker) and (found is None or is_online(state, broker, found))
+
+    election_of = _LeaderElection(now, target, has_directory, elr_enabled)
     leader, unclean = election_of.choose(election)
     unclean = unclean and leader != now.leader
     record = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
@@ -92,6 +105,14 @@ def change_partition(
     if recovered and now.leader_recovery_state != _RECOVERED:
         record.leader_recovery_state = _RECOVERED
     _assign(state, record, now, target)
+    if directory is not None:
+        broker, found = directory
+        record.directories = [
+            found if each == broker else known
+            for each, known in zip(now.replicas, now.directories, strict=True)
+        ]
+        if record.directories == now.directories:
+            record.directories = None
     unchanged = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
     return None if record == unchanged else record
 

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.state import State
 
 #: The ids that the controller gives to a broker at a time.
-_BLOCK = 1000
+BLOCK = 1000
+
+
+def next_block(controller: State, broker: int) -> tuple[int, ProducerIdsRecord]:
+    """The first id of the next block, and the record that gives the block to a broker."""
+    first = controller.cluster.next_producer_id or 0
+    epoch = controller.cluster.brokers[broker].epoch
+    return first, ProducerIdsRecord(broker, epoch, first + BLOCK)
 
 
 class ProducerIds:
@@ -30,9 +37,8 @@ class ProducerIds:
         if next_id == end:
             if not controller.quorum.available:
                 raise ControllerUnavailable
-            next_id = controller.cluster.next_producer_id or 0
-            end = next_id + _BLOCK
-            epoch = controller.cluster.brokers[node].epoch
-            self.records.append(ProducerIdsRecord(node, epoch, end))
+            next_id, record = next_block(controller, node)
+            end = record.next_producer_id
+            self.records.append(record)
         controller.producer_ids[node] = next_id + 1, end
         return next_id

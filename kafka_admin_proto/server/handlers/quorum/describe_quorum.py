@@ -26,7 +26,10 @@ from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
 
 @handler(of_broker=False, needs=Gate(DESCRIBE, "code"), kept=False)
 def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answer:
-    """All nodes are voters; a stopped one has the end offset that it had when it stopped."""
+    """All nodes are voters; a stopped one has the end offset that it had when it stopped.
+
+    Brokers in processes of their own are observers, from their first Fetch on.
+    """
     response = DescribeQuorumResponse()
     known = [(each.topic_name, [p.partition_index for p in each.partitions])
              for each in request.topics]  # fmt: skip
@@ -55,7 +58,24 @@ def handle(state: State, request: DescribeQuorumRequest, caller: Caller) -> Answ
                 last_caught_up_timestamp=timestamp,
             )
         )
-    quorum = PartitionData(0, 0, "", state.controller, state.quorum.epoch, seen.end_offset, voters)
+    observers = {} if state.metadata_log is None else state.metadata_log.observers()
+    quorum = PartitionData(
+        error_message="",
+        leader_id=state.controller,
+        leader_epoch=state.quorum.epoch,
+        high_watermark=seen.end_offset,
+        current_voters=voters,
+        observers=[
+            ReplicaState(
+                replica_id=number,
+                replica_directory_id=each.directory,
+                log_end_offset=each.offset,
+                last_fetch_timestamp=each.fetched_ms if caller.version >= 1 else -1,
+                last_caught_up_timestamp=each.caught_up_ms if caller.version >= 1 else -1,
+            )
+            for number, each in observers.items()
+        ],
+    )
     response.topics = [TopicData(CLUSTER_METADATA, [quorum])]
     if caller.version >= 2:
         response.nodes = [

@@ -1,0 +1,28 @@
+"""UnregisterBroker: a broker will not come back (KIP-631).
+
+Versions: 0.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages.unregister_broker_request import UnregisterBrokerRequest
+from kafka_admin_proto.messages.unregister_broker_response import UnregisterBrokerResponse
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.brokers.replicas import unregister
+from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.security.authorizer.rules import ALTER
+from kafka_admin_proto.server.state import State
+
+
+@handler(of_broker=False, needs=Gate(ALTER, "none"), kept=False)
+def handle(state: State, request: UnregisterBrokerRequest, caller: Caller) -> Answer:
+    """Forget a broker, which may run; BROKER_ID_NOT_REGISTERED for one that is not known.
+
+    A broker that runs hears it by its next heartbeat, whose epoch is none any more.
+    """
+    if request.broker_id not in state.cluster.brokers:
+        raise ApiFailure(codes.BROKER_ID_NOT_REGISTERED)
+    records = unregister(state, request.broker_id)
+    state.sessions.forget(request.broker_id)
+    return Answer(UnregisterBrokerResponse(), records)

@@ -1,0 +1,121 @@
+"""The sessions of brokers in processes of their own: one that sends no heartbeat is fenced.
+
+A broker's session lasts ``broker.session.timeout.ms`` from its last heartbeat on, by the clock of
+the cluster. Kafka's controllers look for ended sessions four times in that time; here one ends when
+it is over.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kafka_admin_proto.loggers import SERVER
+from kafka_admin_proto.server.brokers import replicas
+from kafka_admin_proto.server.clock import Timer
+
+if TYPE_CHECKING:
+    from kafka_admin_proto.server.state import State
+
+_NONE = -1
+
+
+class Session(msgspec.Struct):
+    """What a broker's registration and heartbeats say."""
+
+    #: The offset of its registration's record, which it has to know before it is unfenced.
+    registered_offset: int
+    #: When its last heartbeat came, by the clock of the cluster in seconds.
+    touched_s: float = -math.inf
+    #: How far it has applied the log, by its last heartbeat.
+    metadata_offset: int = _NONE
+    #: The end of the log when its leaders began to move; -1 while it does not end.
+    shutdown_offset: int = _NONE
+    timer: Timer | None = None
+
+
+class Sessions:
+    """The sessions of a controller's brokers, by their ids."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._sessions: dict[int, Session] = {}
+        #: Brokers that stay fenced although they send heartbeats.
+        self.kept_fenced: set[int] = set()
+
+    def registered(self, broker: int, offset: int) -> None:
+        """A new incarnation of a broker has registered by the record at ``offset``."""
+        self.forget(broker)
+        self._sessions[broker] = Session(offset)
+
+    def amended(self, broker: int, offset: int) -> None:
+        """The same incarnation of a broker has registered again: its session goes on."""
+        self._sessions[broker].registered_offset = offset
+
+    def forget(self, broker: int) -> None:
+        """End a broker's session: it is another incarnation, or registered no more."""
+        known = self._sessions.pop(broker, None)
+        if known is not None and known.timer is not None:
+            known.timer.cancel()
+
+    def of(self, broker: int) -> Session:
+        """The session of a registered broker."""
+        return self._sessions[broker]
+
+    def touch(self, broker: int, metadata_offset: int) -> None:
+        """A heartbeat has come."""
+        session, clock = self._sessions[broker], self._state.clock
+        session.touched_s, session.metadata_offset = clock.time_s(), metadata_offset
+        if session.timer is not None:
+            session.timer.cancel()
+        session.timer = clock.later(self._timeout_s(), self._is_over, broker)
+
+    def is_valid(self, broker: int) -> bool:
+        """Whether a broker's last heartbeat is recent; it may be fenced nevertheless."""
+        session = self._sessions.get(broker)
+        if session is None:
+            return False
+        return self._state.clock.time_s() - session.touched_s < self._timeout_s()
+
+    def lowest_active_offset(self) -> float:
+        """How far each broker has applied the log, of those that neither end nor are fenced."""
+        return min(
+            (
+                session.metadata_offset
+                for broker, session in self._sessions.items()
+                if self._state.is_active(broker)
+            ),
+            default=math.inf,
+        )
+
+    def fence(self, broker: int) -> None:
+        """Fence a broker although it runs, until ``kept_fenced`` has it no more.
+
+        Raises ValueError for one that is not registered.
+        """
+        state = self._state
+        if broker not in state.cluster.brokers:
+            there = ", ".join(map(str, sorted(state.cluster.brokers))) or "none"
+            raise ValueError(f"there is no broker {broker}; registered are {there}")
+        self.kept_fenced.add(broker)
+        if not state.cluster.brokers[broker].fenced:
+            state.append(replicas.fence(state, broker))
+
+    def end(self) -> None:
+        """Fence no more brokers: the cluster has ended."""
+        for broker in list(self._sessions):
+            self.forget(broker)
+
+    def _timeout_s(self) -> float:
+        timeout_ms: int = self._state.broker_value("broker.session.timeout.ms")
+        return timeout_ms / 1000
+
+    def _is_over(self, broker: int) -> None:
+        state = self._state
+        session = self._sessions[broker]
+        session.timer, session.shutdown_offset = None, _NONE
+        if not state.cluster.brokers[broker].fenced:
+            state.append(replicas.fence(state, broker))
+            SERVER.info("broker %d is fenced: it sent no heartbeat", broker)
