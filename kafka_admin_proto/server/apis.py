@@ -67,6 +67,8 @@ class Caller(msgspec.Struct, frozen=True):
     request_bytes: int = 0
     #: What stands for the client's connection, None where it has none.
     connection: object = None
+    #: Whether the client is authenticated, and not with a delegation token (KIP-48).
+    may_ask_for_tokens: bool = False
 
 
 class Answer(msgspec.Struct):

@@ -154,6 +154,7 @@ class Parts:
         state.later = self._timers.later
         state.apis = self._settings.apis
         state.partitions.keep_clean(self._timers)
+        state.delegation_tokens.remove_expired(self._timers)
         state.coordinators.load()
         state.transactions.load()
         state.share_states.load()

@@ -25,6 +25,7 @@ from kafka_admin_proto.server.brokers.view import (
     is_reassigning,
 )
 from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.delegation_tokens import DelegationTokens
 from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
 from kafka_admin_proto.server.quorum.sessions import Sessions
 from kafka_admin_proto.server.releases import ReleaseNumber
@@ -117,6 +118,7 @@ class State(View):
         self.transactions: TransactionCoordinators = TransactionCoordinators(self)
         self.share_states: ShareCoordinators = ShareCoordinators(self)
         self.shares: ShareBrokers = ShareBrokers(self)
+        self.delegation_tokens: DelegationTokens = DelegationTokens(self)
         #: The brokers in processes of their own, by their heartbeats.
         self.sessions: Sessions = Sessions(self)
         #: The log as these brokers fetch it; None in a cluster that has none of them.

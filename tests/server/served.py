@@ -55,7 +55,7 @@ class Served:
         if version is None:
             version = self.versions[request.api_key].highest
         seen = codec(type(request), version)
-        caller = Caller(node, version, "client", principal, host=host)
+        caller = Caller(node, version, "client", principal, host=host, may_ask_for_tokens=True)
         body = seen.decode(seen.encode(request))
         answer = respond(self.state, request.api_key, body, caller)
         self.state.append(answer.records)

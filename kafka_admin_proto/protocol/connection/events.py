@@ -108,12 +108,14 @@ class Authenticated(msgspec.Struct, frozen=True):
     ``principal`` is Kafka's form of the name, ``User:alice``. ``again`` says that this was a
     re-authentication. ``session_lifetime_ms`` is what the client was granted, 0 for without end;
     closing the connection after that time is up to the server, which has the clock.
+    ``by_token`` says that the password was a delegation token.
     """
 
     principal: str
     mechanism: str
     session_lifetime_ms: int
     again: bool
+    by_token: bool = False
 
 
 class ProofNeeded(msgspec.Struct, frozen=True, eq=False):

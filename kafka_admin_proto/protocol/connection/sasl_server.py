@@ -31,6 +31,20 @@ class TokenOwner(NamedTuple):
     lifetime_ms: int
 
 
+class DelegatedCredential(NamedTuple):
+    """A delegation token's credential, its owner's name, and for how many milliseconds from now.
+
+    The client of a token that has expired is let in, and its next request ends the connection, as
+    in Kafka.
+    """
+
+    credential: scram.ScramCredential
+    owner: str
+    lifetime_ms: int
+
+
+#: The credential of a token by the mechanism and the token's id; None for one that is not there.
+DelegatedLookup = Callable[[str, str], DelegatedCredential | None]
 #: The owner of a token, or the name alone for one without end; None for one that is not valid.
 TokenVerifier = Callable[[str], TokenOwner | str | None]
 
@@ -40,7 +54,9 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
 
     The callables are asked while bytes are read and have to answer from memory. For PLAIN True
     accepts and False refuses, for SCRAM a ScramCredential is a user's and None says that there is
-    none, for OAUTHBEARER a TokenOwner or the name of one accepts and None refuses. Any other answer
+    none, for OAUTHBEARER a TokenOwner or the name of one accepts and None refuses. SCRAM clients
+    that say that their password is a delegation token (KIP-48) are asked of ``delegation_tokens``;
+    without it they are refused. Any other answer
     is a TypeError: what is only true, as a coroutine is, lets nobody in. A credential that was made
     for another mechanism is a ValueError. These and what they raise pass through ``next_event``,
     and the connection has failed.
@@ -59,6 +75,7 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
     scram_sha_256: ScramLookup | None = None
     scram_sha_512: ScramLookup | None = None
     oauthbearer: TokenVerifier | None = None
+    delegation_tokens: DelegatedLookup | None = None
     session_lifetime_ms: int = 0
     clock: Callable[[], float] | None = None
 
@@ -119,7 +136,7 @@ class SaslServer(msgspec.Struct, frozen=True, kw_only=True):
             return _OAuthBearerExchange(self.oauthbearer)
         lookup = {"SCRAM-SHA-256": self.scram_sha_256, "SCRAM-SHA-512": self.scram_sha_512}
         found = lookup.get(mechanism)
-        return None if found is None else _ScramExchange(mechanism, found)
+        return None if found is None else _ScramExchange(mechanism, found, self.delegation_tokens)
 
     def __repr__(self) -> str:
         return f"SaslServer({', '.join(self.mechanisms)})"
@@ -133,13 +150,14 @@ class Step(NamedTuple):
 
     ``lifetime_ms`` is how long the user's credential is valid, None without end. ``refusal`` has
     Kafka's words for the client, "" where it only says that the credentials are invalid: whether
-    there is such a user stays unsaid.
+    there is such a user stays unsaid. ``by_token`` says that it was a delegation token.
     """
 
     answer: bytes = b""
     user: str | None = None
     refusal: str | None = None
     lifetime_ms: int | None = None
+    by_token: bool = False
 
 
 class ServerExchange(ABC):
@@ -194,12 +212,16 @@ def _wrong_answer(field: str, answer: object, expected: str) -> TypeError:
 class _ScramExchange(ServerExchange):
     """Kafka's ``ScramSaslServer``."""
 
-    def __init__(self, mechanism: str, lookup: ScramLookup) -> None:
+    def __init__(
+        self, mechanism: str, lookup: ScramLookup, delegated: DelegatedLookup | None
+    ) -> None:
         self._mechanism = mechanism
         self._hash = scram.hash_of(mechanism)
         self._lookup = lookup
+        self._delegated = delegated
         self._credential: scram.ScramCredential | None = None
-        self._user = ""
+        #: What the last step has, if the client's proof is right.
+        self._success = Step()
         #: What the client's proof is about: its first message, then the server's.
         self._said = ""
         self._nonce = ""
@@ -210,12 +232,11 @@ class _ScramExchange(ServerExchange):
 
     def _first(self, text: str) -> Step:
         message = scram.ClientFirst.read(text)
-        if message is None or message.has_token:
+        if message is None:
             return _INVALID
-        credential: object = self._lookup(message.user)
+        field, credential, success = self._credential_of(message)
         if credential is None:
             return _INVALID
-        field = self._mechanism.lower().replace("-", "_")
         if not isinstance(credential, scram.ScramCredential):
             expected = "a ScramCredential is the user's, and None says that there is no such user"
             raise _wrong_answer(field, credential, expected)
@@ -227,11 +248,26 @@ class _ScramExchange(ServerExchange):
             )
         if message.authorization_id not in ("", message.user):
             return Step(refusal=_ANOTHER_ID)
-        self._credential, self._user = credential, message.user
+        self._credential, self._success = credential, success
         self._nonce = message.nonce + scram.new_nonce()
         answer = scram.server_first(self._nonce, credential)
         self._said = f"{message.bare},{answer}"
         return Step(answer=answer.encode())
+
+    def _credential_of(self, message: scram.ClientFirst) -> tuple[str, object, Step]:
+        """A user's or a token's credential, the field that it is from, and what is its success."""
+        if not message.has_token:
+            field = self._mechanism.lower().replace("-", "_")
+            return field, self._lookup(message.user), Step(user=message.user)
+        field = "delegation_tokens"
+        token: object = self._delegated and self._delegated(self._mechanism, message.user)
+        if token is None:
+            return field, None, _INVALID
+        if not isinstance(token, DelegatedCredential):
+            expected = "a DelegatedCredential is the token's, and None says that there is none"
+            raise _wrong_answer(field, token, expected)
+        success = Step(user=token.owner, lifetime_ms=token.lifetime_ms, by_token=True)
+        return field, token.credential, success
 
     def _final(self, text: str) -> Step:
         credential = self._credential
@@ -249,7 +285,7 @@ class _ScramExchange(ServerExchange):
         if not compare_digest(stored_key, credential.stored_key):
             return _INVALID
         answer = scram.server_final(self._hash, credential.server_key, said)
-        return Step(answer=answer.encode(), user=self._user)
+        return self._success._replace(answer=answer.encode())
 
 
 class _OAuthBearerExchange(ServerExchange):

@@ -222,7 +222,7 @@ class ServerAuthentication:
         self._lifetime_ms, self._ends = self._lifetime_of(step), None
         if self._sasl.clock is not None and self._lifetime_ms is not None:
             self._ends = self._sasl.clock() + self._lifetime_ms / 1000
-        return Authenticated(self.principal, self._mechanism, granted_ms, again)
+        return Authenticated(self.principal, self._mechanism, granted_ms, again, step.by_token)
 
     def _error(self, mechanism: str, fault: str, code: int = 0) -> SaslError:
         return SaslError(f"{mechanism}: {fault}", mechanism=mechanism, code=code)

@@ -40,6 +40,7 @@ from kafka_admin_proto.server.network.node import Listener, Node
 from kafka_admin_proto.server.network.service import LoginRules, Service, decoded, throttled
 from kafka_admin_proto.server.quorum.envelopes import Forwarded, sealed
 
+_ANONYMOUS = "User:ANONYMOUS"
 #: Answers are collected up to about this number of bytes before they are written.
 _WRITE_BYTES = 64 << 10
 #: Larger requests wait for a turn of the event loop in which no other large one is answered.
@@ -67,7 +68,9 @@ class NodeConnection(asyncio.BufferedProtocol):
             sasl=None if login is None else login.sasl,
             dialect=service.dialect,
         )
-        self._principal = "User:ANONYMOUS"
+        self._principal = _ANONYMOUS
+        #: Whether the client is known, and not by a delegation token.
+        self._may_ask_for_tokens = False
         #: For how long the client is to wait that used too much time, by its last request.
         self._throttle_ms = 0
         #: Closes the connection of a client that does not authenticate in time.
@@ -101,9 +104,11 @@ class NodeConnection(asyncio.BufferedProtocol):
         if self._login is not None:
             self._login_timer = self.service.clock.later(self._login.login_s, self.close)
 
-    def authenticated(self, principal: str) -> None:
+    def authenticated(self, principal: str, *, by_token: bool = False) -> None:
         """Take the client for this principal ("User:alice") from now on."""
         self._principal = principal
+        with_sasl = self._login is not None and self._login.sasl is not None
+        self._may_ask_for_tokens = (with_sasl or principal != _ANONYMOUS) and not by_token
         self._stop_login_timer()
 
     def _stop_login_timer(self) -> None:
@@ -263,7 +268,7 @@ class NodeConnection(asyncio.BufferedProtocol):
                 elif event is NEED_DATA or event is PAUSED or isinstance(event, ConnectionClosed):
                     break
                 elif isinstance(event, Authenticated):
-                    self.authenticated(event.principal)
+                    self.authenticated(event.principal, by_token=event.by_token)
         except Exception as error:
             self.write(b"".join(out))
             self._fail(error)
@@ -293,6 +298,7 @@ class NodeConnection(asyncio.BufferedProtocol):
         caller = Caller(
             self._node.id, request.api_version, request.header.client_id, self._principal,
             self._listener.name, self.host, len(request.data), self,
+            may_ask_for_tokens=self._may_ask_for_tokens,
         )  # fmt: skip
         came = event
         if request.api_key == api_keys.ENVELOPE:

@@ -12,7 +12,11 @@ import msgspec
 
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.connection import Limits, SaslServer, ScramCredential
-from kafka_admin_proto.protocol.connection.sasl_server import ScramLookup, TokenOwner
+from kafka_admin_proto.protocol.connection.sasl_server import (
+    DelegatedCredential,
+    ScramLookup,
+    TokenOwner,
+)
 from kafka_admin_proto.protocol.connection.scram import LEAST_ITERATIONS
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.server.clock import Clock
@@ -34,6 +38,7 @@ from kafka_admin_proto.server.security.listeners import (
 )
 from kafka_admin_proto.server.security.subjects import NameRules
 from kafka_admin_proto.server.security.tls_connection import TlsConnection
+from kafka_admin_proto.server.security.token_credentials import credential_of
 from kafka_admin_proto.server.security.tokens import unsecured_owner_of
 from kafka_admin_proto.server.security.users import Users
 
@@ -177,12 +182,17 @@ class Security:
 
             return credential
 
+        def delegated(mechanism: str, token_id: str) -> DelegatedCredential | None:
+            view = views.of(node_id)
+            return credential_of(view, node_id, mechanism, token_id, clock.now_ms())
+
         owner_of = listener.owner_of
         return SaslServer(
             oauthbearer=(lambda token: owner_of(token, clock.now_ms())) if owner_of else None,
             plain=self._users.is_password if "PLAIN" in listener.mechanisms else None,
             scram_sha_256=scram("SCRAM-SHA-256", 1),
             scram_sha_512=scram("SCRAM-SHA-512", 2),
+            delegation_tokens=delegated,
             session_lifetime_ms=listener.session_lifetime_ms,
             clock=clock.time_s,
         )

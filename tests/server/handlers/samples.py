@@ -11,10 +11,12 @@ from kafka_admin_proto.messages import (
     alter_configs_request,
     alter_replica_log_dirs_request,
     create_acls_request,
+    create_delegation_token_request,
     delete_acls_request,
     delete_topics_request,
     describe_client_quotas_request,
     describe_configs_request,
+    describe_delegation_token_request,
     describe_log_dirs_request,
     describe_quorum_request,
     elect_leaders_request,
@@ -209,11 +211,23 @@ def _of_others() -> Iterator[Message]:
     yield m.ListGroupsRequest()
     yield from _of_groups()
     yield from _of_transactions()
+    yield from _of_tokens()
     yield m.DescribeClusterRequest(True)
     unknown = describe_quorum_request.TopicData("a", [describe_quorum_request.PartitionData(0)])
     yield m.DescribeQuorumRequest([unknown])
     feature = update_features_request.FeatureUpdateKey("group.version", 1, False, 1)
     yield m.UpdateFeaturesRequest(_TIMEOUT_MS, [feature])
+
+
+def _of_tokens() -> Iterator[Message]:
+    renewer = create_delegation_token_request.CreatableRenewers("User", "anna")
+    yield m.CreateDelegationTokenRequest("", "", [renewer], 1000)
+    yield m.CreateDelegationTokenRequest("User", "bob")
+    yield m.RenewDelegationTokenRequest(b"hmac", 1000)
+    yield m.ExpireDelegationTokenRequest(b"hmac", -1)
+    owner = describe_delegation_token_request.DescribeDelegationTokenOwner("User", "anna")
+    yield m.DescribeDelegationTokenRequest([owner])
+    yield m.DescribeDelegationTokenRequest(None)
 
 
 def _of_groups() -> Iterator[Message]:

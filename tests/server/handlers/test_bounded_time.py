@@ -40,6 +40,7 @@ from tests.server.handlers.enlarged import enlarged
 from tests.server.handlers.record_attacks import repeated_message
 from tests.server.handlers.samples import TOPICS, samples
 from tests.server.security.authorizer.test_apis import SECURED
+from tests.server.security.token_story import KEY
 from tests.server.served import Served
 
 #: Processor time of an answer on a usual machine: for each byte of the request, for each row of
@@ -93,7 +94,7 @@ def records() -> Iterator[Message]:
 
 @cache
 def cluster(secured: bool, release: str) -> State:
-    served = Served(release, configs=SECURED if secured else None)
+    served = Served(release, configs={**SECURED, **KEY} if secured else None)
     served.state.append([*records()])
     return served.state
 
@@ -117,7 +118,14 @@ def cost(
     state.rules = rules
     seen = codec(type(request), version)
     data = seen.encode(request)
-    caller = Caller(1, version, "c", principal or "User:ANONYMOUS", host="127.0.0.1")
+    caller = Caller(
+        1,
+        version,
+        "c",
+        principal or "User:ANONYMOUS",
+        host="127.0.0.1",
+        may_ask_for_tokens=True,
+    )
     answer, body = None, b""
     re.purge()  # compiled patterns of the request before
     gc.disable()

@@ -41,6 +41,7 @@ from tests.server.security.secured import (
 )
 from tests.server.security.test_tls import NO_TLS, all_bytes, asked, principal, tls
 from tests.server.security.test_tokens import token, tokens
+from tests.server.security.token_story import KEY, TokenStory
 from tools.clusters import Cluster, Listener, kraft, sasl_properties
 
 pytestmark = [
@@ -101,8 +102,8 @@ def both(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -
     ]
     folder = tmp_path_factory.mktemp("secured")
     with (
-        kraft(folder, listeners=listeners, scram=scram) as real,
-        secured_cluster(certificates) as ours,
+        kraft(folder, listeners=listeners, scram=scram, properties=KEY) as real,
+        secured_cluster(certificates, configs=KEY) as ours,
     ):
         yield Both(real, ours, certificates)
 
@@ -151,6 +152,11 @@ def test_tokens(both: Both) -> None:
     assert ours == real
     assert isinstance(real, list)
     assert any(each[-1] is True for each in real)
+
+
+def test_delegation_tokens(both: Both) -> None:
+    real = TokenStory(both.real.address).play()
+    assert TokenStory(both.ours.addresses).play() == real
 
 
 def test_a_token_of_options_lets_in(both: Both) -> None:

@@ -177,6 +177,12 @@ def cases(topic_id: UUID) -> Iterator[tuple[str, Case]]:
         m.AlterUserScramCredentialsRequest([deletion]), [("ALTER", "cluster")], 31,
         rows("results"), 91,
     )  # fmt: skip
+    yield (
+        "CreateDelegationToken, another's",
+        Case(
+            m.CreateDelegationTokenRequest("User", "anna"), [("CREATE_TOKENS", "user")], 65, top, 61
+        ),
+    )
     quorum = describe_quorum_request.TopicData(
         "__cluster_metadata", [describe_quorum_request.PartitionData(0)]
     )

@@ -33,11 +33,13 @@ SECURED = {
 _RESOURCES = {
     "topic": (rules.TOPIC, "*"), "group": (rules.GROUP, "*"),
     "cluster": (rules.CLUSTER, rules.CLUSTER_NAME), "id": (rules.TRANSACTIONAL_ID, "*"),
+    "user": (rules.USER, "*"),
 }  # fmt: skip
 _COMMITTED = TxnOffsetCommitRequestTopic("a", partitions=[TxnOffsetCommitRequestPartition(0, 1)])
 _NAMES = [name for name, _ in cases(UUID(int=1))]
-#: ApiVersions is for all; the others leave out what the caller may not see.
-_SILENT = {16, 18, 60, 66}
+#: ApiVersions is for all, and tokens are renewed and expired by whose they are; the others leave
+#: out what the caller may not see.
+_SILENT = {16, 18, 39, 40, 41, 60, 66}
 #: A version of both in which topics have names.
 _BY_NAME = 4
 #: AddOffsetsToTxn and TxnOffsetCommit need two operations.

@@ -1,0 +1,1 @@
+"""Handlers of the apis for delegation tokens (KIP-48)."""
