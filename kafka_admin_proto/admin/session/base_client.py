@@ -27,12 +27,14 @@ class BaseClient(Session):
     """A session whose settings are arguments.
 
     ``command_config`` is a properties file of Kafka's tools, or such a mapping; arguments go before
-    it. ``sasl_oauth_token_provider`` is a function that returns a token of OAUTHBEARER, or an
-    object with such a method ``token``; it is called in a thread, before each login. Times are in
-    seconds, ``timeout`` for all attempts of one call. ``max_release``, as "3.9", is the release of
-    Kafka whose versions of requests are the newest to send. ``trace`` is called with
-    each request and response as they pass. With the ``dialect`` of a draft of KIP-4 the client
-    sends that draft's messages where it has them (docs/drafts.md). Raises ConfigurationError.
+    it. With ``sasl_delegation_token`` ``sasl_username`` and ``sasl_password`` are the id of a token
+    and its HMAC in base64 (KIP-48). ``sasl_oauth_token_provider`` is a function that returns a
+    token of OAUTHBEARER, or an object with such a method ``token``; it is called in a thread,
+    before each login. Times are in seconds, ``timeout`` for all attempts of one call.
+    ``max_release``, as "3.9", is the release of Kafka whose versions of requests are the newest to
+    send. ``trace`` is called with each request and response as they pass. With the ``dialect`` of
+    a draft of KIP-4 the client sends that draft's messages where it has them (docs/drafts.md).
+    Raises ConfigurationError.
     """
 
     def __new__(cls, *arguments: object, dialect: Dialect = "kafka", **settings: object) -> Self:
@@ -53,6 +55,7 @@ class BaseClient(Session):
         sasl_mechanism: str | None = None,
         sasl_username: str | None = None,
         sasl_password: str | None = None,
+        sasl_delegation_token: bool | None = None,
         sasl_oauth_token_provider: object = None,
         ssl_context: ssl.SSLContext | None = None,
         client_id: str | None = None,
@@ -71,6 +74,7 @@ class BaseClient(Session):
             sasl_mechanism=sasl_mechanism,
             sasl_username=sasl_username,
             sasl_password=sasl_password,
+            sasl_delegation_token=sasl_delegation_token,
             sasl_oauth_token_provider=sasl_oauth_token_provider,
             ssl_context=ssl_context,
             client_id=client_id,

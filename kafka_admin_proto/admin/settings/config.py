@@ -89,6 +89,8 @@ class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
     sasl_mechanism: str | None = None
     sasl_username: str | None = None
     sasl_password: str | None = None
+    #: Of SCRAM: whether these are the id of a delegation token, and its HMAC in base64.
+    sasl_delegation_token: bool = False
     #: Of OAUTHBEARER: what ``SaslOAuthBearer`` takes.
     sasl_oauth_token_provider: Any = None
     ssl_context: ssl.SSLContext | None = None
@@ -157,7 +159,9 @@ class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
 
     def _check_sasl(self) -> None:
         if not self.uses_sasl:
-            if any(getattr(self, name) is not None for name in _LOGIN):
+            if self.sasl_delegation_token or any(
+                getattr(self, name) is not None for name in _LOGIN
+            ):
                 raise ConfigurationError(
                     f"there are SASL settings, and the security protocol {self.security_protocol} "
                     "does not use them; set it to SASL_SSL (or SASL_PLAINTEXT)"
@@ -170,7 +174,10 @@ class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
             )
         with_token = self.sasl_mechanism == "OAUTHBEARER"
         others = _LOGIN[1:3] if with_token else _LOGIN[3:]
-        if given := [name for name in others if getattr(self, name) is not None]:
+        given = [name for name in others if getattr(self, name) is not None]
+        if self.sasl_delegation_token and not self.sasl_mechanism.startswith("SCRAM"):
+            given.append("sasl_delegation_token")
+        if given:
             raise ConfigurationError(
                 f"{' and '.join(given)} would have no effect with {self.sasl_mechanism}; remove "
                 "it, or set another sasl_mechanism"
@@ -213,7 +220,7 @@ class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
         user, password = self.sasl_username or "", self.sasl_password or ""
         if self.sasl_mechanism == "PLAIN":
             return SaslPlain(user, password)
-        return SaslScram(self.sasl_mechanism, user, password)
+        return SaslScram(self.sasl_mechanism, user, password, by_token=self.sasl_delegation_token)
 
     def __reduce__(self) -> str:
         raise TypeError(
@@ -345,11 +352,7 @@ def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any])
             )
         values["sasl_username"] = login.get("username")
         values["sasl_password"] = login.get("password")
-        if login.get("tokenauth", "").lower() == "true":
-            raise ConfigurationError(
-                "sasl.jaas.config has tokenauth=true; logging in with a delegation token is not "
-                "possible with this client"
-            )
+        values["sasl_delegation_token"] = login.get("tokenauth", "").lower() == "true"
     return values
 
 

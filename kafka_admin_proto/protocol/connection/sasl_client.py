@@ -112,20 +112,32 @@ class SaslPlain(_PasswordLogin):
 class SaslScram(_PasswordLogin):
     """SCRAM-SHA-256 or SCRAM-SHA-512; needs the extra ``live``.
 
+    With ``by_token`` the user is the id of a delegation token, and the password its HMAC in base64
+    (KIP-48, ``tokenauth`` of Java's clients).
+
     ValueError for another mechanism, MissingExtraError without the library.
     """
 
-    __slots__ = ()
+    __slots__ = ("_by_token",)
 
-    def __init__(self, mechanism: str, user: str, password: str) -> None:
+    def __init__(self, mechanism: str, user: str, password: str, *, by_token: bool = False) -> None:
         scram.hash_of(mechanism)
         scram.scramp()
         super().__init__(mechanism, user, password)
+        self._by_token: bool = checked(by_token, bool, "SaslScram: by_token")
+
+    @property
+    def login(self) -> str:
+        return f"delegation token {self.user!r}" if self._by_token else super().login
+
+    @property
+    def secret(self) -> str:
+        return "the token's id and its HMAC" if self._by_token else super().secret
 
     def exchange(self, limit: int) -> ClientExchange:
         client = scram.scramp().ScramClient([self.mechanism], "user", "password")
         client.username, client.password = scram.Verbatim(self.user), scram.Verbatim(self._password)
-        return _ScramExchange(client, self.mechanism, limit)
+        return _ScramExchange(client, self.mechanism, limit, self._by_token)
 
 
 class SaslOAuthBearer(Sasl):
@@ -172,14 +184,17 @@ class _PlainExchange(ClientExchange):
 class _ScramExchange(ClientExchange):
     """``client`` is scramp's ScramClient."""
 
-    def __init__(self, client: Any, mechanism: str, limit: int) -> None:
+    def __init__(self, client: Any, mechanism: str, limit: int, by_token: bool) -> None:
         self._client = client
         self._mechanism = mechanism
         self._limit = limit
+        self._extension = ",tokenauth=true" if by_token else ""
         self._is_proven = False
 
     def first(self) -> bytes:
-        return str(self._client.get_client_first()).encode()
+        message: str = self._client.get_client_first() + self._extension
+        self._client.client_first_bare += self._extension  # scramp has no extensions
+        return message.encode()
 
     def next(self, challenge: bytes) -> Callable[[], bytes] | None:
         text = scram.text_of(challenge)

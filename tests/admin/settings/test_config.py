@@ -140,7 +140,7 @@ def test_what_cannot_work_is_refused(settings: dict[str, Any], said: str) -> Non
         (
             {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN",
              "sasl.jaas.config": f'{PLAIN} required tokenauth="true" username="a" password="b";'},
-            "delegation token",
+            "sasl_delegation_token would have no effect with PLAIN",
         ),
     ],
 )  # fmt: skip

@@ -144,10 +144,10 @@ def peer(address: str) -> Iterator[Peer]:
         yield found
 
 
-def scram(client: Peer, mechanism: str, user: str, password: str) -> Any:
+def scram(client: Peer, mechanism: str, user: str, password: str, *, by_token: bool = False) -> Any:
     """The last answer of an exchange."""
     assert client.handshake(mechanism).error_code == 0
-    exchange = SaslScram(mechanism, user, password).exchange(100_000)
+    exchange = SaslScram(mechanism, user, password, by_token=by_token).exchange(100_000)
     first = client.authenticate(exchange.first())
     if first.error_code:
         return first

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_admin_proto import messages as m
+from kafka_admin_proto.admin import SyncAdminClient
+from kafka_admin_proto.admin.errors import AuthenticationError, BrokerError
 from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.messages.create_delegation_token_request import (
     CreatableRenewers,
@@ -72,6 +75,43 @@ def test_connections_that_may_not_ask(certificates: Certificates) -> None:
                 (payload,) = FrameReader().feed(client.recv(1 << 16))
                 body: Any = read_response(payload, api_keys.DESCRIBE_DELEGATION_TOKEN, 3).body
                 assert body.error_code == code
+
+
+def test_clients_of_admins(certificates: Certificates) -> None:
+    """One makes a token, others log in with it, by arguments or as a file of Java's has it."""
+    with secured_cluster(certificates, configs=KEY) as cluster:
+        address = cluster.addresses("SASL")
+        with SyncAdminClient(
+            address, security_protocol="SASL_PLAINTEXT", sasl_mechanism="SCRAM-SHA-256",
+            sasl_username="bob", sasl_password=PASSWORDS["bob"],
+        ) as bob:  # fmt: skip
+            token = bob.create_delegation_token(renewers=["User:anna"])
+            assert bob.describe_delegation_tokens() == [token]
+        password = base64.b64encode(token.hmac).decode()
+        module = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+        login = f'{module} username="{token.token_id}" password="{password}" tokenauth="true";'
+        in_file = {
+            "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512",
+            "sasl.jaas.config": login,
+        }  # fmt: skip
+        settings: dict[str, Any]
+        for settings in (
+            {"command_config": in_file},
+            {
+                "security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "SCRAM-SHA-256",
+                "sasl_username": token.token_id, "sasl_password": password,
+                "sasl_delegation_token": True,
+            },
+        ):  # fmt: skip
+            with SyncAdminClient(address, **settings) as client:
+                assert client.describe_cluster().nodes
+                with pytest.raises(BrokerError, match="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"):
+                    client.renew_delegation_token(token.hmac)
+        with (
+            SyncAdminClient(address, **{**settings, "sasl_password": "d3Jvbmc="}) as client,
+            pytest.raises(AuthenticationError, match="refused delegation token"),
+        ):
+            client.describe_cluster()
 
 
 def test_without_a_key_there_are_no_tokens() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,33 +14,18 @@ from kafka_admin_proto.messages.describe_delegation_token_request import (
 )
 from kafka_admin_proto.protocol.connection.scram import HASHES
 from kafka_admin_proto.values import Message
-from tests.server.security.secured import PASSWORDS, Peer, peer
+from tests.server.security.secured import PASSWORDS, Peer, peer, scram
 
 KEY = {"delegation.token.secret.key": "a-key-of-the-tests"}
 _PATIENCE_S = 20.0
 _HOUR_MS = 3_600_000
 
 
-def with_token(client: Peer, mechanism: str, token_id: str, password: bytes) -> tuple[int, int]:
-    """Log in with a token as Java's client does: code and lifetime of the session."""
-    assert client.handshake(mechanism).error_code == 0
-    bare, name = f"n={token_id},r=abc,tokenauth=true", HASHES[mechanism]
-    first = client.authenticate(f"n,,{bare}".encode())
-    if first.error_code:
-        return first.error_code, first.session_lifetime_ms
-    said = first.auth_bytes.decode()
-    nonce, salt, rounds = (each[2:] for each in said.split(","))
-    salted = hashlib.pbkdf2_hmac(
-        name, base64.b64encode(password), base64.b64decode(salt), int(rounds)
-    )
-    key = hmac.digest(salted, b"Client Key", name)
-    final = f"c=biws,r={nonce}"
-    signature = hmac.digest(
-        hashlib.new(name, key).digest(), f"{bare},{said},{final}".encode(), name
-    )
-    proof = base64.b64encode(bytes(a ^ b for a, b in zip(key, signature, strict=True))).decode()
-    last = client.authenticate(f"{final},p={proof}".encode())
-    return last.error_code, last.session_lifetime_ms
+def with_token(client: Peer, mechanism: str, token_id: str, hmac: bytes) -> tuple[int, int]:
+    """Log in with a token: code and lifetime of the session."""
+    password = base64.b64encode(hmac).decode()
+    answer = scram(client, mechanism, token_id, password, by_token=True)
+    return answer.error_code, answer.session_lifetime_ms
 
 
 class TokenStory:
