@@ -43,6 +43,7 @@ _CLUSTER_COMMANDS = {
     "quorum": ("admin.cluster", "quorum"),
     "request": ("admin.request.command", "request"),
     "shell": ("shell", "shell"),
+    "tokens": ("admin.tokens", "tokens"),
     "topics": ("admin.topics", "topics"),
     "transactions": ("admin.transactions", "transactions"),
     "users": ("admin.users", "users"),
