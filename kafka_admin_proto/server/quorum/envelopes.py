@@ -63,7 +63,7 @@ def opened(state: State, event: RequestReceived, caller: Caller) -> tuple[Forwar
     assert isinstance(envelope, EnvelopeRequest)
     if state.is_authorized:
         _check_right(state, caller)
-    principal = _principal(envelope.request_principal)
+    principal, by_token = _principal(envelope.request_principal)
     if len(envelope.client_host_address) not in _ADDRESS_BYTES:
         raise ApiFailure(codes.INVALID_REQUEST)
     request = read_request(envelope.request_data, body=False)
@@ -80,6 +80,7 @@ def opened(state: State, event: RequestReceived, caller: Caller) -> tuple[Forwar
         principal=principal,
         host=_host(envelope.client_host_address),
         request_bytes=len(envelope.request_data),
+        may_ask_for_tokens=not by_token,  # the rest was checked by the broker
     )
     return Forwarded(request, event.turn, event), client
 
@@ -112,15 +113,18 @@ def _check_right(state: State, caller: Caller) -> None:
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
 
 
-def _principal(data: bytes | None) -> str:
-    """A principal as Kafka's authorizer has it; its version stands before it."""
+def _principal(data: bytes | None) -> tuple[str, bool]:
+    """A principal as Kafka's authorizer has it, and whether it came by a delegation token.
+
+    Its version stands before it.
+    """
     if data is None or not data.startswith(_PRINCIPAL_VERSION):
         raise ApiFailure(codes.PRINCIPAL_DESERIALIZATION_FAILURE)
     try:
         found = codec(DefaultPrincipalData, 0).decode(data.removeprefix(_PRINCIPAL_VERSION))
     except DecodeError:
         raise ApiFailure(codes.PRINCIPAL_DESERIALIZATION_FAILURE) from None
-    return f"{found.type}:{found.name}"
+    return f"{found.type}:{found.name}", found.token_authenticated
 
 
 def _is_served(state: State, request: Request) -> bool:
