@@ -221,6 +221,9 @@ if TYPE_CHECKING:
         TransactionListing as TransactionListing,
     )
     from kafka_admin_proto.admin.operations.users.delegation_tokens import (
+        ChangedToken as ChangedToken,
+    )
+    from kafka_admin_proto.admin.operations.users.delegation_tokens import (
         DelegationToken as DelegationToken,
     )
     from kafka_admin_proto.admin.operations.users.scram_credentials import (

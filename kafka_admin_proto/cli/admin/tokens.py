@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 import click
 import msgspec
@@ -20,9 +20,6 @@ from kafka_admin_proto.wire.secrets import MASK
 _OPERATIONS = ("users.delegation_tokens:TokenOperations",)
 
 tokens = lazy_group("tokens", "Delegation tokens: create, list, renew and expire them.")
-
-_NOT_FOUND = "DELEGATION_TOKEN_NOT_FOUND"
-_UNSEEN = "there is no such token, or this client may not see it"
 
 _IDS = click.argument("ids", nargs=-1, required=True, metavar="TOKEN_ID...")
 
@@ -92,12 +89,8 @@ def renew(live: Live, ids: tuple[str, ...], renew_time_period: int | None) -> An
       kap tokens renew Fjm2Cn4kTe2qQ1Z7bT3zSw --renew-time-period 3600000
     """
     period_ms = renew_time_period or -1
-    return _changed(
-        live,
-        ids,
-        lambda client, hmac: client.renew_delegation_token(hmac, period_ms=period_ms),
-        "renewed",
-    )
+    items = live.rows(lambda client: client.renew_delegation_tokens(ids, period_ms=period_ms))
+    return _changed(items, "renewed")
 
 
 @tokens.command("expire", cls=ClusterCommand, items="tokens", operations=_OPERATIONS)
@@ -117,43 +110,14 @@ def expire(live: Live, ids: tuple[str, ...], expiry_time_period: int | None, yes
     """
     confirm(f"Let {', '.join(dict.fromkeys(ids))} expire?", yes=yes)
     period_ms = -1 if expiry_time_period is None else expiry_time_period
-    return _changed(
-        live,
-        ids,
-        lambda client, hmac: client.expire_delegation_token(hmac, period_ms=period_ms),
-        "expired" if period_ms < 0 else "will expire",
-    )
+    items = live.rows(lambda client: client.expire_delegation_tokens(ids, period_ms=period_ms))
+    return _changed(items, "expired" if period_ms < 0 else "will expire")
 
 
-def _changed(
-    live: Live,
-    ids: tuple[str, ...],
-    change: Callable[[admin.AdminClient, bytes], Awaitable[int]],
-    done: str,
-) -> Answer:
-    """Change tokens by their ids: brokers want HMACs, and show them to who may change a token."""
-
-    async def ask(client: admin.AdminClient) -> list[Row]:
-        hmacs = {each.token_id: each.hmac for each in await client.describe_delegation_tokens()}
-        return [await changed(client, each, hmacs.get(each)) for each in dict.fromkeys(ids)]
-
-    async def changed(client: admin.AdminClient, token_id: str, hmac: bytes | None) -> Row:
-        row: Row = {"token_id": token_id, "expires_ms": None, "error": None, "message": None}
-        try:
-            if hmac is None:
-                return row | {"error": _NOT_FOUND, "message": _UNSEEN}
-            return row | {"expires_ms": await change(client, hmac)}
-        except admin.BrokerError as error:
-            return row | {"error": error.error, "message": error.message}
-
-    items = live.ask(ask)
+def _changed(items: list[Row], done: str) -> Answer:
     fine = [each["token_id"] for each in items if not each["error"]]
-    return listed(
-        "tokens",
-        items,
-        failures.entries("token_id", items, "token_id"),
-        [f"{done}: {', '.join(fine)}"] if fine else [],
-    )
+    errors = failures.entries("token_id", items, "token_id")
+    return listed("tokens", items, errors, [f"{done}: {', '.join(fine)}"] if fine else [])
 
 
 def _item(token: admin.DelegationToken, *, show_secrets: bool) -> Row:

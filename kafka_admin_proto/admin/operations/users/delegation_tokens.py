@@ -6,12 +6,15 @@ Brokers take these requests over connections that are authenticated, and not wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.errors import BrokerError, InstructionError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
@@ -36,9 +39,11 @@ from kafka_admin_proto.messages.renew_delegation_token_request import RenewDeleg
 from kafka_admin_proto.messages.renew_delegation_token_response import (
     RenewDelegationTokenResponse,
 )
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.wire.secrets import MASK, MaskedStruct
 
+_UNSEEN = "there is no such token, or this client may not see it"
 #: Versions in which a token can have another owner than the client.
 _WITH_OWNER = VersionRange.parse("3+")
 
@@ -59,8 +64,17 @@ class DelegationToken(MaskedStruct, frozen=True):
         return MASK if field == "hmac" else getattr(self, field)
 
 
+class ChangedToken(msgspec.Struct, frozen=True):
+    """A token that was renewed or expires, unless there is an error; ``expires_ms`` since 1970."""
+
+    token_id: str
+    expires_ms: int | None
+    error: str | None = None
+    message: str | None = None
+
+
 class TokenOperations(Caller):
-    """Delegation tokens; each operation raises BrokerError."""
+    """Delegation tokens; operations on a single one raise BrokerError."""
 
     async def create_delegation_token(
         self,
@@ -134,6 +148,41 @@ class TokenOperations(Caller):
         )
         raise_failure(reply.body.error_code, context="ExpireDelegationToken")
         return reply.body.expiry_timestamp_ms
+
+    async def renew_delegation_tokens(
+        self, ids: Iterable[str], *, period_ms: int = -1, timeout: float | None = None
+    ) -> list[ChangedToken]:
+        """`renew_delegation_token` of tokens by their ids, as far as the client may see them."""
+        return await self._changed(ids, self.renew_delegation_token, period_ms, timeout)
+
+    async def expire_delegation_tokens(
+        self, ids: Iterable[str], *, period_ms: int = -1, timeout: float | None = None
+    ) -> list[ChangedToken]:
+        """`expire_delegation_token` of tokens by their ids, as far as the client may see them."""
+        return await self._changed(ids, self.expire_delegation_token, period_ms, timeout)
+
+    async def _changed(
+        self,
+        ids: Iterable[str],
+        change: Callable[..., Awaitable[int]],
+        period_ms: int,
+        timeout: float | None,
+    ) -> list[ChangedToken]:
+        """Brokers want HMACs, and show them to who may change a token."""
+        named = dict.fromkeys(ids)
+        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        seen = await self.describe_delegation_tokens(timeout=deadline.left)
+        hmacs = {each.token_id: each.hmac for each in seen}
+        changed = []
+        for token_id in named:
+            try:
+                if token_id not in hmacs:
+                    raise BrokerError(codes.DELEGATION_TOKEN_NOT_FOUND, _UNSEEN)
+                ends_ms = await change(hmacs[token_id], period_ms=period_ms, timeout=deadline.left)
+                changed.append(ChangedToken(token_id, ends_ms))
+            except BrokerError as error:
+                changed.append(ChangedToken(token_id, None, error.error, error.message))
+        return changed
 
     async def describe_delegation_tokens(
         self, owners: Iterable[str] | None = None, *, timeout: float | None = None
