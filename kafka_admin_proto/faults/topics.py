@@ -215,13 +215,22 @@ def topic_rows(message: Message, topics: Topics) -> Iterator[Row]:
 
 
 def asks_for_all(message: Message) -> bool:
-    """Whether a request's list of topics is null, which stands for every topic."""
-    return any(
-        getattr(message, python_name(field.name), ()) is None
-        for field in fields_of(message)
-        if field.type.is_array
-        and any(each.entity_type == "topicName" for each in field.fields or ())
-    )
+    """Whether a request's list of topics is null, which stands for every topic.
+
+    OffsetFetch has a list for each group.
+    """
+    return _asks_for_all(message, fields_of(message))
+
+
+def _asks_for_all(value: Any, fields: tuple[FieldSpec, ...]) -> bool:
+    for field in fields:
+        if field.type.is_array and field.fields is not None:
+            rows = getattr(value, python_name(field.name), ())
+            if rows is None and any(each.entity_type == "topicName" for each in field.fields):
+                return True
+            if any(_asks_for_all(row, field.fields) for row in rows or ()):
+                return True
+    return False
 
 
 def partitions_of(row: Any, fields: tuple[FieldSpec, ...]) -> Iterator[tuple[int, FieldSpec, Any]]:

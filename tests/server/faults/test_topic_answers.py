@@ -14,6 +14,7 @@ from kafka_admin_proto.messages import (
     ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
     MetadataRequest,
+    OffsetFetchRequest,
 )
 from kafka_admin_proto.protocol.error_answers import Failure
 from kafka_admin_proto.server.apis import Answer, Caller
@@ -21,6 +22,8 @@ from kafka_admin_proto.server.faults.topic_answers import topics_answer
 from kafka_admin_proto.values import Message
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
+
+_GROUP = OffsetFetchRequest.OffsetFetchRequestGroup
 
 
 @pytest.fixture
@@ -115,6 +118,9 @@ def test_where_rows_have_no_code_the_request_fails(served: Served) -> None:
         (CreateTopicsRequest([topic("new")]), Target("a"), False),
         (DeleteTopicsRequest(topic_names=["a"]), Target("a", 7), True),
         (ElectLeadersRequest(0, None), Target("b", 1), True),
+        (OffsetFetchRequest(groups=[_GROUP("g", topics=None)]), Target("b", 1), True),
+        (OffsetFetchRequest(groups=[_GROUP("g", topics=None)]), Target("nowhere"), False),
+        (OffsetFetchRequest(groups=[_GROUP("g", topics=[])]), Target("*"), False),
         (
             ElectLeadersRequest(0, [ElectLeadersRequest.TopicPartitions("a", [0])]),
             Target("a", 1),
