@@ -13,15 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse
+from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.messages import ConfigRecord, TopicRecord
+from kafka_admin_proto.messages import ConfigRecord, PartitionRecord, TopicRecord
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from kafka_admin_proto.render.text import compact_json, printable, printable_json
+from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log.batches import metadata_batch
-from tests.cli.admin.scripted_broker import ScriptedBroker, Topic
+from kafka_admin_proto.server.security.authorizer.rules import STANDARD_AUTHORIZER
+from kafka_admin_proto.server.state import State
 
 #: C0 without tab and line feed, which outputs have of their own, DEL, C1, the signs that turn text
 #: around, other line ends, and a byte order mark.
@@ -98,12 +101,22 @@ def test_segments(log: Path, output: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def broker() -> Iterator[ScriptedBroker]:
-    with ScriptedBroker() as found:
-        found.topics[HOSTILE] = Topic([[1]], {"retention.ms": HOSTILE})
-        found.groups[HOSTILE] = {(HOSTILE, 0): 1}
-        found.acls.append((2, HOSTILE, 3, f"User:{HOSTILE}", "*", 3, 3))
-        yield found
+def cluster() -> Iterator[SyncCluster]:
+    configs = {"authorizer.class.name": STANDARD_AUTHORIZER, "super.users": "User:ANONYMOUS"}
+    acl = {"resource_type": "TOPIC", "name": HOSTILE, "principal": f"User:{HOSTILE}",
+           "operation": "READ", "permission": "ALLOW"}  # fmt: skip
+    with SyncCluster(configs=configs, acls=[acl]) as cluster:
+        cluster._run(_add_topic(cluster.state))
+        with SyncAdminClient(cluster.bootstrap_servers) as admin:
+            admin.alter_group_offsets(HOSTILE, {(HOSTILE, 0): 1})
+        yield cluster
+
+
+async def _add_topic(state: State) -> None:
+    """Add the topic to the log: a name that CreateTopics refuses."""
+    partition = PartitionRecord(0, UUID(int=7), [1], [1], leader=1, leader_epoch=0)
+    config = ConfigRecord(2, HOSTILE, "retention.ms", HOSTILE)
+    state.append([TopicRecord(HOSTILE, UUID(int=7)), partition, config])
 
 
 @pytest.mark.parametrize("output", ["table", "json", "jsonl", "yaml", "tsv"])
@@ -111,10 +124,10 @@ def broker() -> Iterator[ScriptedBroker]:
     "command",
     ["topics list", "topics describe", "groups list", "acls list", "configs get --topic X"],
 )
-def test_clusters(broker: ScriptedBroker, command: str, output: str) -> None:
+def test_clusters(cluster: SyncCluster, command: str, output: str) -> None:
     options = [
         "--bootstrap-server",
-        broker.address,
+        cluster.bootstrap_servers,
         "--output",
         output,
         "--timeout",

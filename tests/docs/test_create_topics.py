@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.admin.scripted_broker import ScriptedBroker, Topic
+from kafka_admin_proto.server import SyncCluster
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "create_topics.py"
 TOPICS = """\
@@ -25,37 +25,43 @@ topics:
 
 
 @pytest.fixture
-def broker() -> Iterator[ScriptedBroker]:
-    with ScriptedBroker() as found:
-        yield found
+def cluster() -> Iterator[SyncCluster]:
+    with SyncCluster(3, topics={"customers": 1}) as cluster:
+        yield cluster
 
 
-def run(broker: ScriptedBroker, file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(EXAMPLE), str(file), "--bootstrap-server", broker.address]
+def run(cluster: SyncCluster, file: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        str(EXAMPLE),
+        str(file),
+        "--bootstrap-server",
+        cluster.bootstrap_servers,
+    ]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
-def test_what_is_not_there_is_created(broker: ScriptedBroker, tmp_path: Path) -> None:
+def test_what_is_not_there_is_created(cluster: SyncCluster, tmp_path: Path) -> None:
     file = tmp_path / "topics.yaml"
     file.write_text(TOPICS)
-    broker.topics["customers"] = Topic()
-    first = run(broker, file)
+    first = run(cluster, file)
     assert (first.stdout, first.stderr, first.returncode) == (
         "orders: created, partitions: 6\ncustomers: is there\n",
         "",
         0,
     )
-    made = broker.topics["orders"]
-    assert (len(made.assignment), len(made.assignment[0])) == (6, 3)
-    assert made.configs == {
+    orders = cluster.state.topic("orders")
+    assert orders is not None
+    assert (len(orders.partitions), len(orders.partitions[0].replicas)) == (6, 3)
+    assert cluster.state.cluster.configs[2, "orders"] == {
         "retention.ms": "604800000",
         "unclean.leader.election.enable": "false",
     }
 
 
-def test_a_file_that_is_not_as_it_should_be(broker: ScriptedBroker, tmp_path: Path) -> None:
+def test_a_file_that_is_not_as_it_should_be(cluster: SyncCluster, tmp_path: Path) -> None:
     file = tmp_path / "topics.yaml"
     file.write_text("topics:\n  - name: orders\n    partition: 6\n")
-    found = run(broker, file)
+    found = run(cluster, file)
     assert found.returncode == 1
     assert "unknown field `partition` - at `$.topics[0]`" in found.stderr

@@ -1,21 +1,22 @@
-"""A broker of its own for each test, and ``kap`` run against it."""
+"""A cluster of its own for each test, and ``kap`` run against it."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
-from tests.cli.admin.scripted_broker import ScriptedBroker, Topic
+from kafka_admin_proto.server import SyncCluster
+from tests.cli.admin.filled_cluster import filled_cluster
 
 
 class Run(Protocol):
-    """Runs a command line against the scripted broker."""
+    """Runs a command line against the cluster."""
 
     def __call__(
         self, arguments: str, data: str | None = None, env: Mapping[str, str] | None = None
@@ -23,28 +24,19 @@ class Run(Protocol):
 
 
 @pytest.fixture
-def broker() -> Iterator[ScriptedBroker]:
-    with ScriptedBroker() as found:
-        found.topics["orders"] = Topic(
-            [[1, 2], [2, 3], [3, 1]], {"retention.ms": "1000"}, isr={1: [2]}, leaders={2: 1}
-        )
-        found.topics["payments"] = Topic([[1]])
-        found.topics["__consumer_offsets"] = Topic([[1, 2, 3]], internal=True)
-        found.groups["billing"] = {("orders", 0): 40, ("orders", 1): 100}
-        found.users["alice"] = {2: 4096}
-        found.broker_configs["log.retention.hours"] = "24"
-        found.acls.append((2, "orders", 3, "User:bob", "*", 3, 3))
-        yield found
+def cluster() -> Iterator[SyncCluster]:
+    with filled_cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def run(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(cluster: SyncCluster, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(Path(__file__).parents[3])
 
     def run_kap(
         arguments: str, data: str | None = None, env: Mapping[str, str] | None = None
     ) -> Result:
-        settings: dict[str, Any] = {"KAP_BOOTSTRAP_SERVER": broker.address, "KAP_TIMEOUT": "5"}
+        settings = {"KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "KAP_TIMEOUT": "5"}
         result = CliRunner().invoke(
             kap,
             shlex.split(arguments),

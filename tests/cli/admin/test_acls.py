@@ -9,8 +9,9 @@ from click.testing import CliRunner
 
 from kafka_admin_proto.cli.admin.acl_arguments import OPERATIONS, constant_of
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.filled_cluster import requests_of
 
 #: Nobody listens on it: what is sent fails otherwise.
 _NOBODY = ("-b", "127.0.0.1:1")
@@ -89,10 +90,10 @@ def test_all_acls_are_not_deleted_at_once(line: str) -> None:
     ],
 )  # fmt: skip
 def test_a_name_is_literal_unless_it_is_said(
-    run: Run, broker: ScriptedBroker, verb: str, line: str, pattern: int
+    run: Run, cluster: SyncCluster, verb: str, line: str, pattern: int
 ) -> None:
     assert run(f"acls {verb} {line}").exit_code == 0
-    assert {each.pattern_type_filter for each in broker.asked("DescribeAcls")} == {pattern}
+    assert {each.pattern_type_filter for each in requests_of(cluster, "DescribeAcls")} == {pattern}
 
 
 @pytest.mark.parametrize(

@@ -20,18 +20,19 @@ from kafka_admin_proto.cli.admin.common.answer import cell
 from kafka_admin_proto.cli.admin.request.fields import request_json, set_at
 from kafka_admin_proto.cli.shell.history import is_secret_line
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.filled_cluster import configs_of, replicas_of, requests_of
 
 KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()"]
 
 
-def test_a_file_of_topics_is_applied_once(run: Run, broker: ScriptedBroker) -> None:
+def test_a_file_of_topics_is_applied_once(run: Run, cluster: SyncCluster) -> None:
     first = json.loads(run("topics apply -f tests/cli/admin/topics.yaml --yes -o json").stdout)
     assert [each["action"] for each in first["topics"]] == ["alter", "create", "none"]
-    assert len(broker.topics["orders"].assignment) == 5
-    assert broker.topics["orders"].configs == {"retention.ms": "9"}
-    assert broker.topics["fresh"].configs == {"retention.ms": "5"}
+    assert len(replicas_of(cluster, "orders")) == 5
+    assert configs_of(cluster, "orders") == {"retention.ms": "9"}
+    assert configs_of(cluster, "fresh") == {"retention.ms": "5"}
     again = json.loads(run("topics apply -f tests/cli/admin/topics.yaml -o json").stdout)
     assert [each["action"] for each in again["topics"]] == ["none"] * 3
 
@@ -70,41 +71,42 @@ def test_a_file_that_is_none_is_refused(text: str, said: str, run: Run, tmp_path
 
 
 def test_whole_numbers_that_became_floats_are_taken(
-    run: Run, broker: ScriptedBroker, tmp_path: Path
+    run: Run, cluster: SyncCluster, tmp_path: Path
 ) -> None:
     file = tmp_path / "topics.yaml"
-    configs = "{retention.ms: 8.64e+07, min.cleanable.dirty.ratio: 0.5, <<: {segment.ms: 1.0}}"
-    file.write_text(f"- {{name: fresh, partitions: 2.0, configs: {configs}}}\n")
+    given = "{retention.ms: 8.64e+07, min.cleanable.dirty.ratio: 0.5, <<: {segment.ms: 1.0}}"
+    file.write_text(f"- {{name: fresh, partitions: 2.0, configs: {given}}}\n")
     assert run(f"topics apply -f {file}").exit_code == 0
-    assert len(broker.topics["fresh"].assignment) == 2
-    assert broker.topics["fresh"].configs == {
+    assert len(replicas_of(cluster, "fresh")) == 2
+    assert configs_of(cluster, "fresh") == {
         "retention.ms": "86400000", "min.cleanable.dirty.ratio": "0.5", "segment.ms": "1",
     }  # fmt: skip
 
 
-def test_numbers_mean_what_they_look_like(run: Run, broker: ScriptedBroker, tmp_path: Path) -> None:
+def test_numbers_mean_what_they_look_like(run: Run, cluster: SyncCluster, tmp_path: Path) -> None:
     """Go writes 1000000 as 1e+06; YAML 1.1 has 8 for 010, and 90 for 1:30."""
     file = tmp_path / "topics.yaml"
     texts = {"a": "1e+06", "b": "1E3", "c": "'1e3'", "d": "010", "e": "1:30", "f": "1:30.0",
              "g": "0.5", "h": "0", "i": "-1", "j": "0x10", "k": "0_17"}  # fmt: skip
-    configs = ", ".join(f"{name}: {text}" for name, text in texts.items())
-    file.write_text(f"- {{name: fresh, partitions: 1e+00, configs: {{{configs}}}}}\n")
-    assert run(f"topics apply -f {file}").exit_code == 0
-    assert broker.topics["fresh"].configs == {
+    given = ", ".join(f"{name}: {text}" for name, text in texts.items())
+    file.write_text(f"- {{name: fresh, partitions: 1e+00, configs: {{{given}}}}}\n")
+    assert "INVALID_CONFIG" in run(f"topics apply -f {file}").stderr
+    ((topic,),) = (request.topics for request in requests_of(cluster, "CreateTopics"))
+    assert {config.name: config.value for config in topic.configs} == {
         "a": "1000000", "b": "1000", "c": "1e3", "d": "010", "e": "1:30", "f": "1:30.0",
         "g": "0.5", "h": "0", "i": "-1", "j": "16", "k": "0_17",
     }  # fmt: skip
 
 
-def test_partial_success_changes_what_it_can(run: Run, broker: ScriptedBroker) -> None:
+def test_partial_success_changes_what_it_can(run: Run, cluster: SyncCluster) -> None:
     assert run("topics delete orders nothere --yes").exit_code == 1
-    assert "orders" not in broker.topics
+    assert "orders" not in cluster.state.topic_names
     assert run("topics delete nothere --if-exists --yes").exit_code == 0
     assert run("topics delete --topic 'pay.*' --yes").exit_code == 0
-    assert list(broker.topics) == ["__consumer_offsets"]
+    assert list(cluster.state.topic_names) == ["__consumer_offsets"]
 
 
-def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
+def test_dry_runs_change_nothing(run: Run, cluster: SyncCluster) -> None:
     for command in (
         "topics create a --dry-run",
         "topics create a --validate-only",
@@ -118,11 +120,11 @@ def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
         "offsets reset --group billing --all-topics --to-latest --dry-run",
     ):
         assert run(command).exit_code == 0, command
-    assert sorted(broker.topics) == ["__consumer_offsets", "orders", "payments"]
-    assert broker.topics["orders"].assignment == [[1, 2], [2, 3], [3, 1]]
-    assert broker.topics["orders"].configs == {"retention.ms": "1000"}
-    assert len(broker.acls) == 1
-    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 100}
+    assert sorted(cluster.state.topic_names) == ["__consumer_offsets", "orders", "payments"]
+    assert replicas_of(cluster, "orders") == [[1, 2], [2, 3], [3, 1]]
+    assert configs_of(cluster, "orders") == {"retention.ms": "1000"}
+    assert len(cluster.state.cluster.acls) == 1
+    assert cluster.group("billing").committed == {("orders", 0): 40, ("orders", 1): 100}
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_dry_runs_change_nothing(run: Run, broker: ScriptedBroker) -> None:
     ],
 )
 def test_what_destroys_is_refused_without_a_terminal(
-    command: str, run: Run, broker: ScriptedBroker
+    command: str, run: Run, cluster: SyncCluster
 ) -> None:
     result = run(command)
     assert (result.exit_code, "--yes" in result.stderr) == (2, True)
     changing = ("Delete", "Alter", "Commit", "Elect", "CreatePartitions")
-    assert not [r.api for r in broker.requests if r.api and any(w in r.api for w in changing)]
+    assert not [each.api for each in cluster.requests if any(word in each.api for word in changing)]
 
 
 def test_a_move_has_a_way_back_and_goes_on_without_a_terminal(run: Run) -> None:
@@ -155,14 +157,16 @@ def test_a_move_has_a_way_back_and_goes_on_without_a_terminal(run: Run) -> None:
     assert json.loads(result.stdout)["rollback"]
 
 
-def test_offsets_of_a_group_stay_in_the_range_of_the_log(run: Run, broker: ScriptedBroker) -> None:
+def test_offsets_of_a_group_stay_in_the_range_of_the_log(run: Run, cluster: SyncCluster) -> None:
     run("offsets reset --group billing --all-topics --shift-by -1000 --yes")
-    assert broker.groups["billing"] == {("orders", 0): 0, ("orders", 1): 0}
+    assert cluster.group("billing").committed == {("orders", 0): 0, ("orders", 1): 0}
     run("offsets reset --group billing --topic orders --to-offset 500 --yes")
-    assert set(broker.groups["billing"].values()) == {100}
+    assert set(cluster.group("billing").committed.values()) == {100}
 
 
-@pytest.mark.parametrize("name", ["ssl.keystore.password", "sasl.jaas.config"])
+@pytest.mark.parametrize(
+    "name", ["listener.name.a.ssl.keystore.password", "listener.name.a.plain.sasl.jaas.config"]
+)
 def test_no_password_on_the_command_line(name: str, run: Run, tmp_path: Path) -> None:
     result = run(f"configs set --broker 1 {name}=hunter2")
     assert (result.exit_code, "hunter2" in result.output) == (2, False)
@@ -233,11 +237,11 @@ def test_every_request_reads_or_changes_or_destroys() -> None:
     assert effect_of("BrandNewRequest") is Effect.DESTROYS
 
 
-def test_ctrl_c_ends_a_command_with_one_object(broker: ScriptedBroker) -> None:
-    broker.silent.add("Metadata")
-    arguments = ["topics", "list", "-b", broker.address, "--output", "json"]
+def test_ctrl_c_ends_a_command_with_one_object(cluster: SyncCluster) -> None:
+    cluster.faults.add(api="Metadata", drop="request")
+    arguments = ["topics", "list", "-b", cluster.bootstrap_servers, "--output", "json"]
     with subprocess.Popen([*KAP, *arguments], stdout=-1, stderr=-1, text=True) as process:
-        assert broker.ignored.wait(60)
+        cluster.wait_for(lambda: cluster.requests.of("Metadata"), 60)
         process.send_signal(signal.SIGINT)
         stdout, _ = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -329,13 +333,13 @@ def test_a_cell_is_safe_on_a_terminal(value: object) -> None:
     ],
 )  # fmt: skip
 def test_acls_are_chosen_as_they_are_created(
-    options: str, filters: list[tuple[object, ...]], run: Run, broker: ScriptedBroker
+    options: str, filters: list[tuple[object, ...]], run: Run, cluster: SyncCluster
 ) -> None:
     assert run(f"acls list {options}").exit_code == 0
     assert [
         (each.resource_type_filter, each.resource_name_filter, each.principal_filter,
          each.host_filter, each.operation, each.permission_type)
-        for each in broker.asked("DescribeAcls")
+        for each in requests_of(cluster, "DescribeAcls")
     ] == filters  # fmt: skip
 
 

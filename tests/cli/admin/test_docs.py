@@ -10,29 +10,50 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.commands import all_commands
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.filled_cluster import topic_of
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "kafka-shell.md"
 BLOCKS = re.findall(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
-def shown(block: str, run: Run, broker: ScriptedBroker) -> str:
+#: What differs from run to run, as the page has it.
+_CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
+_TOPIC_IDS = {
+    "clicks": "X7Y7OoGNVwW0ZcLWsXiYfw", "orders": "0UZo8hi8UjOrNWJzUFqkmg",
+    "payments": "HIaKus3AWXiSOnLjsME_GA",
+}  # fmt: skip
+_VARYING = {
+    r"\d+\.\d$": "1.5",  # milliseconds of kap ping
+    r"\b20\d\d-\d\d-\d\dT[\d:.]+Z": "2026-11-30T12:00:00.000Z",
+}
+
+
+def shown(block: str, run: Run, cluster: SyncCluster) -> str:
     """The block as it is when its commands are run one after the other."""
-    found = []
+    printed = []
     for command in re.findall(r"^\$ kap (.*)$", block, re.MULTILINE):
         result = run(command)
-        text = (result.stdout + result.stderr).replace(str(broker.port), "9092")
-        text = re.sub(r"\d+\.\d$", "1.5", text, flags=re.MULTILINE)  # milliseconds of kap ping
-        found.append(f"$ kap {command}\n{text}")
-    return "\n".join(found)
+        printed.append(f"$ kap {command}\n{result.stdout}{result.stderr}")
+    text = "\n".join(printed)
+    for pattern, value in _VARYING.items():
+        text = re.sub(pattern, value, text, flags=re.MULTILINE)
+    for number, address in enumerate(cluster.bootstrap_servers.split(",")):
+        text = text.replace(address.rpartition(":")[2], str(9092 + number))
+    text = text.replace(cluster.state.cluster_id, _CLUSTER_ID)
+    for name, topic_id in _TOPIC_IDS.items():
+        if name in cluster.state.topic_names:
+            text = text.replace(topic_id_to_text(topic_of(cluster, name).id), topic_id)
+    return text
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[each.splitlines()[0] for each in BLOCKS])
-def test_each_example(block: str, run: Run, broker: ScriptedBroker) -> None:
-    assert shown(block, run, broker).strip() == block.strip()
+def test_each_example(block: str, run: Run, cluster: SyncCluster) -> None:
+    assert shown(block, run, cluster).strip() == block.strip()
 
 
 def named_flags(text: str) -> Iterator[tuple[str, str]]:

@@ -5,23 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import kafka_admin_proto.messages as m
-from kafka_admin_proto import Message
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
-from tools.clusters import free_ports
+from tests.cli.admin.filled_cluster import (
+    COMMITTED,
+    filled_cluster,
+    join,
+    replicas_of,
+    requests_of,
+    topic_of,
+)
 
-COORDINATOR_NOT_AVAILABLE, LOG_DIR_NOT_FOUND, NOT_LEADER, TOPIC_REFUSED = 15, 57, 6, 29
+REFUSED = "TOPIC_AUTHORIZATION_FAILED"
 
 
 def answer_of(run: Run, command: str, code: int, data: str | None = None) -> Any:
@@ -30,41 +34,22 @@ def answer_of(run: Run, command: str, code: int, data: str | None = None) -> Any
     return json.loads(result.stdout)
 
 
-def without_broker_3(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Metadata names broker 3 at a port where nobody listens."""
-    (port,) = free_ports(1)
-    metadata = broker._Metadata
-
-    def answer(request: m.MetadataRequest) -> Message:
-        response = metadata(request)
-        assert isinstance(response, m.MetadataResponse)
-        response.brokers[2].port = port
-        return response
-
-    monkeypatch.setattr(broker, "_Metadata", answer)
-
-
-def test_ping_says_which_broker_does_not_answer(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without_broker_3(broker, monkeypatch)
+def test_ping_says_which_broker_does_not_answer(run: Run, cluster: SyncCluster) -> None:
+    cluster.kill_broker(3)
     found = answer_of(run, "ping --timeout 1", 1)
     assert [each["ms"] is None for each in found["brokers"]] == [False, False, True]
     assert [each["broker"] for each in found["errors"]] == [3]
 
 
-def test_groups_of_a_broker_that_does_not_answer_are_missed(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without_broker_3(broker, monkeypatch)
-    with monkeypatch.context() as patch:
-        patch.setattr(broker, "groups", {})
-        assert "no groups" not in run("groups list --timeout 1").stderr
+def test_groups_of_a_broker_that_does_not_answer_are_missed(run: Run, cluster: SyncCluster) -> None:
+    cluster.kill_broker(3)
     for form in ("json", "jsonl"):
         result = run(f"groups describe --all-groups --timeout 1 --output {form}")
         assert result.exit_code == 1
         assert '"broker":3,' in result.stdout.replace(" ", "")
         assert "billing" in result.stdout
+    assert run("groups delete billing --yes").exit_code == 0
+    assert "no groups" not in run("groups list --timeout 1").stderr
 
 
 def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
@@ -75,15 +60,7 @@ def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
     assert '"topic":"nothere"' in result.stdout
 
 
-def test_a_log_dir_that_is_refused_is_an_error(
-    run: Run, broker: ScriptedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer(request: m.AlterReplicaLogDirsRequest) -> Message:
-        r = m.AlterReplicaLogDirsResponse
-        partition = r.AlterReplicaLogDirPartitionResult(0, LOG_DIR_NOT_FOUND)
-        return r(results=[r.AlterReplicaLogDirTopicResult("orders", [partition])])
-
-    monkeypatch.setattr(ScriptedBroker, "_AlterReplicaLogDirs", staticmethod(answer), raising=False)
+def test_a_log_dir_that_is_refused_is_an_error(run: Run, tmp_path: Path) -> None:
     row = {"topic": "orders", "partition": 0, "replicas": [1, 2], "log_dirs": ["/nothere", "any"]}
     file = tmp_path / "move.json"
     file.write_text(json.dumps({"version": 1, "partitions": [row]}))
@@ -94,59 +71,32 @@ def test_a_log_dir_that_is_refused_is_an_error(
     )  # fmt: skip
 
 
-def test_throttles_that_stay_are_an_error(run: Run, broker: ScriptedBroker) -> None:
+def test_throttles_that_stay_are_an_error(run: Run, cluster: SyncCluster) -> None:
+    cluster.faults.add(api="IncrementalAlterConfigs", topic="orders", error=REFUSED)
     file = "--reassignment-json-file tests/cli/admin/stay.json"
     for command in ("verify", "cancel"):
-        refused = m.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse(
-            error_code=TOPIC_REFUSED, resource_type=2, resource_name="orders"
-        )
-        broker.fail["IncrementalAlterConfigsRequest"] = m.IncrementalAlterConfigsResponse(
-            responses=[refused]
-        )
         found = answer_of(run, f"partitions {command} {file}", 1)
         assert not found["throttles_removed"]
         assert [each["error"] for each in found["errors"]] == ["NotComplete"]
 
 
 def test_a_time_that_could_not_be_looked_up_is_not_the_end_of_the_log(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+    run: Run, cluster: SyncCluster
 ) -> None:
-    list_offsets = broker._ListOffsets
-
-    def answer(request: m.ListOffsetsRequest) -> Message:
-        response = list_offsets(request)
-        assert isinstance(response, m.ListOffsetsResponse)
-        if request.topics[0].partitions[0].timestamp >= 0:
-            for partition in response.topics[0].partitions:
-                partition.error_code, partition.offset = TOPIC_REFUSED, -1
-        return response
-
-    monkeypatch.setattr(broker, "_ListOffsets", answer)
+    cluster.faults.add(api="ListOffsets", topic="orders", error=REFUSED)
     where = "--group billing --partition orders:0 --to-datetime 2026-01-01T00:00:00 --yes"
     found = answer_of(run, f"offsets reset {where}", 1)
-    assert [each["error"] for each in found["errors"]] == ["TOPIC_AUTHORIZATION_FAILED"]
-    assert broker.groups["billing"]["orders", 0] == 40
+    assert [each["error"] for each in found["errors"]] == [REFUSED]
+    assert cluster.group("billing").committed == COMMITTED
 
 
-def test_a_lag_that_is_not_known_is_an_error(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    list_offsets = broker._ListOffsets
-
-    def answer(request: m.ListOffsetsRequest) -> Message:
-        response = list_offsets(request)
-        assert isinstance(response, m.ListOffsetsResponse)
-        for partition in response.topics[0].partitions:
-            if partition.partition_index == 1:
-                partition.error_code, partition.offset = TOPIC_REFUSED, -1
-        return response
-
-    monkeypatch.setattr(broker, "_ListOffsets", answer)
+def test_a_lag_that_is_not_known_is_an_error(run: Run, cluster: SyncCluster) -> None:
+    cluster.faults.add(api="ListOffsets", topic="orders", partition=1, error=REFUSED)
     found = answer_of(run, "groups describe billing", 1)
     assert [each["lag"] for each in found["groups"][0]["offsets"]] == [60, None]
     (error,) = found["errors"]
     assert (error["group"], error["topic"], error["partition"], error["error"]) == (
-        "billing", "orders", 1, "TOPIC_AUTHORIZATION_FAILED",
+        "billing", "orders", 1, REFUSED,
     )  # fmt: skip
 
 
@@ -164,14 +114,14 @@ def test_log_dirs_of_an_unknown_topic(run: Run) -> None:
     ],
 )
 def test_a_dry_run_has_the_errors_that_the_controller_would_answer(
-    command: str, run: Run, broker: ScriptedBroker
+    command: str, run: Run, cluster: SyncCluster
 ) -> None:
     data = "topics: [{name: orders, configs: {no.such: 1}}]"
     found = answer_of(run, f"{command} --dry-run", 1, data)
     assert [each["error"] for each in found["errors"]] == ["INVALID_CONFIG"]
     assert found["topics"][0]["steps"]
-    assert all(each.validate_only for each in broker.asked("IncrementalAlterConfigs"))
-    assert all(each.validate_only for each in broker.asked("CreatePartitions"))
+    assert all(each.validate_only for each in requests_of(cluster, "IncrementalAlterConfigs"))
+    assert all(each.validate_only for each in requests_of(cluster, "CreatePartitions"))
 
 
 def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: Path) -> None:
@@ -206,12 +156,10 @@ def test_a_file_that_is_not_there_is_usage(command: str, run: Run) -> None:
         "name: a, assignment: {0: []}",
     ],
 )
-def test_a_file_asks_for_one_partition_or_more(
-    topic: str, run: Run, broker: ScriptedBroker
-) -> None:
+def test_a_file_asks_for_one_partition_or_more(topic: str, run: Run, cluster: SyncCluster) -> None:
     result = run("topics apply -f - --yes", data=f"topics: [{{{topic}}}]")
     assert result.exit_code == 2
-    assert "a" not in broker.topics
+    assert "a" not in cluster.state.topic_names
 
 
 @pytest.mark.parametrize(
@@ -229,16 +177,9 @@ def test_numbers_beyond_all_sense(command: str, code: int, run: Run) -> None:
 
 
 def test_a_dry_run_knows_that_a_group_with_members_takes_no_offsets(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+    run: Run, cluster: SyncCluster
 ) -> None:
-    def answer(request: m.DescribeGroupsRequest) -> Message:
-        r = m.DescribeGroupsResponse
-        group = r.DescribedGroup(
-            group_id="billing", group_state="Stable", members=[r.DescribedGroupMember("m")]
-        )
-        return r(groups=[group])
-
-    monkeypatch.setattr(broker, "_DescribeGroups", answer)
+    join(cluster, "billing", [0])
     where = "--group billing --topic orders --to-earliest --dry-run"
     found = answer_of(run, f"offsets reset {where}", 1)
     assert [each["error"] for each in found["errors"]] == ["UNKNOWN_MEMBER_ID"] * 3
@@ -278,17 +219,12 @@ def test_the_names_of_the_drafts_errors_are_shown(run: Run) -> None:
     assert (result.exit_code, "DecreasePartitionsNotAllowed: " in result.stderr) == (1, True)
 
 
-def test_a_dead_group_of_an_older_broker_is_not_there(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("release", ["3.9", "4.4"])
+def test_a_dead_group_of_an_older_broker_is_not_there(run: Run, release: str) -> None:
     """Brokers before 4.0 describe a group that does not exist as dead, without an error."""
-
-    def answer(request: m.DescribeGroupsRequest) -> Message:
-        r = m.DescribeGroupsResponse
-        return r(groups=[r.DescribedGroup(group_id="biling", group_state="Dead")])
-
-    monkeypatch.setattr(broker, "_DescribeGroups", answer)
-    found = answer_of(run, "groups describe biling", 1)
+    with filled_cluster(release=release) as older:
+        servers = f"-b {older.bootstrap_servers}"
+        found = answer_of(run, f"groups describe biling {servers}", 1)
     (error,) = found["errors"]
     assert (error["error"], error["hint"]) == ("GROUP_ID_NOT_FOUND", "did you mean billing?")
 
@@ -297,10 +233,10 @@ def test_a_dead_group_of_an_older_broker_is_not_there(
     "command",
     ["topics delete orders", "topics alter orders --partitions 9", "topics apply -f -"],
 )
-def test_validate_only_is_a_dry_run(command: str, run: Run, broker: ScriptedBroker) -> None:
+def test_validate_only_is_a_dry_run(command: str, run: Run, cluster: SyncCluster) -> None:
     data = "topics: [{name: orders, partitions: 9}]"
     assert answer_of(run, f"{command} --validate-only", 0, data)["dry_run"] is True
-    assert len(broker.topics["orders"].assignment) == 3
+    assert len(replicas_of(cluster, "orders")) == 3
 
 
 def test_what_a_command_asks_first_leaves_less_time_for_the_rest() -> None:
@@ -340,38 +276,21 @@ def test_each_question_has_the_time_that_is_left(given: float | None, whole: flo
 
 @pytest.mark.parametrize("command", ["offsets reset --to-earliest --yes", "offsets delete --yes"])
 def test_a_command_of_several_questions_ends_in_time(
-    command: str, run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+    command: str, run: Run, cluster: SyncCluster
 ) -> None:
-    def slow(usual: Callable[[Any], Message]) -> Callable[[Any], Message]:
-        def answer(request: Any) -> Message:
-            time.sleep(0.7)
-            return usual(request)
-
-        return answer
-
     for api in ("OffsetFetch", "OffsetCommit", "OffsetDelete"):
-        monkeypatch.setattr(broker, f"_{api}", slow(getattr(broker, f"_{api}")))
-    assert run(f"{command} --group billing --topic orders --timeout 9").exit_code == 0
-    broker.groups["billing"] = {("orders", 0): 40}
-    result = run(f"{command} --group billing --topic orders --timeout 1")
+        cluster.faults.add(api=api, delay_ms=700)
+    where = "--group billing --topic orders"
+    result = run(f"{command} {where} --timeout 1")
     assert result.exit_code == 1
     assert "was not done within 0." in result.stderr
+    assert run(f"{command} {where} --timeout 9").exit_code == 0
 
 
-def test_a_hint_that_comes_too_late_costs_no_answer(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usual = broker._ListGroups
-    asked = []
-
-    def late(request: m.ListGroupsRequest) -> Message:
-        asked.append(request)
-        time.sleep(1)
-        return usual(request)
-
-    monkeypatch.setattr(broker, "_ListGroups", late)
+def test_a_hint_that_comes_too_late_costs_no_answer(run: Run, cluster: SyncCluster) -> None:
+    late = cluster.faults.add(api="ListGroups", delay_ms=1000)
     result = run("groups describe nothere --timeout 0.7")
-    assert asked
+    assert late.fired
     assert "GROUP_ID_NOT_FOUND" in result.stderr
 
 
@@ -388,8 +307,8 @@ def test_a_quota_is_set_or_removed(run: Run) -> None:
     assert run(f"users quotas --user alice {change}").exit_code == 2
 
 
-def test_a_topic_is_deleted_by_name_or_by_id(run: Run, broker: ScriptedBroker) -> None:
-    by_both = f"orders --topic-id {topic_id_to_text(topic_id('orders'))}"
+def test_a_topic_is_deleted_by_name_or_by_id(run: Run, cluster: SyncCluster) -> None:
+    by_both = f"orders --topic-id {topic_id_to_text(topic_of(cluster, 'orders').id)}"
     result = run(f"topics delete {by_both} --yes")
     assert (result.exit_code, "several instructions" in result.stderr) == (2, True)
-    assert "orders" in broker.topics
+    assert "orders" in cluster.state.topic_names

@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from kafka_admin_proto.server import SyncCluster
 
 KAP = ["-c", "from kafka_admin_proto.cli import main; main()"]
 #: Seconds; the machine may be busy.
@@ -21,16 +21,16 @@ Spawn = Callable[..., "pexpect.spawn[str]"]
 
 
 @pytest.fixture
-def spawn(broker: ScriptedBroker, tmp_path: Path) -> Iterator[Spawn]:
+def spawn(cluster: SyncCluster, tmp_path: Path) -> Iterator[Spawn]:
     """Starts ``kap`` on a terminal of 80 columns, and ends it with the test."""
     started: list[pexpect.spawn[str]] = []
 
     def start(*arguments: str, env: Mapping[str, str] | None = None) -> pexpect.spawn[str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("KAP_")}
         environment = {
-            **kept, "KAP_BOOTSTRAP_SERVER": broker.address, "TERM": "xterm", "NO_COLOR": "1",
-            "PROMPT_TOOLKIT_NO_CPR": "1",
-            "XDG_STATE_HOME": str(tmp_path), **(env or {}),
+            **kept, "KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "TERM": "xterm",
+            "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(tmp_path),
+            **(env or {}),
         }  # fmt: skip
         child = pexpect.spawn(
             sys.executable, [*KAP, *arguments], env=environment, encoding="utf-8",
@@ -54,17 +54,17 @@ def ended(child: pexpect.spawn[str]) -> int | None:
 
 @pytest.mark.parametrize(("said", "code", "left"), [("n", 1, True), ("y", 0, False)])
 def test_deleting_asks(
-    said: str, code: int, left: bool, spawn: Spawn, broker: ScriptedBroker
+    said: str, code: int, left: bool, spawn: Spawn, cluster: SyncCluster
 ) -> None:
     child = spawn("topics", "delete", "orders", "--output", "json")
     child.expect("Delete topic orders and all its records")
     child.sendline(said)
     child.expect('"errors": \\[')
     assert ended(child) == code
-    assert ("orders" in broker.topics) is left
+    assert ("orders" in cluster.state.topic_names) is left
 
 
-def test_a_password_is_asked_for_and_not_echoed(spawn: Spawn, broker: ScriptedBroker) -> None:
+def test_a_password_is_asked_for_and_not_echoed(spawn: Spawn, cluster: SyncCluster) -> None:
     child = spawn("users", "set", "carol")
     child.expect("New password of carol:")
     child.sendline("pa55word")
@@ -73,11 +73,11 @@ def test_a_password_is_asked_for_and_not_echoed(spawn: Spawn, broker: ScriptedBr
     child.expect("password set: carol")
     assert "pa55word" not in (child.before or "")
     assert ended(child) == 0
-    assert broker.users["carol"] == {2: 4096}
+    assert cluster.state.cluster.scram_users["carol", 2].iterations == 4096
 
 
 @pytest.mark.exhaustive
-def test_the_shell(spawn: Spawn, broker: ScriptedBroker, tmp_path: Path) -> None:
+def test_the_shell(spawn: Spawn, cluster: SyncCluster, tmp_path: Path) -> None:
     child = spawn("shell")
     child.expect("help lists the commands")
     child.expect("kap>")
@@ -95,11 +95,12 @@ def test_the_shell(spawn: Spawn, broker: ScriptedBroker, tmp_path: Path) -> None
     child.send("topics list\r")
     child.expect("payments\t1")
     child.expect("kap \\(tsv\\)>")
-    broker.silent.add("ListGroups")
+    cluster.faults.add(api="ListGroups", delay_ms=20_000)
     child.send("groups list\r")
-    assert broker.ignored.wait(PATIENCE)
+    cluster.wait_for(lambda: cluster.requests.of("ListGroups"), PATIENCE)
     child.sendcontrol("c")  # ends the command, not the shell
     child.expect("stopped by Ctrl-C")
+    cluster.clock.advance(20)  # answers come in the order of their requests
     child.expect("kap \\(tsv\\)>")
     child.send("nonsense 'open\r")
     child.expect("no closing quotation")
@@ -109,7 +110,8 @@ def test_the_shell(spawn: Spawn, broker: ScriptedBroker, tmp_path: Path) -> None
     child.expect("kap \\(tsv\\)>")
     child.sendcontrol("d")
     assert ended(child) == 0
-    assert broker.accepted <= 4, "one connection to each broker is kept between commands"
+    connections = len(cluster.requests.of("ApiVersions"))
+    assert connections <= 4, "one connection to each broker is kept between commands"
     history = tmp_path / "kap" / "history"
     assert "topics list" in history.read_text()
     assert "hunter2" not in history.read_text()

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import kafka_admin_proto.messages as m
-from kafka_admin_proto import Message
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.commands import all_commands, cluster_commands
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker, topic_id
+from tests.cli.admin.filled_cluster import topic_of
 
 COMMANDS = cluster_commands()
 #: Commands that make no sense at the prompt, and a word of the reason.
@@ -25,7 +24,7 @@ NOT_AT_THE_PROMPT = {"serve": "terminal of its own", "shell": "already", "comple
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
+def servers() -> Iterator[str]:
     """The addresses of a reference cluster that never has transactions."""
     # The topic of their coordinators would need more nodes, and an api is missing.
     configs, versions = {"transaction.state.log.replication.factor": 3}, {"EndTxn": "none"}
@@ -66,7 +65,7 @@ def test_a_number_out_of_its_bounds_is_a_sentence() -> None:
         assert said in result.stderr
 
 
-def test_a_config_that_was_not_set_is_said(run: Run, broker: ScriptedBroker) -> None:
+def test_a_config_that_was_not_set_is_said(run: Run, cluster: SyncCluster) -> None:
     both = run("configs unset --topic orders retention.ms cleanup.policy")
     assert "unset for 1 of 1" in both.stderr
     assert "topic orders: cleanup.policy was not set" in both.stderr
@@ -79,21 +78,21 @@ def test_a_config_that_was_not_set_is_said(run: Run, broker: ScriptedBroker) -> 
     )
 
 
-def test_an_offset_that_was_not_committed_is_said(run: Run, broker: ScriptedBroker) -> None:
+def test_an_offset_that_was_not_committed_is_said(run: Run, cluster: SyncCluster) -> None:
     words = "offsets delete --group billing --topic payments --partition orders:2 --yes"
     nothing = run(words)
     assert nothing.exit_code == 0
     assert nothing.stderr == (
         "deleted 0 of 1\ngroup billing had committed no offset of payments, orders:2\n"
     )
-    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 100}
+    assert cluster.group("billing").committed == {("orders", 0): 40, ("orders", 1): 100}
     some = run("offsets delete --group billing --topic orders --partition orders:2 --yes")
     assert some.stderr == "deleted 2 of 3\ngroup billing had committed no offset of orders:2\n"
 
 
-def test_what_was_done_to_quotas_is_said(cluster: str) -> None:
+def test_what_was_done_to_quotas_is_said(servers: str) -> None:
     def said(words: str) -> str:
-        base = ["users", "quotas", "-b", cluster, "--user", "alice"]
+        base = ["users", "quotas", "-b", servers, "--user", "alice"]
         return CliRunner().invoke(kap, [*base, *words.split()]).stderr
 
     assert said("--unset producer_byte_rate") == "producer_byte_rate was not set\n"
@@ -119,15 +118,15 @@ def test_what_was_done_to_quotas_is_said(cluster: str) -> None:
     ],
 )  # fmt: skip
 def test_what_the_options_leave_out_is_not_called_missing(
-    words: str, said: str, cluster: str
+    words: str, said: str, servers: str
 ) -> None:
-    result = CliRunner().invoke(kap, [*words.split(), "-b", cluster])
+    result = CliRunner().invoke(kap, [*words.split(), "-b", servers])
     assert (result.exit_code, result.stderr) == (0, said)
 
 
-def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(cluster: str) -> None:
+def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(servers: str) -> None:
     words = "users quotas --user bob --unset prodcer_byte_rate --set consumer_byte_rate=5 -b"
-    result = CliRunner().invoke(kap, [*words.split(), cluster])
+    result = CliRunner().invoke(kap, [*words.split(), servers])
     assert result.exit_code == 1
     note, error = result.stderr.splitlines()
     assert note == "set: consumer_byte_rate"
@@ -137,20 +136,20 @@ def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(cluster: str) -> No
 
 
 @pytest.mark.parametrize("output", ["table", "tsv", "json"])
-def test_a_config_to_get_that_there_is_not_is_an_error(cluster: str, output: str) -> None:
+def test_a_config_to_get_that_there_is_not_is_an_error(servers: str, output: str) -> None:
     words = ["configs", "get", "--topic", "orders", "--key", "retentionms", "--key", "retention.ms"]
-    result = CliRunner().invoke(kap, [*words, "-o", output, "-b", cluster])
+    result = CliRunner().invoke(kap, [*words, "-o", output, "-b", servers])
     said = result.stdout if output == "json" else result.stderr
     assert result.exit_code == 1
     assert "there is no such config: --all without --key lists those that there are" in said
     assert "retention.ms" in result.stdout
     words = ["configs", "get", "--broker-defaults", "--key", "log.retention.hours"]
-    assert CliRunner().invoke(kap, [*words, "-b", cluster]).exit_code == 0, "it is not set"
+    assert CliRunner().invoke(kap, [*words, "-b", servers]).exit_code == 0, "it is not set"
 
 
-def test_the_default_entity_and_one_of_its_name_are_told_apart(cluster: str) -> None:
+def test_the_default_entity_and_one_of_its_name_are_told_apart(servers: str) -> None:
     def quotas(words: str) -> str:
-        base = ["users", "quotas", "-b", cluster, "-o", "tsv"]
+        base = ["users", "quotas", "-b", servers, "-o", "tsv"]
         return CliRunner().invoke(kap, [*base, *shlex.split(words)]).stdout
 
     for number, name in enumerate(("", "<default>", '"<default>"', "plain"), 1):
@@ -162,32 +161,25 @@ def test_the_default_entity_and_one_of_its_name_are_told_apart(cluster: str) -> 
     }  # fmt: skip
 
 
-def test_a_state_that_no_group_can_have_is_refused(cluster: str) -> None:
-    result = CliRunner().invoke(kap, ["groups", "list", "--state", "Emtpy", "-b", cluster])
+def test_a_state_that_no_group_can_have_is_refused(servers: str) -> None:
+    result = CliRunner().invoke(kap, ["groups", "list", "--state", "Emtpy", "-b", servers])
     assert result.exit_code == 2
     assert "no group has the state 'Emtpy'; there are Stable, Empty, Dead, " in result.stderr
 
 
-def test_a_name_is_no_hint_for_itself(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_is_no_hint_for_itself(run: Run, cluster: SyncCluster) -> None:
     """A broker may refuse a topic that others list, as behind a proxy."""
-
-    def refuses(request: m.DescribeConfigsRequest) -> Message:
-        r = m.DescribeConfigsResponse.DescribeConfigsResult
-        rows = [r(3, None, each.resource_type, each.resource_name) for each in request.resources]
-        return m.DescribeConfigsResponse(results=rows)
-
-    monkeypatch.setattr(broker, "_DescribeConfigs", refuses)
+    error = "UNKNOWN_TOPIC_OR_PARTITION"
+    cluster.faults.add(api="DescribeConfigs", topic="orders", error=error)
     result = run("configs get --topic orders")
     assert "UNKNOWN_TOPIC_OR_PARTITION" in result.stderr
     assert "did you mean" not in result.stderr
     assert "did you mean orders?" in run("configs get --topic order").stderr
 
 
-def test_a_cluster_without_coordinators_is_said_at_once(cluster: str) -> None:
+def test_a_cluster_without_coordinators_is_said_at_once(servers: str) -> None:
     began = time.monotonic()
-    result = CliRunner().invoke(kap, ["transactions", "describe", "payments", "-b", cluster])
+    result = CliRunner().invoke(kap, ["transactions", "describe", "payments", "-b", servers])
     assert result.exit_code == 1
     assert "this cluster serves no transactions" in result.stderr
     assert time.monotonic() - began < 10, "the usual timeout is 30 s"
@@ -215,9 +207,16 @@ def test_a_pattern_that_finds_nothing_is_called_one(run: Run, words: str) -> Non
     ],
 )
 def test_partitions_that_are_not_there_are_said(
-    cluster: str, words: str, code: int, said: str
+    servers: str, words: str, code: int, said: str
 ) -> None:
-    given = ["offsets", "get", *shlex.split(words), "-b", cluster, "--exclude-internal-topics"]
+    given = [
+        "offsets",
+        "get",
+        *shlex.split(words),
+        "-b",
+        servers,
+        "--exclude-internal-topics",
+    ]
     result = CliRunner().invoke(kap, given)
     assert result.exit_code == code, result.output
     assert said in result.stderr
@@ -239,19 +238,18 @@ def test_help_says_what_a_pattern_is(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["topics describe", "topics delete --yes"])
-def test_an_id_in_place_of_a_name_is_recognized(run: Run, words: str) -> None:
-    from kafka_admin_proto.topic_ids import topic_id_to_text
-
-    for id_ in (topic_id("orders"), topic_id_to_text(topic_id("orders"))):
+def test_an_id_in_place_of_a_name_is_recognized(run: Run, cluster: SyncCluster, words: str) -> None:
+    topic_id = topic_of(cluster, "orders").id
+    for id_ in (topic_id, topic_id_to_text(topic_id)):
         result = run(f"{words} {id_}")
         assert result.exit_code == 1
         assert f"{id_} looks like a topic id: kap topics describe --topic-id finds" in result.stderr
 
 
 @pytest.mark.parametrize("name", NOT_AT_THE_PROMPT)
-def test_what_makes_no_sense_in_a_shell_is_refused_there(cluster: str, name: str) -> None:
+def test_what_makes_no_sense_in_a_shell_is_refused_there(servers: str, name: str) -> None:
     lines = f"{name} bash\nkap {name} --help\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", cluster], input=lines)
+    result = CliRunner().invoke(kap, ["shell", "-b", servers], input=lines)
     assert result.exit_code == 2
     assert f"kap: {name}" in result.stderr
     assert NOT_AT_THE_PROMPT[name] in result.stderr
@@ -320,13 +318,14 @@ def test_topics_that_an_option_chooses(run: Run, option: str, shown: dict[str, l
 
 
 def test_what_is_to_be_deleted_is_listed_above_the_question(
-    run: Run, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+    run: Run, cluster: SyncCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first ones; how many more there are is said."""
     monkeypatch.setattr("kafka_admin_proto.cli.admin.common.confirm.on_terminal", lambda: True)
-    broker.acls += [(2, f"t{number}", 3, "User:bob", "*", 3, 3) for number in range(12)]
+    topics = " ".join(f"--topic t{number}" for number in range(12))
+    assert run(f"acls create --allow-principal User:bob --operation Read {topics}").exit_code == 0
     result = run("acls delete --principal User:bob", data="n\n")
     assert result.exit_code == 1
     assert "  … and 3 more\nDelete 13 ACLs? [y/N]" in result.stderr
     assert result.stderr.count("  ALLOW User:bob from * READ on TOPIC ") == 10
-    assert len(broker.acls) == 13
+    assert len(cluster.state.cluster.acls) == 13

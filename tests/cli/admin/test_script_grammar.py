@@ -15,8 +15,9 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     topic_names,
 )
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.cli.admin.filled_cluster import configs_of, filled_cluster, replicas_of, requests_of
 
 _CONTEXT, _PARAMETER = None, None
 _NAMES = st.from_regex(r"[a-z.$_-]{1,5}", fullmatch=True)
@@ -68,18 +69,19 @@ def test_no_part_of_a_value_is_shown() -> None:
     assert "hunter2" not in result.stderr
 
 
-def test_several_configs_are_set_and_unset_in_one_value(run: Run, broker: ScriptedBroker) -> None:
+def test_several_configs_are_set_and_unset_in_one_value(run: Run, cluster: SyncCluster) -> None:
     line = "configs set --topic orders --add-config cleanup.policy=[compact,delete],retention.ms=9"
     assert run(line).exit_code == 0
-    configs = broker.topics["orders"].configs
-    assert configs == {"retention.ms": "9", "cleanup.policy": "compact,delete"}
+    assert configs_of(cluster, "orders") == {
+        "retention.ms": "9", "cleanup.policy": "compact,delete",
+    }  # fmt: skip
     result = run("configs unset --topic orders --delete-config retention.ms,cleanup.policy")
     assert result.exit_code == 0, result.output
-    assert not broker.topics["orders"].configs
-    broker.topics["orders"].configs |= {"retention.ms": "9", "segment.ms": "8"}
+    assert not configs_of(cluster, "orders")
+    assert run("configs set --topic orders retention.ms=9 segment.ms=8").exit_code == 0
     line = "topics alter orders --delete-config 'segment.ms, retention.ms' --yes"
     assert run(line).exit_code == 0
-    assert not broker.topics["orders"].configs
+    assert not configs_of(cluster, "orders")
 
 
 @pytest.mark.parametrize("text", ["a,,b", ",a", ""])
@@ -90,12 +92,12 @@ def test_a_name_between_two_commas_is_missing(words: str, text: str) -> None:
     assert "expected names with commas between them" in result.stderr
 
 
-def test_a_slip_in_the_name_of_a_config_to_unset_is_said(run: Run, broker: ScriptedBroker) -> None:
+def test_a_slip_in_the_name_of_a_config_to_unset_is_said(run: Run, cluster: SyncCluster) -> None:
     result = run("configs unset --topic orders retntion.ms retention.ms")
     assert result.exit_code == 1
     said = "topic orders has no config retntion.ms; nothing was changed; did you mean retention.ms?"
     assert said in result.stderr
-    assert broker.topics["orders"].configs == {"retention.ms": "1000"}
+    assert configs_of(cluster, "orders") == {"retention.ms": "1000"}
 
 
 @pytest.mark.parametrize(
@@ -155,28 +157,28 @@ def test_offsets_of_topics_that_no_name_matches_are_a_failure(run: Run, words: s
     assert run("topics list 'nosuch.*'").exit_code == 0, "as with kafka-topics.sh"
 
 
-def test_topics_that_match_are_altered(run: Run, broker: ScriptedBroker) -> None:
+def test_topics_that_match_are_altered(run: Run, cluster: SyncCluster) -> None:
     assert run("topics alter --topic 'orders,pay.*' --partitions 5 --yes").exit_code == 0
-    assert {len(each.assignment) for name, each in broker.topics.items() if name[0] != "_"} == {5}
-    assert len(broker.topics["__consumer_offsets"].assignment) == 1
+    names = ("orders", "payments", "__consumer_offsets")
+    assert [len(replicas_of(cluster, name)) for name in names] == [5, 5, 1]
 
 
 def test_partitions_of_a_topic_as_kafkas_groups_script_takes_them(
-    run: Run, broker: ScriptedBroker
+    run: Run, cluster: SyncCluster
 ) -> None:
     assert split_partitions(["a:0,2", "b", "c:x"]) == (["b", "c:x"], [("a", 0), ("a", 2)])
     line = "offsets reset --group billing --topic orders:1 --to-earliest --yes"
     assert run(line).exit_code == 0
-    assert broker.groups["billing"] == {("orders", 0): 40, ("orders", 1): 0}
+    assert cluster.group("billing").committed == {("orders", 0): 40, ("orders", 1): 0}
     assert run("offsets delete --group billing --topic orders:0,1 --yes").exit_code == 0
-    assert broker.groups["billing"] == {}
+    assert cluster.group("billing").committed == {}
 
 
-def test_states_and_types_of_groups_with_commas(run: Run, broker: ScriptedBroker) -> None:
+def test_states_and_types_of_groups_with_commas(run: Run, cluster: SyncCluster) -> None:
     assert run("groups list --state Stable,Empty --type classic,Consumer").exit_code == 0
-    (asked, *_) = broker.asked("ListGroups")
-    assert asked.states_filter == ["Stable", "Empty"]
-    assert asked.types_filter == ["classic", "Consumer"]
+    (request, *_) = requests_of(cluster, "ListGroups")
+    assert request.states_filter == ["Stable", "Empty"]
+    assert request.types_filter == ["classic", "Consumer"]
 
 
 def test_the_election_type_is_taken_in_capitals(run: Run) -> None:
@@ -184,31 +186,31 @@ def test_the_election_type_is_taken_in_capitals(run: Run) -> None:
 
 
 @pytest.mark.parametrize("words", ["--all-topics", "--entity-type topics"])
-def test_configs_of_all_topics(run: Run, broker: ScriptedBroker, words: str) -> None:
-    broker.topics["payments"].configs["segment.ms"] = "7"
+def test_configs_of_all_topics(run: Run, cluster: SyncCluster, words: str) -> None:
+    assert run("configs set --topic payments segment.ms=7").exit_code == 0
     rows = run(f"configs get {words} -o tsv").stdout.splitlines()
-    found = {tuple(row.split("\t")[1:4]) for row in rows}
+    found = {tuple(row.split("\t")[1:4]) for row in rows if "DYNAMIC_TOPIC_CONFIG" in row}
     assert found == {("orders", "retention.ms", "1000"), ("payments", "segment.ms", "7")}
     alone = run(f"configs get {words} --topic nothere -o tsv")
     assert alone.exit_code == 1
     assert "retention.ms" in alone.stdout
 
 
-def test_configs_of_all_brokers_and_their_defaults(run: Run, broker: ScriptedBroker) -> None:
+def test_configs_of_all_brokers_and_their_defaults(run: Run, cluster: SyncCluster) -> None:
     assert run("configs get --entity-type brokers").exit_code == 0
-    asked = [each.resource_name for r in broker.asked("DescribeConfigs") for each in r.resources]
-    assert {"1", ""} <= {*asked}
+    requests = requests_of(cluster, "DescribeConfigs")
+    assert {"1", ""} <= {each.resource_name for request in requests for each in request.resources}
     assert run("configs set --entity-type topics a=1").exit_code == 2
 
 
-def test_all_configs_of_a_topic_are_unset_at_once(run: Run, broker: ScriptedBroker) -> None:
-    broker.topics["orders"].configs["segment.ms"] = "7"
+def test_all_configs_of_a_topic_are_unset_at_once(run: Run, cluster: SyncCluster) -> None:
+    assert run("configs set --topic orders segment.ms=7").exit_code == 0
     line = "configs unset --topic orders --topic payments --all"
     assert run(f"{line} --dry-run").exit_code == 0
-    assert len(broker.topics["orders"].configs) == 2
+    assert len(configs_of(cluster, "orders")) == 2
     result = run(line)
     assert result.exit_code == 0, result.output
-    assert not broker.topics["orders"].configs
+    assert not configs_of(cluster, "orders")
     assert result.stderr == "unset for 1 of 2\ntopic payments: nothing was set\n"
     assert run("configs unset --topic nothere --all").exit_code == 1
     assert run("configs unset --topic orders").exit_code == 2
@@ -225,19 +227,21 @@ def test_no_partition_has_so_many_digits(run: Run, option: str, code: int, said:
     assert (result.exit_code, said in result.stderr) == (code, True)
 
 
-def test_configs_that_may_not_be_seen_are_not_unset(run: Run, broker: ScriptedBroker) -> None:
-    broker.hidden.add("orders")
+def test_configs_that_may_not_be_seen_are_not_unset(run: Run, cluster: SyncCluster) -> None:
+    cluster.faults.add(api="DescribeConfigs", topic="orders", error="TOPIC_AUTHORIZATION_FAILED")
     result = run("configs unset --topic orders --topic payments --all")
     assert result.exit_code == 1
     assert "topic orders: TOPIC_AUTHORIZATION_FAILED" in result.stderr
     assert "topic orders: nothing was set" not in result.stderr
     assert run("topics alter orders --delete-config retention.ms --yes --timeout 0").exit_code == 0
-    assert not broker.topics["orders"].configs
+    assert not configs_of(cluster, "orders")
 
 
 def test_names_of_client_metrics_are_not_known_to_be_wrong(run: Run) -> None:
     """Kafka 3.9 describes those alone that are set."""
-    result = run("configs unset --client-metrics m interval.ms")
-    assert (result.exit_code, result.stderr) == (0, "client metrics m: interval.ms was not set\n")
-    result = run("configs get --client-metrics m --key interval.ms")
+    with filled_cluster(release="3.9") as older:
+        words = f"-b {older.bootstrap_servers} --client-metrics m"
+        unset = run(f"configs unset {words} interval.ms")
+        result = run(f"configs get {words} --key interval.ms")
+    assert (unset.exit_code, unset.stderr) == (0, "client metrics m: interval.ms was not set\n")
     assert (result.exit_code, result.stderr) == (0, "nothing is set; --all has the defaults too\n")

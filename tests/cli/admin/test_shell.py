@@ -13,7 +13,7 @@ from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.shell.completer import CommandCompleter
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from kafka_admin_proto.server import SyncCluster
 
 
 @pytest.mark.parametrize("space", ["", " "], ids=["joined", "apart"])
@@ -31,14 +31,14 @@ from tests.cli.admin.scripted_broker import ScriptedBroker
     ],
 )
 def test_signs_of_the_systems_shell_are_refused(
-    sign: str, outside: str, space: str, broker: ScriptedBroker
+    sign: str, outside: str, space: str, cluster: SyncCluster
 ) -> None:
     lines = f"topics delete orders --yes{space}{sign}{space}less\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", broker.address], input=lines)
+    result = CliRunner().invoke(kap, ["shell", "-b", cluster.bootstrap_servers], input=lines)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"kap: {sign} is of the system's shell")
     assert outside in result.stderr
-    assert "orders" in broker.topics, "no part of the line is run"
+    assert "orders" in cluster.state.topic_names, "no part of the line is run"
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_signs_of_the_systems_shell_are_refused(
         "topics list --topic 'o.*' --topic \"p.*\"  # both; or | none",
     ],
 )
-def test_quoted_signs_are_parts_of_words(line: str, broker: ScriptedBroker) -> None:
-    options = ["shell", "-b", broker.address, "-o", "tsv"]
+def test_quoted_signs_are_parts_of_words(line: str, cluster: SyncCluster) -> None:
+    options = ["shell", "-b", cluster.bootstrap_servers, "-o", "tsv"]
     result = CliRunner().invoke(kap, options, input=f"{line}\n")
     assert (result.exit_code, result.stderr) == (0, "")
     assert [row.split("\t")[0] for row in result.stdout.splitlines()] == ["orders", "payments"]
@@ -67,18 +67,18 @@ def test_quoted_signs_are_parts_of_words(line: str, broker: ScriptedBroker) -> N
         ("exit", 0, ""),
     ],
 )
-def test_lines_that_end(line: str, code: int, said: str, broker: ScriptedBroker) -> None:
+def test_lines_that_end(line: str, code: int, said: str, cluster: SyncCluster) -> None:
     """The code is the highest of all lines; what follows the end is not run."""
     lines = f"{line}\n\nexit\ntopics delete orders --yes\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", broker.address], input=lines)
+    result = CliRunner().invoke(kap, ["shell", "-b", cluster.bootstrap_servers], input=lines)
     assert result.exit_code == code
     assert said in result.output
-    assert "orders" in broker.topics
+    assert "orders" in cluster.state.topic_names
 
 
 @pytest.fixture
-def completer(broker: ScriptedBroker) -> Iterator[CommandCompleter]:
-    state = ShellState(Settings(bootstrap_server=broker.address))
+def completer(cluster: SyncCluster) -> Iterator[CommandCompleter]:
+    state = ShellState(Settings(bootstrap_server=cluster.bootstrap_servers))
     yield CommandCompleter(state)
     state.connection.close()
 
@@ -90,9 +90,9 @@ def completer(broker: ScriptedBroker) -> Iterator[CommandCompleter]:
         ("topics describe ord", "", ["orders "]),
         ("topics describe ord", " --lag", ["orders"]),
         ("topics list --ou", "", ["--output "]),
-        ("topics create x --config ret", "", ["retention.ms="]),
-        ("configs set --topic orders ret", "", ["retention.ms="]),
-        ("configs unset --topic orders ret", "", ["retention.ms "]),
+        ("topics create x --config retention.m", "", ["retention.ms="]),
+        ("configs set --topic orders retention.m", "", ["retention.ms="]),
+        ("configs unset --topic orders retention.m", "", ["retention.ms "]),
         ("kap groups describe b", "", ["billing "]),
     ],
 )

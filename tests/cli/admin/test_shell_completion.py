@@ -16,15 +16,15 @@ import pytest
 
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
-from tests.cli.admin.scripted_broker import ScriptedBroker
 from tests.helpers.requirements import skip_or_fail
 
 PATIENCE = 60
 
 
 @pytest.fixture
-def environment(broker: ScriptedBroker, tmp_path: Path) -> dict[str, str]:
+def environment(cluster: SyncCluster, tmp_path: Path) -> dict[str, str]:
     """Variables with which a shell finds ``kap`` and the cluster, and nobody's settings."""
     program = tmp_path / "bin" / "kap"
     program.parent.mkdir()
@@ -34,7 +34,7 @@ def environment(broker: ScriptedBroker, tmp_path: Path) -> dict[str, str]:
     # The module knows its name by argv[0], which -c has not: "kap" is its default.
     return {
         "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "TERM": "dumb",
-        "KAP_BOOTSTRAP_SERVER": broker.address, "LC_ALL": "C.UTF-8",
+        "KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "LC_ALL": "C.UTF-8",
     }  # fmt: skip
 
 
@@ -69,8 +69,8 @@ def test_tab_completes_a_topic(
         child.send("kap topics describe paym\t")
         child.expect("payments")
         child.sendcontrol("u")
-        child.send("kap configs set --topic orders ret\t")
-        child.expect("ention.ms=")
+        child.send("kap configs set --topic orders retention.m\t")
+        child.expect("s=")
         child.send("5\r")  # behind the sign at once
         child.expect("set for 1 of 1")
     finally:
@@ -103,17 +103,20 @@ def complete(run: Run, words: str, **env: str) -> list[str]:
     [
         ("kap topics describe ", ["__consumer_offsets", "orders", "payments"]),
         ("kap topics list --topic or", ["orders"]),
-        ("kap topics create x --config ret", ["retention.ms="]),
-        ("kap topics alter x --delete-config ret", ["retention.ms"]),
+        ("kap topics create x --config retention.m", ["retention.ms="]),
+        ("kap topics alter x --delete-config retention.m", ["retention.ms"]),
         ("kap configs get --broker ", ["1", "2", "3"]),
-        ("kap configs set --topic orders ret", ["retention.ms="]),
-        ("kap configs set --topic orders --append clean", ["cleanup.policy="]),
-        ("kap configs set --broker 1 log.r", ["log.retention.hours="]),
-        ("kap configs set --broker-defaults log.r", ["log.retention.hours="]),
-        ("kap configs unset --topic orders ret", ["retention.ms"]),
-        ("kap configs unset --topic orders log.r", []),
-        ("kap configs unset --entity-type brokers --entity-name 1 log.r", ["log.retention.hours"]),
-        ("kap configs get --group billing --key clean", ["cleanup.policy"]),
+        ("kap configs set --topic orders retention.m", ["retention.ms="]),
+        ("kap configs set --topic orders --append cleanup", ["cleanup.policy="]),
+        ("kap configs set --broker 1 log.cleaner.t", ["log.cleaner.threads="]),
+        ("kap configs set --broker-defaults log.cleaner.t", ["log.cleaner.threads="]),
+        ("kap configs unset --topic orders retention.m", ["retention.ms"]),
+        ("kap configs unset --topic orders log.cleaner.t", []),
+        (
+            "kap configs unset --entity-type brokers --entity-name 1 log.cleaner.t",
+            ["log.cleaner.threads"],
+        ),
+        ("kap configs get --group billing --key consumer.s", ["consumer.session.timeout.ms"]),
         ("kap groups describe ", ["billing"]),
         ("kap topics list --output j", ["json", "jsonl"]),
         ("kap request CreateTop", ["CreateTopics"]),
@@ -129,10 +132,10 @@ def test_values_come_from_the_cluster(words: str, offered: list[str], run: Run) 
     assert complete(run, words) == offered
 
 
-def test_without_a_cluster_it_is_silent_and_quick(run: Run, broker: ScriptedBroker) -> None:
+def test_without_a_cluster_it_is_silent_and_quick(run: Run, cluster: SyncCluster) -> None:
     assert complete(run, "kap topics describe ", KAP_BOOTSTRAP_SERVER="localhost:1") == []
     assert complete(run, "kap topics describe ", KAP_BOOTSTRAP_SERVER="") == []
-    broker.silent.add("Metadata")
+    cluster.faults.add(api="Metadata", drop="request")
     start = time.monotonic()
     assert complete(run, "kap topics describe ") == []
     assert time.monotonic() - start < 10

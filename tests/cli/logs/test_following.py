@@ -13,12 +13,13 @@ from click.testing import CliRunner, Result
 import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.loop_thread import LoopThread
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records import read_batches, replay
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.secrets import MASK
-from tests.cli.admin.scripted_broker import ScriptedBroker
+from tests.admin.scripted_broker import ScriptedBroker, ScriptedCluster
 from tests.records.make_metadata_log import FOLDER
 
 _LOG = (FOLDER / f"{0:020}.log").read_bytes()
@@ -28,13 +29,23 @@ _END = replay(FOLDER).state.offset + 1
 _PIECE = 1500
 
 
-class _Controller(ScriptedBroker):
+class _Controller:
     """Leads the quorum in epoch 1; the log begins at ``start``, with a snapshot before it."""
 
     start = 0
     refusal = 0
 
-    def _Fetch(self, request: m.FetchRequest) -> Message:
+    def __init__(self) -> None:
+        self.cluster = ScriptedCluster([1])
+        self.cluster.on(m.DescribeClusterRequest, self._describe)
+        self.cluster.on(m.FetchRequest, self._fetch)
+        self.cluster.on(m.FetchSnapshotRequest, self._fetch_snapshot)
+
+    def _describe(self, request: m.DescribeClusterRequest, broker: ScriptedBroker) -> Message:
+        row = m.DescribeClusterResponse.DescribeClusterBroker(broker.id, broker.host, broker.port)
+        return m.DescribeClusterResponse(controller_id=broker.id, brokers=[row])
+
+    def _fetch(self, request: m.FetchRequest, broker: ScriptedBroker) -> Message:
         (asked,) = request.topics[0].partitions
         row = m.FetchResponse.PartitionData(high_watermark=_END, records=b"")
         row.current_leader = m.FetchResponse.LeaderIdAndEpoch(1, 1)
@@ -48,7 +59,7 @@ class _Controller(ScriptedBroker):
         topic = m.FetchResponse.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[row])
         return m.FetchResponse(responses=[topic], error_code=self.refusal)
 
-    def _FetchSnapshot(self, request: m.FetchSnapshotRequest) -> Message:
+    def _fetch_snapshot(self, request: m.FetchSnapshotRequest, broker: ScriptedBroker) -> Message:
         (asked,) = request.topics[0].partitions
         data = (FOLDER / f"{asked.snapshot_id.end_offset:020}-{1:010}.checkpoint").read_bytes()
         row = m.FetchSnapshotResponse.PartitionSnapshot(
@@ -61,12 +72,16 @@ class _Controller(ScriptedBroker):
 
 @pytest.fixture
 def controller() -> Iterator[_Controller]:
-    with _Controller() as running:
-        yield running
+    controller = _Controller()
+    thread = LoopThread("controller", "controller", RuntimeError)
+    thread.run(controller.cluster.__aenter__())
+    yield controller
+    thread.run(controller.cluster.__aexit__())
+    thread.stop()
 
 
 def _run(controller: _Controller | None, *arguments: str) -> Result:
-    where = () if controller is None else ("--bootstrap-controller", controller.address)
+    where = () if controller is None else ("--bootstrap-controller", controller.cluster.bootstrap)
     return CliRunner().invoke(kap, ["metadata", "--follow", *where, *arguments])
 
 
