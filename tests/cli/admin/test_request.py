@@ -29,26 +29,26 @@ def cluster() -> Iterator[str]:
         yield found.bootstrap_servers
 
 
-def requests_of(cluster: str, line: str) -> tuple[int, dict[str, Any]]:
+def asked(cluster: str, line: str) -> tuple[int, dict[str, Any]]:
     result = CliRunner().invoke(kap, ["request", *shlex.split(line), "-b", cluster])
     return result.exit_code, json.loads(result.stdout)
 
 
 def test_partitions_are_created_where_the_cluster_puts_them(cluster: str) -> None:
     line = "CreatePartitions --set topics[0].name=orders --set topics[0].count="
-    code, found = requests_of(cluster, line + "6")
+    code, found = asked(cluster, line + "6")
     assert (code, found["errors"]) == (0, [])
-    code, found = requests_of(cluster, line + "2")
+    code, found = asked(cluster, line + "2")
     (error,) = found["errors"]
     assert (code, error["error"]) == (1, "INVALID_PARTITIONS")
     assert error["message"] == found["response"]["results"][0]["errorMessage"]
 
 
 def test_what_is_not_named_is_all(cluster: str) -> None:
-    topics = requests_of(cluster, "Metadata")[1]["response"]["topics"]
+    topics = asked(cluster, "Metadata")[1]["response"]["topics"]
     assert "orders" in [each["name"] for each in topics]
     where = "--set resources[0].resourceType=2 --set resources[0].resourceName=orders"
-    (result,) = requests_of(cluster, f"DescribeConfigs {where}")[1]["response"]["results"]
+    (result,) = asked(cluster, f"DescribeConfigs {where}")[1]["response"]["results"]
     assert len(result["configs"]) > 20
 
 
@@ -57,7 +57,7 @@ def test_each_sentence_of_the_broker_is_an_error(cluster: str) -> None:
         f"--set topics[{i}].name='{name}'" for i, name in enumerate(["a b", "c d", ""])
     )
     counts = " ".join(f"--set topics[{i}].count=2" for i in range(3))
-    code, found = requests_of(cluster, f"CreatePartitions {names} {counts}")
+    code, found = asked(cluster, f"CreatePartitions {names} {counts}")
     assert code == 1
     said = {each["errorMessage"] for each in found["response"]["results"]} - {None}
     assert {each["message"] for each in found["errors"]} - {None} == said
