@@ -171,4 +171,9 @@ def _software(codec: Codec[Any], body: bytes) -> str | None:
 @lru_cache(maxsize=256)
 def error_texts(dialect: str, codes: tuple[int, ...]) -> tuple[str, ...]:
     """The names of error codes; an unknown code is its number."""
-    return tuple(error_name(code, dialect=dialect) or str(code) for code in codes)
+    return tuple(error_text(code, dialect=dialect) for code in codes)
+
+
+def error_text(code: int, *, dialect: str) -> str:
+    """The name of an error code; an unknown code is its number."""
+    return error_name(code, dialect=dialect) or str(code)

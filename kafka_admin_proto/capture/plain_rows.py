@@ -18,7 +18,7 @@ from kafka_admin_proto.capture.connection.table import (
 from kafka_admin_proto.capture.files.buffered import BufferedSource
 from kafka_admin_proto.capture.files.pcap import FileHeader
 from kafka_admin_proto.capture.files.pcapng import Blocks
-from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
+from kafka_admin_proto.capture.plain_frames import PlainFrames, error_text
 from kafka_admin_proto.capture.tcp.segments import BARE_LINK_HEADERS, LINK_HEADERS, Segment
 from kafka_admin_proto.capture.topics_named import topics_in
 from kafka_admin_proto.codec import Codec
@@ -63,6 +63,7 @@ class RowSink(msgspec.Struct, kw_only=True):
     ``mask`` and ``body`` are those of `frame_record`. ``write`` takes whole lines in UTF-8.
     ``second`` gives a time without its fraction and "Z", in ASCII, of seconds since 1970, None for
     one that no calendar has. ``text_cell`` gives the cell of a text in tab-separated values.
+    ``error_text`` is what stands for an error code in a dialect.
     ``frames`` numbers all frames, those of plain Python included; it is set before the first.
     """
 
@@ -73,6 +74,7 @@ class RowSink(msgspec.Struct, kw_only=True):
     write: Callable[[bytes], object]
     second: Callable[[int], bytes | None]
     text_cell: Callable[[str], str]
+    error_text: Callable[..., str] = error_text
     frames: Frames | None = None
 
 
@@ -146,8 +148,8 @@ class PlainRows(PlainFrames):
         return topic in topics_in(codec, codec.decode(body))
 
     def error_names(self, dialect: str, codes: list[int]) -> bytes:
-        """The names of the distinct error codes as a JSON array."""
-        return _error_names(dialect, tuple(sorted(set(codes))))
+        """The texts of the distinct error codes as a JSON array."""
+        return _error_texts(self._sink.error_text, dialect, tuple(sorted(set(codes))))
 
     def printable(self, text: bytes) -> bytes:
         """JSON that is safe on a terminal."""
@@ -155,5 +157,5 @@ class PlainRows(PlainFrames):
 
 
 @lru_cache(maxsize=256)
-def _error_names(dialect: str, codes: tuple[int, ...]) -> bytes:
-    return msgspec.json.encode(error_texts(dialect, codes))
+def _error_texts(text_of: Callable[..., str], dialect: str, codes: tuple[int, ...]) -> bytes:
+    return msgspec.json.encode([text_of(code, dialect=dialect) for code in codes])

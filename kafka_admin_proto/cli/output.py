@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 import msgspec
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
+    "JsonArray",
     "compact_json",
     "output_option",
     "print_table",
@@ -92,11 +93,15 @@ def print_table(
         return print_rows(console, heads, texts, header=header)
     if title:
         click.echo(title)
-    lengths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    widths = [min(length, _WIDEST) for length in lengths]
-    for row in [columns, *rows] if header else rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
-        click.echo("  ".join([*cells, row[-1]]).rstrip())
+    table = [columns, *rows]
+    *others, _ = zip(*table, strict=True)
+    widths = [min(max(map(len, cells)), _WIDEST) for cells in others]
+    lines = [
+        "  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip()
+        for row in (table if header else rows)
+    ]
+    if lines:
+        click.echo("\n".join(lines))
     return True
 
 
@@ -130,34 +135,58 @@ def _utc_second(second: int) -> str:
     return (_EPOCH + timedelta(seconds=second)).isoformat().removesuffix("+00:00")
 
 
-def write_json_array(records: Iterable[dict[str, Any]]) -> None:
-    """One JSON array, whole whatever happens."""
-    separator = "["
-    try:
-        for record in records:
-            click.echo(f"{separator}\n{_dumps(record)}", nl=False)
-            separator = ","
-    finally:  # whatever happens, what was written so far is JSON
-        click.echo("[]" if separator == "[" else "\n]")
+class JsonArray:
+    """Writes lines of JSON as one array, which is whole whatever happens."""
+
+    def __init__(self) -> None:
+        self._separator = b"[\n"
+
+    def add_lines(self, lines: bytes | bytearray) -> None:
+        """Items more: whole lines."""
+        write = sys.stdout.buffer.write
+        write(self._separator)
+        write(memoryview(lines.replace(b"\n", b",\n"))[:-2])
+        self._separator = b",\n"
+
+    def __enter__(self) -> Self:
+        sys.stdout.flush()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout.buffer.write(b"[]\n" if self._separator == b"[\n" else b"\n]\n")
+        sys.stdout.buffer.flush()
+
+
+def write_json_array(records: Iterable[dict[str, Any]], array: JsonArray | None = None) -> None:
+    """One JSON array, safe on a terminal; others may add to the ``array`` as records are taken."""
+    with array or JsonArray() as array:
+        for line in _json_lines(records):
+            array.add_lines(line)
 
 
 def write_json_lines(records: Iterable[dict[str, Any]]) -> None:
     """JSON lines, in UTF-8, as fast as they come; safe on a terminal as all JSON here."""
-    encode_into = msgspec.json.Encoder().encode_into
-    write = sys.stdout.buffer.write
     sys.stdout.flush()
+    write = sys.stdout.buffer.write
+    for line in _json_lines(records):
+        write(line)
+    sys.stdout.buffer.flush()
+
+
+def _json_lines(records: Iterable[dict[str, Any]]) -> Iterator[bytearray]:
+    """A line for each record, to be taken before the next one."""
+    encode_into = msgspec.json.Encoder().encode_into
     line = bytearray()  # one for all lines: it has grown to the size of the longest
     for record in records:
         try:
             encode_into(record, line)
-        except UnicodeEncodeError:  # text that no bytes stand behind
+        except (UnicodeEncodeError, OverflowError):  # text that no bytes stand behind
             line[:] = _dumps(record).encode()
         # Of ASCII an encoder leaves one such character; what is beyond is seldom there.
         if not line.isascii() or b"\x7f" in line:
             line[:] = printable_json(line.decode()).encode()
         line += b"\n"
-        write(line)
-    sys.stdout.buffer.flush()
+        yield line
 
 
 def write_tsv(records: Iterable[dict[str, Any]]) -> None:
@@ -169,7 +198,9 @@ def write_tsv(records: Iterable[dict[str, Any]]) -> None:
 
 def _dumps(record: dict[str, Any]) -> str:
     # The body may be JSON text already, as a msgspec.Raw.
-    text = json.dumps(record, ensure_ascii=False, default=msgspec.json.decode)
+    text = json.dumps(
+        record, ensure_ascii=False, separators=(",", ":"), default=msgspec.json.decode
+    )
     return printable_json(text)
 
 

@@ -42,7 +42,7 @@ from kafka_admin_proto.cli.captures.explain import (
     page_frame,
 )
 from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
-from kafka_admin_proto.cli.captures.frame_table import table_row
+from kafka_admin_proto.cli.captures.frame_table import row_of_frame
 from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.output import tsv_cell
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
@@ -205,10 +205,7 @@ def outputs(frames: Sequence[DecodedFrame], *, mask: bool = True) -> Iterator[tu
         if name == "jsonl --raw":
             yield "tsv", "\n".join("\t".join(map(tsv_cell, each.values())) for each in found)
     flags = {"mask": mask, "raw": False, "body": True, "records": False}
-    rows = [
-        table_row(number, each, frame_record(each, **flags), of_capture=True, with_body=True)
-        for number, each in shown
-    ]
+    rows = [row_of_frame(number, each, flags).cells(flags, each) for number, each in shown]
     yield "table", "\n".join("  ".join(row) for row in rows)
     yield "problems", "\n".join(each.problem or "" for _, each in shown)
     yield "summary", str(summarise(shown))

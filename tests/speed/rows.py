@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Sequence
-from io import BytesIO, TextIOWrapper
+from io import BytesIO, StringIO, TextIOWrapper
 from typing import Any, NamedTuple
 
 from kafka_admin_proto.capture.captures import CaptureDecoder
@@ -40,14 +40,12 @@ def rows(
     """
     stdout = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
     plain: list[int] = []
-    with contextlib.redirect_stdout(stdout):
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(StringIO()) as stderr:
         counts = Summary()
-        is_summary = output == "summary"
-        sink = (
-            decode.counts_sink(counts) if is_summary
-            else decode.row_sink(output, mask=mask, body=body)
-        )  # fmt: skip
-        assert sink is not None
+        flags = {"mask": mask, "raw": False, "body": body, "records": False}
+        sink, write_others = decode.counts_sink(counts), None
+        if output != "summary":
+            sink, write_others = decode.output_of(output, flags)
         write = sink.write
 
         def counted(lines: bytes) -> None:
@@ -65,12 +63,11 @@ def rows(
 
         shown = FilteredFrames(frames(), wanted, None, mask=mask)
         sink.frames = shown
-        if is_summary:
+        if write_others is None:
             write_json_lines(summarise(shown, counts))
-        flags = {"mask": mask, "raw": False, "body": body, "records": False}
-        if not is_summary:
-            decode._WRITERS[output](shown, flags)
+        else:
+            write_others(shown)
         stdout.flush()
         others = None if shown._others is None else shown._others.describe()
-        known = (shown.problems, shown._unplaced, shown._missing, others)
+        known = (shown.problems, shown._unplaced, shown._missing, others, stderr.getvalue())
         return Rows(stdout.buffer.getvalue(), shown.count, known, sum(plain))

@@ -42,7 +42,7 @@ class Counted(CaptureDecoder):
 
 def known(packets: Sequence[Packet], engine: Any, kind: str = "ethernet") -> tuple[object, int]:
     """All that a decoder knows behind these packets, and how many of them plain Python took."""
-    sink = decode.row_sink("jsonl", mask=True, body=True)
+    sink, _ = decode.output_of("jsonl", {"mask": True, "body": True})
     assert sink is not None
     sink.write, sink.frames = len, SimpleNamespace(count=0, row_filter=RowFilter())
     decoder = Counted(DecodeOptions(), sink, engine)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -12,13 +13,14 @@ from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.plain_rows import RowSink
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
-from kafka_admin_proto.cli.captures.frame_table import NOT_READ, FrameTable, Options
+from kafka_admin_proto.cli.captures.frame_table import NOT_READ, FrameTable, Options, TableRow
 from kafka_admin_proto.cli.captures.inputs import OF_FRAMES, Inputs, with_inputs
 from kafka_admin_proto.cli.captures.summary import CountedRow, Summary, summarise
 from kafka_admin_proto.cli.captures.upgrade import KafkaRelease, show_upgrade
 from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from kafka_admin_proto.cli.logs.segments import decode_segments
 from kafka_admin_proto.cli.output import (
+    JsonArray,
     print_table,
     printable,
     tsv_cell,
@@ -28,6 +30,7 @@ from kafka_admin_proto.cli.output import (
     write_tsv,
 )
 from kafka_admin_proto.cli.without_effect import refuse
+from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.wire.engine import compiled
 
 #: What a summary calls bytes without an api, and how many kinds of them its table explains.
@@ -107,25 +110,23 @@ def decode(
         refuse("a table, which has no column for bytes", "raw")
     if not body:
         refuse("--no-body", "records")
-    sink = counts = None
-    if summary:
-        counts = Summary()
-        sink = counts_sink(counts)
-    elif upgrade is None and not raw and not records:
-        sink = row_sink(output, mask=not show_secrets, body=body)
+    options = {"mask": not show_secrets, "raw": raw, "body": body, "records": records}
+    counts = Summary()
+    sink, write = counts_sink(counts), None
+    if not summary and upgrade is None:
+        sink, write = output_of(output, options)
     frames = inputs.frames(
         mask=not show_secrets,
         bodies=body and upgrade is None,
         silent=summary or upgrade is not None,
-        sink=sink,
+        sink=None if raw or records or upgrade is not None else sink,
     )  # fmt: skip
     if upgrade is not None:
         show_upgrade(frames, upgrade, output)
-    elif summary:
+    elif write is None:
         _SUMMARIES[output](summarise(frames, counts))
     else:
-        options = {"mask": not show_secrets, "raw": raw, "body": body, "records": records}
-        _WRITERS[output](frames, options)
+        write(frames)
     frames.finish()
 
 
@@ -145,27 +146,41 @@ def _row(number: int, frame: DecodedFrame, options: Options) -> dict[str, Any]:
     return row
 
 
-def row_sink(output: str, *, mask: bool, body: bool) -> RowSink | None:
-    """Where the engine writes rows of plain frames itself, as `_row` has them; None for JSON."""
-    if output not in ("jsonl", "tsv"):
-        return None
-    lines = sys.stdout.buffer.write
-    return RowSink(
-        form="jsonl" if output == "jsonl" else "tsv",
-        columns=(*RECORD_KEYS, "number", "time"),
-        mask=mask,
-        body=body,
-        write=lines if output == "jsonl" else lambda rows: sys.stdout.write(rows.decode()),
-        second=_second,
-        text_cell=tsv_cell,
-    )
+def output_of(output: str, options: Options) -> tuple[RowSink, Callable[[FilteredFrames], None]]:
+    """Where the engine writes the rows of plain frames, as `_row` has them, and what writes others.
+
+    That is called once, and takes the frames that have the sink.
+    """
+    if output == "table":
+        table = FrameTable(options)
+        sink = _sink(TableRow.__struct_fields__, table.add_rows, options)
+        sink.error_text = error_label
+        return sink, partial(_write_table, table)
+    columns = (*RECORD_KEYS, "number", "time")
+    if output == "tsv":
+        sink = _sink(columns, lambda rows: sys.stdout.write(rows.decode()), options)
+        sink.form = "tsv"
+        return sink, lambda frames: write_tsv(_rows(frames, options))
+    # With the engine, bodies become text without builtins in between.
+    options = options | {"json_body": compiled is not None}
+    if output == "json":
+        array = JsonArray()
+        sink = _sink(columns, array.add_lines, options)
+        return sink, lambda frames: write_json_array(_rows(frames, options), array)
+    sink = _sink(columns, sys.stdout.buffer.write, options)
+    return sink, lambda frames: write_json_lines(_rows(frames, options))
 
 
 def counts_sink(counts: Summary) -> RowSink:
     """Where the engine writes rows of plain frames for their counts."""
+    columns = CountedRow.__struct_fields__
+    return _sink(columns, counts.add_rows, {"mask": True, "body": False})
+
+
+def _sink(columns: Sequence[str], write: Callable[[bytes], object], options: Options) -> RowSink:
     return RowSink(
-        form="jsonl", columns=CountedRow.__struct_fields__, mask=True, body=False,
-        write=counts.add_rows, second=_second, text_cell=tsv_cell,
+        form="jsonl", columns=columns, mask=options["mask"], body=options["body"],
+        write=write, second=_second, text_cell=tsv_cell,
     )  # fmt: skip
 
 
@@ -178,21 +193,7 @@ def _rows(frames: FilteredFrames, options: Options) -> Iterator[dict[str, Any]]:
     return (_row(number, frame, options) for number, frame in frames)
 
 
-def _write_json(frames: FilteredFrames, options: Options) -> None:
-    write_json_array(_rows(frames, options))
-
-
-def _write_jsonl(frames: FilteredFrames, options: Options) -> None:
-    # With the engine, bodies become text without builtins in between.
-    write_json_lines(_rows(frames, options | {"json_body": compiled is not None}))
-
-
-def _write_tsv(frames: FilteredFrames, options: Options) -> None:
-    write_tsv(_rows(frames, options))
-
-
-def _write_table(frames: FilteredFrames, options: Options) -> None:
-    table = FrameTable(options)
+def _write_table(table: FrameTable, frames: FilteredFrames) -> None:
     frames.on_wait = table.show
     for number, frame in frames:
         table.add(number, frame)
@@ -239,12 +240,6 @@ def _explain_not_decoded(name: str, kinds: dict[str, int]) -> None:
         click.echo(f"  {rest} × something else; --output json has all")
 
 
-_WRITERS: dict[str, Callable[[FilteredFrames, Options], None]] = {
-    "table": _write_table,
-    "json": _write_json,
-    "jsonl": _write_jsonl,
-    "tsv": _write_tsv,
-}
 _SUMMARIES: dict[str, Callable[[list[dict[str, Any]]], None]] = {
     "table": _summary_table,
     "json": write_json_array,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
 from typing import Any
+
+import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.notices import Notices
-from kafka_admin_proto.cli.output import compact_json, print_table, printable
+from kafka_admin_proto.cli.output import compact_json, print_table, printable, utc_text
 from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.render.embedded import embedded_problems
@@ -18,25 +20,82 @@ from kafka_admin_proto.wire.secrets import MASK
 _PAGE = 1000
 #: The errors of bodies that --no-body leaves unread.
 NOT_READ = "(not read)"
+_COLUMNS = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
+_COLUMNS_OF_CAPTURES = ["#", "time", "connection", *_COLUMNS[2:6], "ms", *_COLUMNS[6:]]
 
 #: The options of `frame_record` by name.
 Options = dict[str, bool]
-#: What `frame_record` has of a frame.
-_Record = dict[str, Any]
+
+
+class TableRow(msgspec.Struct):
+    """What the table has of a frame that decodes; the fields are columns of rows."""
+
+    number: int
+    ts: int | None
+    time: str | None
+    connection: str | None
+    direction: str
+    forwarded: bool
+    api_key: int | None
+    api: str | None
+    api_version: int | None
+    size: int | None
+    correlation_id: int | None
+    latency_us: int | None
+    client_id: str | None
+    error_codes: list[str] | None
+    body: msgspec.Raw
+
+    def problems(self) -> list[str]:
+        """Those of the messages in the body's bytes."""
+        if b'"problem":' not in bytes(self.body):
+            return []
+        name = f"{self.api}{self.direction.capitalize()}"
+        return list(embedded_problems(name, json.loads(bytes(self.body))))
+
+    def cells(self, options: Options, frame: DecodedFrame | None = None) -> list[str]:
+        """The cells of a capture's table; ``frame`` is the one that plain Python has read."""
+        api = self.api or ("" if self.api_key is None else f"key {self.api_key}")
+        version = "" if self.api_version is None else f" v{self.api_version}"
+        what = f"{self.direction} (forwarded)" if self.forwarded else self.direction
+        if self.error_codes is not None:
+            errors = ", ".join(self.error_codes)
+        else:
+            errors = NOT_READ if self.direction == "response" else ""
+        if frame is not None and (frame.body is None or not options["body"]):
+            body = _instead_of_body(frame, options)
+        else:
+            body = bytes(self.body).decode() if options["body"] else ""
+        cells = [
+            str(self.number), _time_of_day(self), self.connection or "", what, api + version,
+            _text(self.size), _text(self.correlation_id),
+            "" if self.latency_us is None else f"{self.latency_us / 1000:.1f}",
+            self.client_id or "", errors, body,
+        ]  # fmt: skip
+        return cells if "".join(cells).isprintable() else list(map(printable, cells))
 
 
 class FrameTable:
     """Frames that are printed page by page, as they come; they are what ``shown`` has left."""
 
     def __init__(self, options: Options) -> None:
-        self._options = options
-        self._page: list[tuple[int, DecodedFrame]] = []
+        self._options = options | {"raw": False}
+        self._page: list[tuple[int, DecodedFrame] | TableRow] = []
         self._is_empty, self._has_header = True, False
         self._notices = Notices()
+        self._rows = msgspec.json.Decoder(TableRow)
 
     def add(self, number: int, frame: DecodedFrame) -> None:
         """A row more, which is printed with its page."""
-        self._page.append((number, frame))
+        self._add((number, frame))
+
+    def add_rows(self, lines: bytes) -> None:
+        """Rows of frames that have decoded: lines of JSON, with the fields of `TableRow`."""
+        for row in self._rows.decode_lines(lines):
+            self._add(row)
+
+    def _add(self, row: tuple[int, DecodedFrame] | TableRow) -> None:
+        self._page.append(row)
         if len(self._page) == _PAGE:
             self.show()
 
@@ -54,66 +113,61 @@ class FrameTable:
             self._write([])
         self._notices.finish()
 
-    def _write(self, page: list[tuple[int, DecodedFrame]]) -> None:
-        columns = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
-        of_capture = any(frame.ts is not None or frame.connection for _, frame in page)
-        names = ["#", "time", "connection", *columns[2:6], "ms", *columns[6:]]
-        records = [frame_record(frame, **(self._options | {"raw": False})) for _, frame in page]
-        rows = [
-            table_row(number, frame, record, of_capture=of_capture, with_body=self._options["body"])
-            for (number, frame), record in zip(page, records, strict=True)
-        ]
+    def _write(self, page: list[tuple[int, DecodedFrame] | TableRow]) -> None:
+        of_capture = any(
+            isinstance(each, TableRow) or each[1].ts is not None or each[1].connection
+            for each in page
+        )
+        rows, problems = [], []
+        for each in page:
+            if isinstance(each, TableRow):
+                rows.append(each.cells(self._options))
+                problems += [(each.number, problem) for problem in each.problems()]
+                continue
+            number, frame = each
+            found = row_of_frame(number, frame, self._options)
+            cells = found.cells(self._options, frame)
+            rows.append(cells if of_capture else [cells[0], _place(frame), *cells[3:7], *cells[8:]])
+            if frame.error is not None:
+                problems.append((number, str(frame.error)))
+            else:
+                problems += [(number, problem) for problem in found.problems()]
         self._has_header |= print_table(
-            names if of_capture else columns,
+            _COLUMNS_OF_CAPTURES if of_capture else _COLUMNS,
             rows,
             cut=("body",),
             whole=("api",),
             header=not self._has_header,
         )
-        for (number, frame), record in zip(page, records, strict=True):
-            if frame.error is not None:
-                self._notices.say(number, str(frame.error))
-            elif frame.codec is not None and record["body"] is not None:
-                for problem in embedded_problems(frame.codec.name, record["body"]):
-                    self._notices.say(number, problem)
+        for number, problem in problems:
+            self._notices.say(number, problem)
 
 
-def table_row(
-    number: int, frame: DecodedFrame, record: _Record, *, of_capture: bool, with_body: bool
-) -> list[str]:
-    """The cells of a frame and its record: with time, connection and latency if it is captured."""
-    api = frame.api or ("" if frame.api_key is None else f"key {frame.api_key}")
-    version = "" if frame.api_version is None else f" v{frame.api_version}"
-    if frame.body is not None and with_body:
-        body = compact_json(record["body"])
-    elif isinstance(frame.error, TrailingBytesError):
-        body = MASK  # it was read, and may hold a secret in any field
-    elif frame.is_token:
-        body = "(SASL token)"
-    else:
-        body = "(not decoded)" if with_body or frame.error is not None else ""
-    latency = "" if frame.latency_us is None else f"{frame.latency_us / 1000:.1f}"
-    errors = ", ".join(error_label(code, dialect=frame.dialect) for code in frame.error_codes())
-    if frame.is_unread and frame.direction == "response":
-        errors = NOT_READ
-    what = f"{frame.direction} (forwarded)" if frame.forwarded else frame.direction
-    place = [_time(frame.ts), frame.connection or ""] if of_capture else [_place(frame)]
-    cells = [
-        number, *place, what, api + version, _or_empty(record["size"]),
-        _or_empty(frame.correlation_id), *([latency] if of_capture else []),
-        _or_empty(record["client_id"]), errors, body,
-    ]  # fmt: skip
-    return [printable(str(cell)) for cell in cells]
+def row_of_frame(number: int, frame: DecodedFrame, options: Options) -> TableRow:
+    """The row of a frame that plain Python has read."""
+    record = frame_record(frame, **options)
+    known = {name: record[name] for name in TableRow.__struct_fields__ if name in record}
+    if known["error_codes"] is not None:
+        known["error_codes"] = [
+            error_label(code, dialect=frame.dialect) for code in frame.error_codes()
+        ]
+    known["body"] = msgspec.Raw(compact_json(known["body"]).encode())
+    return TableRow(number=number, time=utc_text(frame.ts), **known)
 
 
-def _time(ts: int | None) -> str:
-    """The time of day in UTC, to the microsecond; records have the whole of it."""
-    if ts is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(ts / 1_000_000, UTC).strftime("%H:%M:%S.%f")
-    except (OverflowError, ValueError, OSError):
-        return str(ts)
+def _instead_of_body(frame: DecodedFrame, options: Options) -> str:
+    if isinstance(frame.error, TrailingBytesError):
+        return MASK  # it was read, and may hold a secret in any field
+    if frame.is_token:
+        return "(SASL token)"
+    return "(not decoded)" if options["body"] or frame.error is not None else ""
+
+
+def _time_of_day(row: TableRow) -> str:
+    """In UTC, to the microsecond; records have the whole time."""
+    if row.time is None or not row.time.endswith("Z"):
+        return _text(row.ts)
+    return row.time[11:-1]
 
 
 def _place(frame: DecodedFrame) -> str:
@@ -123,5 +177,5 @@ def _place(frame: DecodedFrame) -> str:
     return f"{frame.line}+{frame.stream_offset}" if frame.stream_offset else str(frame.line)
 
 
-def _or_empty(value: Any) -> Any:
-    return "" if value is None else value
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
