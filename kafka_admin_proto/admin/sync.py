@@ -102,6 +102,8 @@ class SyncAdminClient(SyncSession):
     create_delegation_token: Final = blocking(AdminClient.create_delegation_token)
     renew_delegation_token: Final = blocking(AdminClient.renew_delegation_token)
     expire_delegation_token: Final = blocking(AdminClient.expire_delegation_token)
+    renew_delegation_tokens: Final = blocking(AdminClient.renew_delegation_tokens)
+    expire_delegation_tokens: Final = blocking(AdminClient.expire_delegation_tokens)
     describe_delegation_tokens: Final = blocking(AdminClient.describe_delegation_tokens)
     send: Final = blocking(AdminClient.send)
     call: Final = blocking(AdminClient.call)

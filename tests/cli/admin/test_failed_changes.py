@@ -20,6 +20,8 @@ from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import filled_cluster, join
 
 REFUSED = "TOPIC_AUTHORIZATION_FAILED"
+#: Of a client that has not logged in.
+NO_TOKENS = "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"
 
 
 class Case(NamedTuple):
@@ -121,6 +123,9 @@ CHANGES = {
         "request CreateTopics --version 5 --json - --output table", topics_fault("CreateTopics"),
         failed="^never$", stdin=json.dumps({"topics": [{"name": "bad", "numPartitions": 1}]}),
     ),
+    "tokens create": Case("tokens create", failed="ANONYMOUS", error=NO_TOKENS),
+    "tokens expire": Case("tokens expire bad --yes", error=NO_TOKENS),
+    "tokens renew": Case("tokens renew bad", error=NO_TOKENS),
     "topics alter": Case(
         "topics alter fine bad --partitions 5 --yes", topics_fault("CreatePartitions"), fine="fine"
     ),
@@ -157,8 +162,8 @@ CHANGES = {
 READS = {
     "acls list", "cluster describe", "cluster features", "cluster versions", "configs get",
     "consume", "groups describe", "groups list", "logdirs", "offsets get", "partitions generate",
-    "partitions list", "ping", "producers describe", "quorum describe", "topics describe",
-    "topics list", "transactions describe", "transactions list", "users list",
+    "partitions list", "ping", "producers describe", "quorum describe", "tokens list",
+    "topics describe", "topics list", "transactions describe", "transactions list", "users list",
 }  # fmt: skip
 
 

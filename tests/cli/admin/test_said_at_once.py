@@ -56,7 +56,7 @@ def test_no_error_calls_a_number_a_range() -> None:
 
 def test_a_number_out_of_its_bounds_is_a_sentence() -> None:
     for words, said in (
-        ("serve --brokers x", "expected a whole number, 1 to 1000, not 'x'"),
+        ("serve --brokers x", "expected a whole number, 0 to 1000, not 'x'"),
         ("topics create a --partitions 0", "expected a whole number, 1 or more, not '0'"),
         ("serve --propagation-delay x", "expected a number of seconds, 0 or more, not 'x'"),
     ):
