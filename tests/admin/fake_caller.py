@@ -45,7 +45,8 @@ class FakeCaller(Caller):
     """Brokers (ids from 1 by default) whose answers come from ``handlers`` by request class.
 
     ``versions`` replaces what brokers speak for some api keys (``VersionRange.NONE``: not at all).
-    ``calls`` keeps what was asked, in order.
+    ``calls`` keeps what was asked, in order. ``lost`` are requests whose next answer is lost, so
+    that they are sent again, but for those that only validate.
     """
 
     default_timeout = 5.0
@@ -64,6 +65,7 @@ class FakeCaller(Caller):
         self.controller = brokers[0] if controller is None else controller
         self.spoken = {**ALL_VERSIONS, **(versions or {})}
         self.calls: list[Call] = []
+        self.lost: set[type[Message]] = set()
         #: Brokers that are no longer live when that is looked up again.
         self.gone: set[int] = set()
 
@@ -76,6 +78,21 @@ class FakeCaller(Caller):
         timeout: float | None = None,
         repeatable: bool = True,
         versions: VersionRange | None = None,
+    ) -> Reply[_R]:
+        asked = (request, response, to, repeatable, versions)
+        reply = self._sent(*asked)
+        if type(request) in self.lost and not getattr(request, "validate_only", False):
+            self.lost.discard(type(request))
+            return msgspec.structs.replace(self._sent(*asked), maybe_repeated=True)
+        return reply
+
+    def _sent(
+        self,
+        request: Message,
+        response: type[_R],
+        to: int | Target,
+        repeatable: bool,
+        versions: VersionRange | None,
     ) -> Reply[_R]:
         assert request.api_key is not None
         usable = self.spoken.get(request.api_key, VersionRange.NONE)

@@ -43,6 +43,7 @@ from tools.benchmarks.server import (
     Server,
     head,
     in_turn,
+    options_beside_broker,
     ours,
     pin,
     python_server,
@@ -93,13 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=1.5, help="of requests in a round")
     parser.add_argument("--members", type=int, default=50, help="of the group")
     parser.add_argument("--retained-mb", type=float, default=1000, help="produced under retention")
-    parser.add_argument("--alone", action="store_true", help="without the real broker")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args(arguments)
-    if options.write and options.alone:
-        parser.error("the page compares with the real broker: leave out --alone or --write")
-    if len(os.sched_getaffinity(0)) < 2:
-        parser.error("two processors are needed: one for the server, one for its clients")
+    options = options_beside_broker(parser, PAGE, arguments)
     text = page(measure(options), options)
     print(text)
     if options.write:

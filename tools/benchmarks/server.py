@@ -104,17 +104,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--topics", type=int, default=100, help="of three partitions each")
     parser.add_argument("--starts", type=int, default=20, help="of kap serve; Kafka's are a fifth")
+    options = options_beside_broker(parser, PAGE, arguments)
+    text = page(measure(options), options)
+    print(text)
+    if options.write:
+        PAGE.write_text(text, "utf-8")
+
+
+def options_beside_broker(
+    parser: argparse.ArgumentParser, path: Path, arguments: Sequence[str] | None
+) -> argparse.Namespace:
+    """The options of a comparison with a real broker, which needs two processors."""
     parser.add_argument("--alone", action="store_true", help="without the real broker")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {path.name}")
     options = parser.parse_args(arguments)
     if options.write and options.alone:
         parser.error("the page compares with the real broker: leave out --alone or --write")
     if len(os.sched_getaffinity(0)) < 2:
         parser.error("two processors are needed: one for the server, one for its clients")
-    text = page(measure(options), options)
-    print(text)
-    if options.write:
-        PAGE.write_text(text, "utf-8")
+    return options
 
 
 def measure(options: argparse.Namespace) -> Results:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.helpers.profile import EXHAUSTIVE
@@ -18,14 +19,19 @@ LONGEST_S = 0.6
 _CONFIGS = {**SMALL, "metadata.max.retention.bytes": "30000"}
 
 
-def serve(
+@contextmanager
+def killed_server(
     brokers: int, folder: Path, configs: Mapping[str, str] = _CONFIGS
-) -> tuple[subprocess.Popen[str], str]:
-    """The process, which serves, and its addresses."""
+) -> Iterator[str]:
+    """The addresses of a server that is killed at the end of the block."""
     command = [sys.executable, "-m", "kafka_admin_proto", "serve", "--data", str(folder)]
     options = [f"--config={name}={value}" for name, value in configs.items()]
     process = subprocess.Popen(
         [*command, "--brokers", str(brokers), *options], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    return process, process.stdout.readline().strip()
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()

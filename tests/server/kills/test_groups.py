@@ -21,7 +21,7 @@ from tests.server.kills.clients import (
     prepare,
 )
 from tests.server.kills.producers import TransactionalProducer
-from tests.server.kills.servers import KILLS, LONGEST_S, serve
+from tests.server.kills.servers import KILLS, LONGEST_S, killed_server
 from tests.server.kills.sharers import ShareMember
 
 _COORDINATED = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -49,9 +49,8 @@ def test_what_coordinators_acknowledged_holds(brokers: int, tmp_path: Path) -> N
         *(ShareMember(number) for number in range(2)),
     ]
     for turn in range(KILLS + 1):
-        process, bootstrap = serve(brokers, tmp_path, configs(brokers))
         threads: list[threading.Thread] = []
-        try:
+        with killed_server(brokers, tmp_path, configs(brokers)) as bootstrap:
             if turn == 0:
                 prepare(bootstrap, brokers)
             for each in clients:
@@ -63,11 +62,8 @@ def test_what_coordinators_acknowledged_holds(brokers: int, tmp_path: Path) -> N
                 for each in clients:
                     assert each.first_answer.wait(60), each.name
                 threading.Event().wait(draw.uniform(0, LONGEST_S))
-        finally:
-            process.kill()
-            process.communicate()
-            for thread in threads:
-                thread.join()
+        for thread in threads:
+            thread.join()
         for each in clients:
             each.end_turn()
         add_torn_writes(tmp_path, draw)

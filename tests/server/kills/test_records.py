@@ -26,7 +26,7 @@ from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED
 from tests.server.differential.wire import Nodes
-from tests.server.kills.servers import KILLS, LONGEST_S, serve
+from tests.server.kills.servers import KILLS, LONGEST_S, killed_server
 
 _CONFIGS = {
     "internal.segment.bytes": "4000", "index.interval.bytes": "500", "file.delete.delay.ms": "100",
@@ -146,8 +146,7 @@ def test_acknowledged_records_are_there(brokers: int, tmp_path: Path) -> None:
     producers: list[Producer] = []
     answers = 0
     for turn in range(KILLS + 1):
-        process, bootstrap = serve(brokers, tmp_path)
-        try:
+        with killed_server(brokers, tmp_path) as bootstrap:
             if turn:
                 there = [check(bootstrap, each) for each in producers]
                 answers += sum(each.answers for each in producers)
@@ -163,9 +162,6 @@ def test_acknowledged_records_are_there(brokers: int, tmp_path: Path) -> None:
                     each.start()
                 assert producers[0].first_answer.wait(60)
                 threading.Event().wait(draw.uniform(0, LONGEST_S))
-        finally:
-            process.kill()
-            process.communicate()
         for each in producers:
             if each.ident is not None:
                 each.join()

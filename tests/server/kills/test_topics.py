@@ -34,7 +34,7 @@ from kafka_admin_proto.values import Message
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.records.dumped import check_with_kafka
 from tests.server.differential.wire import Nodes
-from tests.server.kills.servers import KILLS, LONGEST_S, serve
+from tests.server.kills.servers import KILLS, LONGEST_S, killed_server
 
 _CLIENTS = 3
 _CONFIG = "retention.ms"
@@ -118,8 +118,7 @@ def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
     clients = [Client("", f"c{number}", {}) for number in range(_CLIENTS)]
     changes = 0
     for turn in range(KILLS + 1):
-        process, bootstrap = serve(brokers, tmp_path)
-        try:
+        with killed_server(brokers, tmp_path) as bootstrap:
             topics = check(bootstrap, clients)
             changes += sum(each.changes for each in clients)
             clients = [
@@ -131,9 +130,6 @@ def test_what_was_acknowledged_is_there(brokers: int, tmp_path: Path) -> None:
                 # A slow machine gets as many changes to lose as a fast one.
                 assert clients[0].first_change.wait(60)
                 threading.Event().wait(draw.uniform(0, LONGEST_S))
-        finally:
-            process.kill()
-            process.communicate()
         for each in clients:
             if each.ident is not None:
                 each.join()

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Reply
 from kafka_admin_proto.admin.operations.partitions import PartitionOperations
 from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
 from kafka_admin_proto.admin.operations.topics.alteration import AlterOperations
@@ -123,16 +122,6 @@ class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, Fake
         self.future: dict[tuple[str, int, int], str] = {}
         #: Brokers that never hear of anything new.
         self.deaf: dict[int, dict[str, list[list[int]]]] = {}
-        #: Requests whose first answer is lost: they reach the cluster twice.
-        self.lost: type[Message] | None = None
-
-    async def call(self, request: Message, *arguments: Any, **named: Any) -> Reply[Any]:
-        reply = await super().call(request, *arguments, **named)
-        if type(request) is not self.lost or getattr(request, "validate_only", False):
-            return reply
-        self.lost = None
-        again = await super().call(request, *arguments, **named)
-        return msgspec.structs.replace(again, maybe_repeated=True)
 
     def replicas(self, topic: str) -> list[list[int]]:
         return [each.shown for each in self.topics[topic]]

@@ -86,7 +86,7 @@ async def test_a_lost_answer_is_looked_at(count: int, error: str | None) -> None
         return answer
 
     cluster.handlers[CreatePartitionsRequest] = handle
-    cluster.lost = CreatePartitionsRequest
+    cluster.lost.add(CreatePartitionsRequest)
     (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])])
     assert found.error == error
     assert f"the topic has {count} partitions now" in (found.message or "")
@@ -125,7 +125,7 @@ async def test_a_cancelled_move_whose_answer_was_lost(begun: bool) -> None:
     cluster = Cluster({"a": [[1, 2]]}, instantly=False)
     if begun:
         await cluster.alter_partition_reassignments({("a", 0): [3, 2]})
-    cluster.lost = AlterPartitionReassignmentsRequest
+    cluster.lost.add(AlterPartitionReassignmentsRequest)
     (found,) = await cluster.alter_partition_reassignments({("a", 0): None})
     if begun:
         assert (found.error, found.repeated) == (None, True)
@@ -145,7 +145,7 @@ async def test_a_move_that_ended_before_it_was_cancelled() -> None:
         return reassign(request, call)
 
     cluster.handlers[AlterPartitionReassignmentsRequest] = handle
-    cluster.lost = AlterPartitionReassignmentsRequest
+    cluster.lost.add(AlterPartitionReassignmentsRequest)
     (found,) = await cluster.alter_partition_reassignments({("a", 0): None})
     assert (found.error, found.repeated) == ("NO_REASSIGNMENT_IN_PROGRESS", True)
     assert "have arrived at [3, 2]" in (found.message or "")

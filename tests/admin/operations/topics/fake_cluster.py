@@ -11,9 +11,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-import msgspec
-
-from kafka_admin_proto.admin.caller import Reply, Target
 from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
 from kafka_admin_proto.messages import create_topics_response as created_messages
 from kafka_admin_proto.messages import delete_topics_response as deleted_messages
@@ -62,9 +59,7 @@ class Topic:
 
 
 class Topics(TopicOperations, FakeCaller):
-    """``delay`` is how many answers of Metadata each broker is behind. ``lost`` are requests whose
-    next answer is lost, so that they are sent again. ``ended`` are brokers that do not answer.
-    """
+    """``delay`` is how many answers of Metadata each broker is behind."""
 
     def __init__(
         self,
@@ -88,31 +83,10 @@ class Topics(TopicOperations, FakeCaller):
         self.topics = {topic.name: topic for topic in topics}
         self.delay = {broker: (delay or {}).get(broker, 0) for broker in self.known}
         self.late: dict[int, list[dict[str, Topic]]] = {}
-        self.lost: set[type[Message]] = set()
         #: Errors of Kafka's by topic, each given once.
         self.refused: dict[str, list[str]] = {}
         self.ends: dict[tuple[int, str, int], int] = {}
         self.page = page
-
-    async def call(
-        self,
-        request: Message,
-        response: type[_R],
-        *,
-        to: int | Target = Target.ANY,
-        timeout: float | None = None,
-        repeatable: bool = True,
-        versions: VersionRange | None = None,
-    ) -> Reply[_R]:
-        asked: dict[str, Any] = {
-            "to": to, "timeout": timeout, "repeatable": repeatable, "versions": versions,
-        }  # fmt: skip
-        reply = await super().call(request, response, **asked)
-        if type(request) in self.lost:
-            self.lost.discard(type(request))
-            reply = await super().call(request, response, **asked)
-            return msgspec.structs.replace(reply, maybe_repeated=True)
-        return reply
 
     def _view(self, broker: int) -> dict[str, Topic]:
         """What the broker knows, one answer later."""

@@ -183,7 +183,7 @@ async def test_several_instructions_for_one_topic() -> None:
 
 async def test_a_lost_answer_about_new_partitions_is_no_error() -> None:
     cluster = Cluster({"a": [[1]]})
-    cluster.lost = CreatePartitionsRequest
+    cluster.lost.add(CreatePartitionsRequest)
     (result,) = await cluster.alter_topics([TopicAlteration("a", partitions=2)])
     assert (result.error, result.complete) == (None, True)
     assert "that attempt added them" in (result.message or "")
