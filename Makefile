@@ -43,9 +43,6 @@ SHARED := $(shell sed -nE 's/^((construct|msgspec|uv)==.*)/\1/p' constraints.txt
 CACHE_TAG := $(shell $(PYTHON) -c 'import sys; print(sys.implementation.cache_tag)')
 WHEELS := $(CACHE)/wheels-$(CACHE_TAG)-$(subst $() ,-,$(SHARED))
 export KAFKA_ADMIN_PROTO_WHEELS := $(WHEELS)
-# The compiled engine of these sources, of this compiler and of what constraints.txt builds it with.
-ENGINE_SOURCES := $(wildcard speed/*.toml speed/*.py speed/*.in speed/*.md speed/kafka_admin_proto_speed/*.p*)
-ENGINE_WHEEL = $(CACHE)/engine-$(CACHE_TAG)-$(shell { cat $(ENGINE_SOURCES) constraints.txt; gcc --version; } | sha256sum | cut -c1-16)
 INSTALL := sh tools/install.sh $(RUN)
 # Of fuzzing, for each of its targets; two run at a time. With FUZZ_RUNS it is the same runs each time.
 FUZZ_SECONDS ?= 600
@@ -125,11 +122,9 @@ $(DOCS): $(READY)
 	@touch $@
 
 # By itself: it takes a C compiler, which nothing else here does.
-$(ENGINE): $(READY) $(ENGINE_SOURCES)
+$(ENGINE): $(READY) $(wildcard speed/*.toml speed/*.py speed/kafka_admin_proto_speed/*.p*)
 	$(INSTALL) 'Cython>=3.1,<4' 'setuptools>=77'
-	wheel=$(ENGINE_WHEEL); [ -e $$wheel ] || { \
-	  $(RUN) -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w $$wheel.$$$$ ./speed && \
-	  { mv -T $$wheel.$$$$ $$wheel || rm -r $$wheel.$$$$; }; } && $(INSTALL) --no-deps --force-reinstall $$wheel/*.whl
+	$(INSTALL) --no-build-isolation --no-deps --force-reinstall ./speed
 	@touch $@
 
 # By itself: a compiler for all systems, of 90 megabytes.

@@ -1,12 +1,12 @@
 """The targets beside this file with the compiled engine under sanitizers, on damaged seeds.
 
 Run as ``make fuzz-speed`` (``FUZZ_SECONDS`` for each target) or ``python -m tests.fuzz.sanitized
-TARGET ...``. The engine is built with AddressSanitizer and UndefinedBehaviorSanitizer, once for its
-sources; Python's own memory comes from malloc, so that each read and write beyond an object is
-seen. Inputs are seeds of the targets, damaged at random: the coverage-guided runs of ``make fuzz``
-know nothing of compiled code. Two targets run at a time; what ends one is written to
-``tests/fuzz/found/TARGET/``, from where every test run replays it. With ``--runs`` (``FUZZ_RUNS``)
-the inputs are the same each time.
+TARGET ...``. The engine is built anew with AddressSanitizer and UndefinedBehaviorSanitizer, into a
+folder that is gone afterwards; Python's own memory comes from malloc, so that each read and write
+beyond an object is seen. Inputs are seeds of the targets, damaged at random: the coverage-guided
+runs of ``make fuzz`` know nothing of compiled code. Two targets run at a time; what ends one is
+written to ``tests/fuzz/found/TARGET/``, from where every test run replays it. With ``--runs``
+(``FUZZ_RUNS``) the inputs are the same each time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from tests.fuzz.run import FOUND
-from tools.oracles.jars import cache_folder
 
 #: The targets whose bytes or values the engine reads.
 TARGETS = ("codecs", "payloads", "records", "connections", "hostile", "captures")
@@ -54,36 +53,21 @@ _EDGES = tuple(
 )
 
 
-def build() -> Path:
-    """The folder with the engine of these sources, built with the sanitizers."""
-    named = (*_SPEED.glob("*.py"), *_SPEED.glob("*/*.p*"), _SPEED.with_name("constraints.txt"))
-    gcc = subprocess.run(["gcc", "--version"], capture_output=True, check=True).stdout
-    content = (each.read_bytes() for each in sorted(named) if each.is_file())
-    digest = sha256(b"\0".join([sys.version.encode(), gcc, *content]))
-    built = cache_folder() / f"sanitized-{digest.hexdigest()[:16]}"
-    if built.exists():
-        return built
-    with tempfile.TemporaryDirectory(dir=built.parent, prefix=".part-") as part:
-        source = Path(part) / "source"
-        shutil.copytree(_SPEED, source, ignore=shutil.ignore_patterns("build", "*.c", "*.so"))
-        done = subprocess.run(
-            [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-            cwd=source, env=os.environ | {"KAFKA_ADMIN_PROTO_SANITIZE": "1"},
-            capture_output=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            said = (done.stdout + done.stderr).decode(errors="replace")
-            raise SystemExit(f"the engine was not built:\n{said}")
-        try:
-            source.rename(built)
-        except OSError:
-            if not built.exists():  # otherwise another run was quicker, with the same sources
-                raise
-    return built
+def build(folder: Path) -> None:
+    """Build the engine with the sanitizers into ``folder``."""
+    source = folder / "source"
+    shutil.copytree(_SPEED, source, ignore=shutil.ignore_patterns("build", "*.c", "*.so"))
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=source, env=os.environ | {"KAFKA_ADMIN_PROTO_SANITIZE": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"the engine was not built:\n{done.stdout}{done.stderr}")
 
 
-def environment(engine: Path) -> dict[str, str]:
-    """How a process uses the engine in a folder: the sanitizers have to be loaded first."""
+def environment(folder: Path) -> dict[str, str]:
+    """How a process uses the engine in ``folder``: the sanitizers have to be loaded first."""
     libraries = []
     for name in ("libasan.so", "libubsan.so"):
         command = ["gcc", f"-print-file-name={name}"]
@@ -92,7 +76,7 @@ def environment(engine: Path) -> dict[str, str]:
         )
     return os.environ | {
         "LD_PRELOAD": " ".join(libraries),
-        "PYTHONPATH": str(engine),
+        "PYTHONPATH": str(folder / "source"),
         "PYTHONMALLOC": "malloc",
         "KAFKA_ADMIN_PROTO_PURE": "0",
         # Python itself keeps memory until it ends; a test counts references instead.
@@ -101,15 +85,13 @@ def environment(engine: Path) -> dict[str, str]:
     }
 
 
-def fuzz(
-    target: str, seconds: int, runs: int | None, engine: Path, folder: Path
-) -> tuple[str, int]:
+def fuzz(target: str, seconds: int, runs: int | None, folder: Path) -> tuple[str, int]:
     """Run one target in a process of its own; its last words and its exit code."""
     command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fuzz.sanitized", target,
                "--child", str(folder / target), "--seconds", str(seconds),
                *(() if runs is None else ("--runs", str(runs)))]  # fmt: skip
     done = subprocess.run(
-        command, env=environment(engine), capture_output=True, text=True, check=False,
+        command, env=environment(folder), capture_output=True, text=True, check=False,
         timeout=seconds + 600,
     )  # fmt: skip
     if done.returncode == 0:
@@ -191,9 +173,10 @@ def main() -> int:
         child(arguments.targets[0], arguments.child, arguments.seconds, arguments.runs)
         return 0
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
-        engine = build()
+        folder = Path(name)
+        build(folder)
         limits = (arguments.seconds, arguments.runs)
-        jobs = [pool.submit(fuzz, each, *limits, engine, Path(name)) for each in arguments.targets]
+        jobs = [pool.submit(fuzz, each, *limits, folder) for each in arguments.targets]
         status = 0
         for job in jobs:
             text, code = job.result()
