@@ -33,6 +33,7 @@ TOPICS: Mapping[str, Mapping[str, Any]] = {
 CONFIGS: Mapping[str, str | int] = {
     "authorizer.class.name": STANDARD_AUTHORIZER,
     "super.users": "User:ANONYMOUS",
+    "broker.session.timeout.ms": 600_000,  # one that is killed stays live for the others
     "transaction.state.log.replication.factor": 1,
     "transaction.state.log.num.partitions": 1,
 }
