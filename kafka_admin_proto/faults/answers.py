@@ -36,16 +36,16 @@ def damage_records(
 ) -> bool:
     """Damage the records of a Fetch's answer, if it has some and the fault fires."""
     target = target or Target("*")
-    found = [
+    partitions = [
         each
         for row in topic_rows(response, topics)
         if target.takes(row.topic)
         for number, _, each in partitions_of(row.value, row.fields or ())
         if target.partition in (None, number) and each.records
     ]
-    if not found or not fires():
+    if not partitions or not fires():
         return False
-    for each in found:
+    for each in partitions:
         each.records = _damaged(each.records)
     return True
 

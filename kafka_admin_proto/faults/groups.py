@@ -36,9 +36,9 @@ def is_about_groups(api_key: int, versions: VersionRange) -> bool:
 
 def _names(value: Any, fields: tuple[FieldSpec, ...]) -> Iterator[str]:
     for field in fields:
-        found = getattr(value, python_name(field.name), None)
-        if field.entity_type == "groupId" and found is not None:
-            yield from found if field.type.is_array else (found,)
+        groups = getattr(value, python_name(field.name), None)
+        if field.entity_type == "groupId" and groups is not None:
+            yield from groups if field.type.is_array else (groups,)
         elif field.fields is not None and field.type.is_array:
-            for each in found or ():
+            for each in groups or ():
                 yield from _names(each, field.fields)

@@ -70,7 +70,7 @@ def _only_identity(row: Any, *, ids: bool) -> Any:
 
 def _names(fields: Fields, version: int) -> set[str]:
     """The attributes of a struct and of the rows in it."""
-    found = set[str]()
+    names = set[str]()
     for field in at_version(fields, version):
-        found |= {python_name(field.name), *_names(field.fields or (), version)}
-    return found
+        names |= {python_name(field.name), *_names(field.fields or (), version)}
+    return names

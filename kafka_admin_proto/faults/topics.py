@@ -97,7 +97,7 @@ def with_partitions(
     Topics that it names without partitions, or that are not there by their id, are left out.
     """
     kept = deepcopy(message)
-    found = False
+    has_any = False
     for rows in {id(row.rows): row.rows for row in topic_rows(kept, topics)}.values():
         left = []
         for row in (each for each in topic_rows(kept, topics) if each.rows is rows):
@@ -111,8 +111,8 @@ def with_partitions(
                 for name, partitions in lists.items():
                     setattr(row.value, name, partitions)
         rows[:] = left
-        found = found or bool(left)
-    return kept, found
+        has_any = has_any or bool(left)
+    return kept, has_any
 
 
 def split(message: _M, topics: Topics, target: Target) -> tuple[_M, _M, bool]:
@@ -127,7 +127,7 @@ def split(message: _M, topics: Topics, target: Target) -> tuple[_M, _M, bool]:
 
 def _cut(message: Message, topics: Topics, target: Target, *, keeps_target: bool) -> bool:
     """Leave one part of `split` in a message; whether that names topics."""
-    found = False
+    is_left = False
     for rows in {id(row.rows): row.rows for row in topic_rows(message, topics)}.values():
         known = {row.index: row for row in topic_rows(message, topics) if row.rows is rows}
         kept = []
@@ -144,8 +144,8 @@ def _cut(message: Message, topics: Topics, target: Target, *, keeps_target: bool
             if keeps:
                 kept.append(value)
         rows[:] = kept
-        found = found or bool(kept)
-    return found
+        is_left = is_left or bool(kept)
+    return is_left
 
 
 def _cut_partitions(row: Row, partition: int, *, keeps_target: bool) -> bool:

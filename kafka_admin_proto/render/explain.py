@@ -326,10 +326,10 @@ def _length(what: str, row: FieldRow, data: bytes, compact: bool, end: int) -> s
 
 
 def _error_words(code: int, dialect: str) -> str:
-    found = find_error(code, dialect=dialect)
-    if found is None:
+    error = find_error(code, dialect=dialect)
+    if error is None:
         return "no error code of Kafka's"
-    return found.name if code == 0 else f"{found.name}: {found.meaning}"
+    return error.name if code == 0 else f"{error.name}: {error.meaning}"
 
 
 def nodes_of(rows: Iterable[ExplainedRow]) -> list[Node]:

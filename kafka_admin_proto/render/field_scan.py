@@ -55,9 +55,9 @@ def has_invalid_utf8(codec: Codec[Any], value: Any) -> bool:
     collect = _collector(codec, ("texts",))
     if collect is None:
         return False
-    found: list[str] = []
-    collect(value, found.append)
-    return any(replace_invalid_utf8(text) != text for text in found)
+    texts: list[str] = []
+    collect(value, texts.append)
+    return any(replace_invalid_utf8(text) != text for text in texts)
 
 
 #: Takes a value, and for each kind a function that takes what is found of it.

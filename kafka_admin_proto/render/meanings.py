@@ -76,12 +76,12 @@ def all_meanings() -> dict[str, Meaning]:
 
 @cache
 def _by_field() -> dict[tuple[str, str], Meaning]:
-    found = {}
+    meanings = {}
     for meaning in all_meanings().values():
         for field in meaning.fields:
             message, _, path = field.partition(".")
-            found[message, ".".join(map(python_name, path.split(".")))] = meaning
-    return found
+            meanings[message, ".".join(map(python_name, path.split(".")))] = meaning
+    return meanings
 
 
 def duration(milliseconds: int) -> str:

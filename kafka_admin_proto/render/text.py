@@ -20,8 +20,8 @@ def compact_json(value: Any) -> str:
     try:
         text = msgspec.json.encode(value).decode()
     except (UnicodeEncodeError, OverflowError):  # characters that stand for no bytes
-        found = msgspec.to_builtins(value)
-        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+        plain = msgspec.to_builtins(value)
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
     return printable_json(text)
 
 

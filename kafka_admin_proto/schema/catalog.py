@@ -143,11 +143,11 @@ class Catalog:
 
     def current_name(self, name: str, dialect: str = "kafka") -> str:
         """The name that the newest release gives the message; raises UnknownMessageError."""
-        found = self._dialect(dialect)
-        if name not in found.entries:
-            name = found.former.get(name, name)
-        if name not in found.entries:
-            raise UnknownMessageError(_no_such(name, list(found.entries), dialect))
+        known = self._dialect(dialect)
+        if name not in known.entries:
+            name = known.former.get(name, name)
+        if name not in known.entries:
+            raise UnknownMessageError(_no_such(name, list(known.entries), dialect))
         return name
 
     def find_name(self, name: str, dialect: str = "kafka") -> str | None:
@@ -272,13 +272,13 @@ class Catalog:
         return self.name_of(spec.api_key, spec.type) or spec.name
 
     def _dialect(self, name: str) -> _Dialect:
-        found = self._dialects.get(name)
-        if found is None:
+        known = self._dialects.get(name)
+        if known is None:
             there = ", ".join(self._dialects)
             raise UnknownMessageError(
                 f"unknown dialect {name!r}; there is {there}; load_schemas loads others"
             )
-        return found
+        return known
 
 
 def read_definition(file: Path, dialect: str) -> MessageSpec:

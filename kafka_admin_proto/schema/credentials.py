@@ -39,14 +39,14 @@ def credential_paths(spec: MessageSpec) -> list[str]:
         return SCALARS[field.type.element].has_length
 
     def paths(fields: tuple[FieldSpec, ...], prefix: str) -> list[str]:
-        found = []
+        credentials = []
         for field in fields:
             if looks_like_credential(field.name) and can_be_one(field):
-                found.append(f"{prefix}{field.name}")
-            found += paths(field.fields or (), f"{prefix}{field.name}.")
-        return found
+                credentials.append(f"{prefix}{field.name}")
+            credentials += paths(field.fields or (), f"{prefix}{field.name}.")
+        return credentials
 
-    found = paths(spec.fields, "")
+    credentials = paths(spec.fields, "")
     for struct in spec.common_structs:
-        found += paths(struct.fields, f"{struct.name}.")
-    return found
+        credentials += paths(struct.fields, f"{struct.name}.")
+    return credentials

@@ -36,18 +36,18 @@ def diff(
     left: MessageSpec, left_version: int, right: MessageSpec, right_version: int
 ) -> list[Difference]:
     """Every difference between the wire layouts of two messages, in the order of the wire."""
-    found = []
+    differences = []
     flexible = [left.is_flexible(left_version), right.is_flexible(right_version)]
     if flexible[0] != flexible[1]:
         one, other = ("flexible" if flag else "not flexible" for flag in flexible)
-        found.append(Difference("(message)", one, other, ALWAYS))
+        differences.append(Difference("(message)", one, other, ALWAYS))
     if left.header_versions or right.header_versions:  # else they follow from flexibility
         headers = [left.header_version(left_version), right.header_version(right_version)]
         if headers[0] != headers[1]:
             one, other = (f"header version {each}" for each in headers)
-            found.append(Difference("(header)", one, other, ALWAYS))
+            differences.append(Difference("(header)", one, other, ALWAYS))
     fields = layout(left, left_version), layout(right, right_version)
-    return found + list(_fields(*fields, "", ""))
+    return differences + list(_fields(*fields, "", ""))
 
 
 def verdict(differences: Sequence[Difference]) -> str:

@@ -24,7 +24,7 @@ def find_message(
     """
     whole = f"{word}{type.capitalize()}"
     dialects = dict.fromkeys((dialect, "kafka"))
-    found = [
+    candidates = [
         (name, each)
         for each in dialects
         for written in (word, whole)
@@ -32,12 +32,12 @@ def find_message(
     ]
     if word.isdecimal():
         keyed = [(catalog().name_of(int(word), type, each), each) for each in dialects]
-        found = [(name, each) for name, each in keyed if name is not None]
-    if not found:
+        candidates = [(name, each) for name, each in keyed if name is not None]
+    if not candidates:
         raise UnknownMessageError(_no_such(word, dialects))
     if version is not None:
-        found.sort(key=lambda row: version not in catalog().entry(*row).versions)
-    return found[0]
+        candidates.sort(key=lambda row: version not in catalog().entry(*row).versions)
+    return candidates[0]
 
 
 def api_names(*dialects: str) -> list[str]:

@@ -69,13 +69,13 @@ class MessageSpec(Struct, frozen=True):
 
     def structs(self) -> dict[str, StructSpec]:
         """Every struct below the message by name: common ones, then inline ones in wire order."""
-        found = {struct.name: struct for struct in self.common_structs}
+        by_name = {struct.name: struct for struct in self.common_structs}
         for field in _all_fields(self):
-            if field.fields is not None and field.type.element not in found:
-                found[field.type.element] = StructSpec(
+            if field.fields is not None and field.type.element not in by_name:
+                by_name[field.type.element] = StructSpec(
                     field.type.element, field.versions, field.fields
                 )
-        return found
+        return by_name
 
     @property
     def has_secrets(self) -> bool:

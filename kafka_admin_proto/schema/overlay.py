@@ -95,11 +95,11 @@ def unknown_paths(spec: MessageSpec, overlay: MessageOverlay) -> list[str]:
     """Paths in the overlay that meet no field: a credential there might stay unmasked."""
 
     def paths(fields: tuple[FieldSpec, ...], prefix: str) -> set[str]:
-        found = set()
+        all_paths = set()
         for field in fields:
-            found |= {f"{prefix}{field.name}"}
-            found |= paths(field.fields or (), f"{prefix}{field.name}.")
-        return found
+            all_paths |= {f"{prefix}{field.name}"}
+            all_paths |= paths(field.fields or (), f"{prefix}{field.name}.")
+        return all_paths
 
     known = paths(spec.fields, "")
     for struct in spec.common_structs:

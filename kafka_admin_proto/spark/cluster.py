@@ -23,11 +23,11 @@ class ClusterError(KafkaAdminProtoError):
 
 def require_master(master: str) -> None:
     """Raise ClusterError where a standalone master takes no connection, of several none."""
-    found = _STANDALONE.fullmatch(master)
-    if found is None:
+    match = _STANDALONE.fullmatch(master)
+    if match is None:
         return
     reasons = []
-    for address in found[1].split(","):
+    for address in match[1].split(","):
         host, _, port = address.rpartition(":")
         if not (host and port.isdecimal()):
             return  # Spark says what is wrong with it

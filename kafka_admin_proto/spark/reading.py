@@ -26,12 +26,12 @@ def read_tables(
     where a Delta table needs delta-rs.
     """
     out = Location(folder.rstrip("/"))
-    found: dict[str, DataFrame] = {}
+    frames: dict[str, DataFrame] = {}
     for table, schema in schemas.items():
         names = snapshot_names(out, table)
         if names is not None:
-            found[table] = _read_rows(spark, out, table, names, schema)
-    return found
+            frames[table] = _read_rows(spark, out, table, names, schema)
+    return frames
 
 
 def _read_rows(

@@ -45,11 +45,11 @@ class SparkRunner:
         """See `Runner`."""
         tracker = self._context.statusTracker()
         stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-        found = [each for each in stages if each is not None]
+        known = [each for each in stages if each is not None]
         return Tasks(
-            sum(each.numTasks for each in found),
-            sum(each.numCompletedTasks for each in found),
-            sum(each.numActiveTasks for each in found),
+            sum(each.numTasks for each in known),
+            sum(each.numCompletedTasks for each in known),
+            sum(each.numActiveTasks for each in known),
         )
 
     def cancel(self) -> None:

@@ -56,18 +56,18 @@ def spark_session(
         from pyspark.sql import SparkSession
     from kafka_admin_proto.spark.ingest.source import KafkaCapture
 
-    found = SparkSession.getActiveSession()
-    if found is None:
+    active = SparkSession.getActiveSession()
+    if active is None:
         builder = SparkSession.builder
         wanted = _wanted(master, app, settings)
         for name, value in wanted.items():
             builder = builder.config(name, value)
         _start_java(wanted)
-        found = builder.getOrCreate()
+        active = builder.getOrCreate()
     # The data source takes filters; without this setting Spark 4 raises an error for that.
-    found.conf.set("spark.sql.python.filterPushdown.enabled", "true")
-    found.dataSource.register(KafkaCapture)
-    session: SparkSession = found
+    active.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    active.dataSource.register(KafkaCapture)
+    session: SparkSession = active
     return session
 
 

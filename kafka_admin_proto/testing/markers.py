@@ -35,7 +35,7 @@ class MarkerError(ValueError):
 
 def marked_settings(item: pytest.Item) -> dict[str, Any]:
     """The settings of the item's markers. Raises MarkerError for those that cannot be."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     #: Who gave a setting, or one key of a mapping, which has the path (setting, key).
     given_by: dict[tuple[Any, ...], pytest.Item | pytest.Collector] = {}
     for node, mark in _markers(item):
@@ -46,7 +46,7 @@ def marked_settings(item: pytest.Item) -> dict[str, Any]:
             )
         for name, value in mark.kwargs.items():
             _check_name(name, f"the marker {MARKER} on {_name(node)}")
-            twice = _given_twice(name, found[name], value) if name in found else None
+            twice = _given_twice(name, merged[name], value) if name in merged else None
             if twice is not None:
                 raise MarkerError(
                     f"the markers {MARKER} on {_name(given_by[twice])} and on {_name(node)} give "
@@ -55,8 +55,8 @@ def marked_settings(item: pytest.Item) -> dict[str, Any]:
             keys = value if isinstance(value, Mapping) else ()
             for path in ((name,), *((name, key) for key in keys)):
                 given_by.setdefault(path, node)
-            found[name] = _over(found.get(name), value)
-    return found
+            merged[name] = _over(merged.get(name), value)
+    return merged
 
 
 def settings_of(returned: Any, marked: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,11 +148,11 @@ def _blind_override(item: pytest.Item) -> str | None:
     """
     info = getattr(item, "_fixtureinfo", None)  # pytest has no public name for it
     overriding = info.name2fixturedefs.get(_FIXTURE, ()) if info is not None else ()
-    for found in reversed(overriding):  # the last one counts, and may take the one before
-        module = getattr(found.func, "__module__", "another module")
-        if module == _PLUGIN or "request" in found.argnames:
+    for fixture in reversed(overriding):  # the last one counts, and may take the one before
+        module = getattr(fixture.func, "__module__", "another module")
+        if module == _PLUGIN or "request" in fixture.argnames:
             return None
-        if _FIXTURE not in found.argnames:
+        if _FIXTURE not in fixture.argnames:
             return str(module)
     return None
 

@@ -106,9 +106,9 @@ def messages(
     """
     given = {"message": message, "dialect": dialect, "unknown_tags": unknown_tags}
     checked_arguments(messages, given)
-    found = codec(cast(Any, message), version, dialect=dialect)
+    message_codec = codec(cast(Any, message), version, dialect=dialect)
     return struct_values(
-        found.grammar, unknown_tags=unknown_tags, max_size=max_size, max_items=max_items
+        message_codec.grammar, unknown_tags=unknown_tags, max_size=max_size, max_items=max_items
     )
 
 
@@ -215,7 +215,7 @@ def _unknown(
 class _Place(NamedTuple):
     """Where a value has a text, bytes or an array: what is there, and what puts another there."""
 
-    found: Any
+    value: Any
     wire_type: Blob | Array
     replace: Callable[[Any], None]
 
@@ -238,32 +238,32 @@ def _some_long(
                 copies = (copy.deepcopy(items[i % few]) for i in range(few, length))
                 place.replace([*items, *copies])
             else:
-                place.replace(_padded(place.found, length))
+                place.replace(_padded(place.value, length))
     return value
 
 
 def _places(struct: StructType, value: Any) -> Iterator[_Place]:
     for member in struct.members:
         if member.wire_type is not None:
-            found = getattr(value, member.attribute)
+            member_value = getattr(value, member.attribute)
             replace = partial(setattr, value, member.attribute)
-            yield from _places_at(found, member.wire_type, replace)
+            yield from _places_at(member_value, member.wire_type, replace)
 
 
-def _places_at(found: Any, wire_type: WireType, replace: Callable[[Any], None]) -> Iterator[_Place]:
+def _places_at(value: Any, wire_type: WireType, replace: Callable[[Any], None]) -> Iterator[_Place]:
     """The place itself, and those inside; null has none."""
     if isinstance(wire_type, NullableStruct):
         wire_type = wire_type.struct
-    if found is None:
+    if value is None:
         return
     if isinstance(wire_type, StructType):
-        yield from _places(wire_type, found)
+        yield from _places(wire_type, value)
     elif isinstance(wire_type, Blob):
-        yield _Place(found, wire_type, replace)
+        yield _Place(value, wire_type, replace)
     elif isinstance(wire_type, Array):
-        yield _Place(found, wire_type, replace)
-        for index, item in enumerate(found):
-            yield from _places_at(item, wire_type.element, partial(found.__setitem__, index))
+        yield _Place(value, wire_type, replace)
+        for index, item in enumerate(value):
+            yield from _places_at(item, wire_type.element, partial(value.__setitem__, index))
 
 
 def _longer(wire_type: Blob | Array, limits: _Limits) -> list[int]:

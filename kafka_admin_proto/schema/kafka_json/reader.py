@@ -75,15 +75,15 @@ def without_comments(text: str) -> str:
     """
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        if found.startswith('"'):
-            return found
-        if found.startswith("/*") and not (found.endswith("*/") and len(found) >= 4):
+        token = match.group()
+        if token.startswith('"'):
+            return token
+        if token.startswith("/*") and not (token.endswith("*/") and len(token) >= 4):
             raise SchemaError(
                 f"the comment that opens on line {_line(text, match.start())} never ends",
                 'close it with "*/"',
             )
-        return re.sub(r"[^\n]", " ", found)  # keeps lines and columns of the complaints below
+        return re.sub(r"[^\n]", " ", token)  # keeps lines and columns of the complaints below
 
     return _COMMENT_OR_STRING.sub(blank, text)
 
@@ -294,7 +294,7 @@ class _Keys:
         if not isinstance(given, dict) or not given:
             self._wrong(key, 'write an object such as {"0": "1", "1+": "2"}')
             return ()
-        found = []
+        headers = []
         for text, header in given.items():
             try:
                 versions = VersionRange.parse(text)
@@ -306,8 +306,8 @@ class _Keys:
                 fault = f'"{key}" has {json.dumps(header)[:40]} for versions "{text}"'
                 self._fault(key, fault, "write the number of a header's version")
                 return ()
-            found.append((versions, int(number[0])))
-        return tuple(sorted(found, key=lambda each: each[0].lowest))
+            headers.append((versions, int(number[0])))
+        return tuple(sorted(headers, key=lambda each: each[0].lowest))
 
     def field_type(self) -> FieldType:
         text = self.text("type")
@@ -322,8 +322,8 @@ class _Keys:
     def number(self, key: str) -> int | None:
         value = self.data.get(key)
         if isinstance(value, str):
-            found = _NUMBER.fullmatch(value.strip())
-            value = (int(found[1]) if found[1] else None) if found else value
+            digits = _NUMBER.fullmatch(value.strip())
+            value = (int(digits[1]) if digits[1] else None) if digits else value
         elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):

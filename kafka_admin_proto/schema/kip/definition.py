@@ -23,7 +23,7 @@ def message_spec(name: str, versions: Versions, *, file: str, dialect: str) -> M
     valid = _spanning(versions, name, "versions")
     flexible = _spanning((v for v, (flag, _) in versions.items() if flag), name, "flexible")
     builder = _Builder(name, valid, {v for v, (flag, _) in versions.items() if flag})
-    fields = builder.fields({v: found for v, (_, found) in versions.items()}, "")
+    fields = builder.fields({v: layout for v, (_, layout) in versions.items()}, "")
     kind = re.search(r"(Request|Response|Header)\Z", name)
     return MessageSpec(
         name=name,
@@ -38,10 +38,10 @@ def message_spec(name: str, versions: Versions, *, file: str, dialect: str) -> M
 
 
 def _spanning(versions: Iterable[int], name: str, what: str) -> VersionRange:
-    found = set(versions)
-    spanning = VersionRange.spanning(found)
+    used = set(versions)
+    spanning = VersionRange.spanning(used)
     if spanning is None:
-        raise SchemaError(f"{what} {sorted(found)} leave a gap", "fill it", field=name)
+        raise SchemaError(f"{what} {sorted(used)} leave a gap", "fill it", field=name)
     return spanning
 
 
@@ -76,19 +76,19 @@ class _Builder:
         while name is not None:
             by_name[name] = {}
             name = following[name]
-        for version, found in versions.items():
-            for field in found:
+        for version, layout in versions.items():
+            for field in layout:
                 by_name[field.name][version] = field
         places = {name: place for place, name in enumerate(by_name)}
-        for version, found in versions.items():
-            order = [places[field.name] for field in found if field.tag is None]
+        for version, layout in versions.items():
+            order = [places[field.name] for field in layout if field.tag is None]
             if any(one >= other for one, other in pairwise(order)):
                 raise SchemaError(
                     f"the fields of version {version} stand in another order than later ones",
                     "give fields that moved names of their own",
                     field=parent,
                 )
-        return tuple(self._field(name, found, parent) for name, found in by_name.items())
+        return tuple(self._field(name, by_version, parent) for name, by_version in by_name.items())
 
     def _field(self, name: str, versions: dict[int, LayoutField], parent: str) -> FieldSpec:
         newest = versions[max(versions)]

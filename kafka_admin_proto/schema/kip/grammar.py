@@ -33,14 +33,14 @@ class GrammarType(NamedTuple):
 
 
 def _types() -> dict[str, GrammarType]:
-    found = {}
+    types = {}
     for scalar in SCALARS.values():
         either = (False, True) if scalar.has_length else (False,)
         for compact in either:
             for nullable in either:
                 label = "COMPACT_" * compact + "NULLABLE_" * nullable + scalar.label
-                found[label] = GrammarType(scalar.name, nullable, compact)
-    return found
+                types[label] = GrammarType(scalar.name, nullable, compact)
+    return types
 
 
 #: The guide's names of the types; the older notation has them in small letters.

@@ -91,12 +91,12 @@ def _read(
 
     for position, header in enumerate(headers):
         name = header.name if strict else resolver.message_name(header)
-        found = versions.setdefault(name, {})
-        if header.version in found:
+        by_version = versions.setdefault(name, {})
+        if header.version in by_version:
             resolver.slip(header, "duplicate", f"{name} v{header.version} is defined again",
                           "the first definition counts")  # fmt: skip
             continue
-        found[header.version] = header
+        by_version[header.version] = header
         if resolver.left < 0:
             fault = f"over {counted(most, 'fields')} in all messages together"
             leave_out(name, SchemaError(fault, "so are all after it; split the text"), header)
@@ -106,15 +106,15 @@ def _read(
             layouts.setdefault(name, {})[header.version] = resolver.message(header)
         except SchemaError as error:
             leave_out(name, error, header)
-    for name, found in versions.items():
+    for name, by_version in versions.items():
         if name in left_out:
             continue
-        read = range(max(found) + 1) if strict else _newest_run(name, found, slips)
+        read = range(max(by_version) + 1) if strict else _newest_run(name, by_version, slips)
         layout = {version: each for version, each in layouts[name].items() if version in read}
         try:
             messages[name] = message_spec(name, layout, file=file, dialect=dialect)
         except SchemaError as error:
-            leave_out(name, error, found[max(found)])
+            leave_out(name, error, by_version[max(by_version)])
     return Proposal(messages, sorted(set(slips)), list(left_out))
 
 

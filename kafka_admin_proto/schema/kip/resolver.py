@@ -132,10 +132,10 @@ class Resolver:
 
     def _definition(self, item: Item, production: Production) -> Production | None:
         """The definition of an item's name; slips are noted where it is not where it should be."""
-        found = self.stand_ins.get((id(production), item.name))
-        found = found or self._visible(item.name, production)
-        if found is not None and found is not production:
-            return found
+        definition = self.stand_ins.get((id(production), item.name))
+        definition = definition or self._visible(item.name, production)
+        if definition is not None and definition is not production:
+            return definition
         if grammar_type(item.name) is not None:
             return None
         root = _root(production)
@@ -165,9 +165,9 @@ class Resolver:
     def _anywhere(self, header: Production) -> dict[str, Production]:
         """Every definition of a message by name, whatever its place; the first of several."""
         if id(header) not in self._by_name:
-            found = self._by_name[id(header)] = {}
+            productions = self._by_name[id(header)] = {}
             for production in header.below():
-                found.setdefault(production.name, production)
+                productions.setdefault(production.name, production)
         return self._by_name[id(header)]
 
     def _other(self, name: str, header: Production) -> Production | None:
@@ -251,8 +251,8 @@ class Resolver:
     def _shape(self, definition: Production) -> LayoutField:
         """What a definition says of every field of its name."""
         self.used.add(id(definition))
-        found = self._shapes.get(id(definition))
-        if found is None:
+        shape = self._shapes.get(id(definition))
+        if shape is None:
             if any(definition is outer for outer in self._open):
                 self.slip(
                     definition, "circle", f"{definition.name} contains itself", "read as INT32"
@@ -261,9 +261,9 @@ class Resolver:
             if len(self._open) == MAX_DEPTH:
                 raise SchemaError(f"line {definition.line}: nested too deeply", "flatten it")
             self._open.append(definition)
-            found = self._shapes[id(definition)] = self._new_shape(definition)
+            shape = self._shapes[id(definition)] = self._new_shape(definition)
             self._open.pop()
-        return found
+        return shape
 
     def _new_shape(self, definition: Production) -> LayoutField:
         items = definition.items

@@ -96,8 +96,8 @@ class _LocatedParser:
         return items, end + 1
 
     def _object(self, at: int) -> tuple[_Object, int]:
-        found = _Object()
-        found.place = at
+        parsed = _Object()
+        parsed.place = at
         end = self._skip(at + 1)
         while self._text[end] != "}":
             place = self._skip(end + (self._text[end] == ","))
@@ -106,17 +106,17 @@ class _LocatedParser:
             if key == "name" and isinstance(value, str):
                 value = _Name(value)
                 value.place = at
-            if key in found and found[key] != value:  # the same thing twice is in upstream files
+            if key in parsed and parsed[key] != value:  # the same thing twice is in upstream files
                 fault = f'key "{key}" appears twice, with different values'
                 self._reader.slip(place, SchemaError(fault, "remove one"))
-            found[key] = value
-            found.places[key] = place
+            parsed[key] = value
+            parsed.places[key] = place
             end = self._skip(end)
-        return found, end + 1
+        return parsed, end + 1
 
     def _skip(self, at: int) -> int:
-        found = _SPACE.match(self._text, at)
-        return at if found is None else found.end()
+        space = _SPACE.match(self._text, at)
+        return at if space is None else space.end()
 
 
 class _LintReader(DefinitionReader):

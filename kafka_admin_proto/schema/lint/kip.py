@@ -144,8 +144,8 @@ def _outdated(headers: list[Production]) -> Iterator[Slip]:
 
 
 def _fields_by_name(spec: MessageSpec) -> dict[str, list[FieldSpec]]:
-    found: dict[str, list[FieldSpec]] = {}
+    by_name: dict[str, list[FieldSpec]] = {}
     for struct in (spec.struct, *spec.structs().values()):
         for field in struct.fields:
-            found.setdefault(python_name(field.name), []).append(field)
-    return found
+            by_name.setdefault(python_name(field.name), []).append(field)
+    return by_name

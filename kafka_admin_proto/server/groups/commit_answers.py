@@ -79,7 +79,7 @@ def asked_topics(
     ``ids_since`` is the first version with topic ids: from then on a topic that is not there is an
     error before that of a missing right.
     """
-    found = []
+    asked = []
     for each in rows:
         topic = topic_of(state, each.name, each.topic_id)
         name = each.name if topic is None else topic.name
@@ -88,8 +88,8 @@ def asked_topics(
             code = codes.UNKNOWN_TOPIC_ID
         elif not allows(state, caller, operation, TOPIC, name):
             code = codes.TOPIC_AUTHORIZATION_FAILED
-        found.append((each, AskedTopic(name, topic, code)))
-    return found
+        asked.append((each, AskedTopic(name, topic, code)))
+    return asked
 
 
 def read_commits(

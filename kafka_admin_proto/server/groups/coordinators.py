@@ -54,9 +54,9 @@ class GroupCoordinators(Coordinators[Shard]):
 
     def end_transaction(self, number: int, producer_id: int, *, commit: bool) -> None:
         """A marker of a transaction is in the log of a partition."""
-        found = self._shards.get(number)
-        if found is not None:
-            found.end_transaction(producer_id, commit=commit)
+        shard = self._shards.get(number)
+        if shard is not None:
+            shard.end_transaction(producer_id, commit=commit)
 
     def _make(self, leads: Leads, replicas: ReplicatedLog) -> Shard:
         limits = self.limits(leads.node)

@@ -173,13 +173,13 @@ class Group:
             return set()
         if self.protocol_type != CONSUMER or self.protocol is None:
             return None
-        found: set[str] = set()
+        topics: set[str] = set()
         try:
             for each in self.members.values():
-                found.update(read_subscribed_topics(each.metadata(self.protocol)))
+                topics.update(read_subscribed_topics(each.metadata(self.protocol)))
         except DecodeError:
             return None
-        return found
+        return topics
 
     def is_subscribed(self, topic: str) -> bool:
         """Whether a member may read a topic."""

@@ -94,10 +94,10 @@ def stop_replica_by_id(broker: BrokerState, body: StopByIdRequest) -> Message:
     for topic in body.topic_states:
         for state in topic.partition_states:
             partition = _with_id(broker, topic.topic_id, state.partition_index)
-            found = broker.rules.stop_unknown
+            code = broker.rules.stop_unknown
             if partition is not None:
-                found = _stop(broker, partition, state.leader_epoch, delete=state.delete_partition)
-            row = StopByIdResponse.PartitionError(topic.topic_id, state.partition_index, found)
+                code = _stop(broker, partition, state.leader_epoch, delete=state.delete_partition)
+            row = StopByIdResponse.PartitionError(topic.topic_id, state.partition_index, code)
             errors.append(row)
     return StopByIdResponse(partition_errors=errors)
 
@@ -148,7 +148,7 @@ def _strays(broker: BrokerState, body: LeaderAndIsrRequest) -> list[Partition] |
     named = {
         (topic, state.partition_index): topic_id for topic, topic_id, state in _partitions(body)
     }
-    found = []
+    strays = []
     for partition, log in broker.logs:
         if log.topic_id is None and broker.rules.stray_without_id == "fail":
             return None
@@ -156,8 +156,8 @@ def _strays(broker: BrokerState, body: LeaderAndIsrRequest) -> list[Partition] |
         if wanted == ZERO_UUID and broker.rules.zero_id_in_full == "no id":
             continue
         if wanted is None or log.topic_id not in (None, wanted):
-            found.append(partition)
-    return found
+            strays.append(partition)
+    return strays
 
 
 def _apply(

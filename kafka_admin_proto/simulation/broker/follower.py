@@ -81,8 +81,8 @@ class Follower:
         if answer is None:
             self._later(_BACKOFF_MS, truncated=False)
             return
-        found = cast("EpochsByIdResponse | OffsetForLeaderEpochResponse", answer)
-        row = found.topics[0].partitions[0]
+        epochs = cast("EpochsByIdResponse | OffsetForLeaderEpochResponse", answer)
+        row = epochs.topics[0].partitions[0]
         if row.error_code:
             self._refused("OffsetForLeaderEpoch", row.error_code, truncated=False)
             return

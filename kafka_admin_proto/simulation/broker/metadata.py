@@ -75,7 +75,7 @@ class MetadataCache:
         As shipped: topics by their ids, and of topics that stay the new partitions.
         """
         new = {topic.topic_id: topic for topic in topics}
-        found = []
+        deleted = []
         for name, topic_id in self.topic_ids.items():
             known = self.partitions.get(name)
             if known is None:
@@ -90,8 +90,8 @@ class MetadataCache:
                     UpdateMetadataPartitionState(partition_index=each, leader=LEADER_DURING_DELETE)
                     for each in gone
                 ]
-                found.append(UpdateMetadataTopicState(name, topic_id, rows))
-        return found
+                deleted.append(UpdateMetadataTopicState(name, topic_id, rows))
+        return deleted
 
     def _remove(self, topic: str, index: int) -> None:
         known = self.partitions.get(topic)

@@ -26,8 +26,8 @@ def produce(broker: BrokerState, body: ProduceRequest) -> Message | None:
                 replica = _by_name(broker, (topic.name, each.index))
             else:
                 replica = broker.hosted_by_id(topic.topic_id, each.index)
-            found = _append(replica, each.index, each.records or b"")
-            row.partition_responses.append(found)
+            appended = _append(replica, each.index, each.records or b"")
+            row.partition_responses.append(appended)
         answer.responses.append(row)
     return answer if body.acks else None
 

@@ -263,8 +263,8 @@ class Controller:
         answer: Callable[[int], None],
     ) -> None:
         if name is None:
-            found = [each for each in self.topics.values() if each.topic_id == topic_id]
-            topic = found[0] if found else None
+            topics = [each for each in self.topics.values() if each.topic_id == topic_id]
+            topic = topics[0] if topics else None
         else:
             topic = self.topics.get(name)
         if topic is None:

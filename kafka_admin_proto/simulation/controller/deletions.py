@@ -62,8 +62,8 @@ class Deletions:
 
     def staged(self, name: str) -> Deletion | None:
         """The deletion of the old format that keeps a topic's name taken."""
-        found = (each for each in self._by_topic.values() if each.staged)
-        return next((each for each in found if each.topic.name == name), None)
+        staged_deletions = (each for each in self._by_topic.values() if each.staged)
+        return next((each for each in staged_deletions if each.topic.name == name), None)
 
     @property
     def pending(self) -> list[Deletion]:

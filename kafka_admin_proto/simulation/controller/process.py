@@ -118,13 +118,13 @@ class BrokerProcess:
             session.create(CONTROLLER_PATH, data, ephemeral=True)
         except StoreError:
             return
-        found = session.get(CONTROLLER_EPOCH_PATH)
-        if found is None:
+        znode = session.get(CONTROLLER_EPOCH_PATH)
+        if znode is None:
             epoch, version = 1, 0
             session.create(CONTROLLER_EPOCH_PATH, b"1")
         else:
-            epoch = int(found[0]) + 1
-            version = session.set(CONTROLLER_EPOCH_PATH, b"%d" % epoch, version=found[1])
+            epoch = int(znode[0]) + 1
+            version = session.set(CONTROLLER_EPOCH_PATH, b"%d" % epoch, version=znode[1])
         self.controller = Controller(
             self._context, session, self._config, epoch, version, self._resigned
         )

@@ -102,12 +102,12 @@ class TopicStore:
         numbers = sorted(map(int, data["partitions"]))
         partitions = {number: Partition(data["partitions"][str(number)]) for number in numbers}
         for number, partition in partitions.items():
-            found = self._session.get(_state_path(name, number))
-            if found is not None:
-                state = json.loads(found[0])
+            znode = self._session.get(_state_path(name, number))
+            if znode is not None:
+                state = json.loads(znode[0])
                 partition.leader, partition.isr = state["leader"], state["isr"]
                 partition.leader_epoch = state["leader_epoch"]
-                partition.partition_epoch = found[1]
+                partition.partition_epoch = znode[1]
         return Topic(name, None if text is None else topic_id_from_text(text), partitions)
 
     def create(self, topic: Topic, controller_epoch: int) -> None:
@@ -135,8 +135,8 @@ class TopicStore:
         self._session.delete(_topic_path(name), check=self._check)
 
     def _read(self, path: str) -> dict[str, Any]:
-        found = self._session.get(path)
-        data: dict[str, Any] = json.loads(b"{}" if found is None else found[0])
+        znode = self._session.get(path)
+        data: dict[str, Any] = json.loads(b"{}" if znode is None else znode[0])
         return data
 
 

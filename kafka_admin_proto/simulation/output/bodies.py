@@ -18,8 +18,8 @@ _KEYS = ("errorCode", "error_code")
 def body_json(event: TraceEvent, dialect: str) -> dict[str, Any]:
     """The body of an event's frame in the JSON of its message."""
     body = _body(event, dialect)
-    found: dict[str, Any] = codec(type(body), event.version).to_json(body, mask=True)
-    return found
+    as_json: dict[str, Any] = codec(type(body), event.version).to_json(body, mask=True)
+    return as_json
 
 
 def _body(event: TraceEvent, dialect: str) -> Message:

@@ -35,7 +35,7 @@ def html_page(trace: Trace, title: str, about: list[str]) -> Iterator[str]:
 def diagram(trace: Trace, title: str, about: list[str]) -> Diagram:
     """The diagram: a message is in the row of its arrival, a lost one in that of its loss."""
     rows = _Rows(trace)
-    found = list(rows.rows())
+    lines = list(rows.rows())
     colours = list(rows.colours)
     if len(colours) > _COLOURS - 1:
         colours[_COLOURS - 2 :] = ["others"]
@@ -44,7 +44,7 @@ def diagram(trace: Trace, title: str, about: list[str]) -> Diagram:
         about=about,
         columns=[trace.names[node] for node in rows.columns],
         colours=colours,
-        rows=found,
+        rows=lines,
         start_up=rows.start_up,
     )
 

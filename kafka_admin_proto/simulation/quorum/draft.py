@@ -95,8 +95,8 @@ _RESPONSES: dict[type[Message], tuple[Any, Any, Any]] = {
 
 def refusal(request: VoterRequest) -> Message:
     """The response to a request of another cluster."""
-    found: Message = _RESPONSES[type(request)][0](codes.INCONSISTENT_CLUSTER_ID)
-    return found
+    answer: Message = _RESPONSES[type(request)][0](codes.INCONSISTENT_CLUSTER_ID)
+    return answer
 
 
 def response(
@@ -105,8 +105,8 @@ def response(
     """The response with the voter's epoch and leader, whatever the code is."""
     message, topic, partition = _RESPONSES[type(request)]
     row = partition(0, error_code, state.leader_id, state.epoch, **of_vote)
-    found: Message = message(0, [topic(topic_id_of(request), [row])])
-    return found
+    answer: Message = message(0, [topic(topic_id_of(request), [row])])
+    return answer
 
 
 def answer_of(body: Message) -> Answer | None:

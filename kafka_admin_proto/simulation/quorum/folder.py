@@ -57,8 +57,8 @@ class MetadataFolder:
         data = self.files.get(QUORUM_STATE)
         if data is None:
             return None
-        found = msgspec.json.decode(data)
-        return Saved(found["leaderEpoch"], found["leaderId"], found["votedId"])
+        fields = msgspec.json.decode(data)
+        return Saved(fields["leaderEpoch"], fields["leaderId"], fields["votedId"])
 
     @property
     def topic_id(self) -> UUID | None:

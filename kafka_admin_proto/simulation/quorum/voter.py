@@ -75,11 +75,11 @@ class Voter:
             return draft.refusal(body)
         if code := self.fetching.knows(draft.topic_id_of(body)):
             return draft.response(body, self.quorum, code)
-        found = self._answer(body)
+        answer = self._answer(body)
         self.apply_role()
         if isinstance(body, EndQuorumEpochRequest):
             self._run_sooner(body)
-        return found
+        return answer
 
     def state(self) -> dict[str, Any]:
         """Role, epoch, leader and log, as the page shows them."""
@@ -104,9 +104,9 @@ class Voter:
     def new_topic_id(self) -> UUID:
         """An id for the metadata topic; of version 4, so none of the reserved ones."""
         while True:
-            found = UUID(int=self.context.random.getrandbits(128), version=4)
-            if not topic_id_to_text(found).startswith("-"):
-                return found
+            topic_id = UUID(int=self.context.random.getrandbits(128), version=4)
+            if not topic_id_to_text(topic_id).startswith("-"):
+                return topic_id
 
     # ---- answers
 

@@ -151,11 +151,11 @@ class Client:
         def read(answer: FetchResponse) -> int:
             if answer.error_code or not answer.responses:
                 return answer.error_code
-            found = answer.responses[0].partitions[0]
-            batches = read_batches(found.records or b"")
+            partition = answer.responses[0].partitions[0]
+            batches = read_batches(partition.records or b"")
             values = [each.value or b"" for batch in batches for each in batch.records]
             call.values = [value.decode() for value in values]
-            return found.error_code
+            return partition.error_code
 
         return self._send(node, call, body, FETCH_BY_ID, on_end, read)
 

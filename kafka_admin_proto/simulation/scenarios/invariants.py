@@ -66,15 +66,15 @@ class Invariants:
         """The topics that are in the store."""
         store = self.cluster.world.store
         staged = store.children(DELETIONS_PATH)
-        found = {}
+        live = {}
         for name in store.children(TOPICS_PATH):
             znode = store.znodes[f"{TOPICS_PATH}/{name}"]
             data = json.loads(znode.data)
             text = data.get("topic_id")
             topic_id = None if text is None else topic_id_from_text(text)
             replicas = {int(number): brokers for number, brokers in data["partitions"].items()}
-            found[name] = LiveTopic(name, znode.created_zxid, topic_id, replicas, name in staged)
-        return found
+            live[name] = LiveTopic(name, znode.created_zxid, topic_id, replicas, name in staged)
+        return live
 
     def check(self) -> None:
         """Check what holds at any moment; call it after each step of a schedule."""
@@ -128,14 +128,14 @@ class Invariants:
             for partition, brokers in topic.replicas.items()
             for broker in brokers
         }
-        found = {
+        kept = {
             (broker, each.topic, each.partition, each.topic_id)
             for broker, disk in self.cluster.disks.items()
             for each in disk.folders()
         }
-        for broker, name, partition, topic_id in sorted(found - wanted, key=str):
+        for broker, name, partition, topic_id in sorted(kept - wanted, key=str):
             self._break(f"folder {name}-{partition} of {topic_id} on broker {broker} is nobody's")
-        for broker, name, partition, topic_id in sorted(wanted - found, key=str):
+        for broker, name, partition, topic_id in sorted(wanted - kept, key=str):
             self._break(f"{name}-{partition} of {topic_id} is not on broker {broker}")
 
     def _check_metadata(self, topics: dict[str, LiveTopic]) -> None:

@@ -58,10 +58,10 @@ def read_response_frame(
 def _check(
     body: type[Message], version: int, kind: Literal["request", "response"], dialect: str
 ) -> None:
-    found = message_of(body.api_key or 0, version, kind, dialect)
-    if found != (body.message_name, body.dialect):
+    message = message_of(body.api_key or 0, version, kind, dialect)
+    if message != (body.message_name, body.dialect):
         raise ValueError(
-            f"version {version} of {body.message_name} is read as {found} in dialect {dialect}, "
+            f"version {version} of {body.message_name} is read as {message} in dialect {dialect}, "
             f"but the body is of dialect {body.dialect}: send a body of the dialect's own class"
         )
 
@@ -71,10 +71,10 @@ def _codecs(
     api_key: int, version: int, kind: Literal["request", "response"], dialect: str
 ) -> tuple[Codec[Any], Codec[Any]]:
     """The codecs of header and body."""
-    name, found = message_of(api_key, version, kind, dialect) or ("", "")
+    name, message_dialect = message_of(api_key, version, kind, dialect) or ("", "")
     if kind == "request":
         header, version_of = "RequestHeader", request_header_version
     else:
         header, version_of = "ResponseHeader", response_header_version
     front = header_codec(header, version_of(api_key, version, dialect), dialect)
-    return front, codec(name, version, dialect=found)
+    return front, codec(name, version, dialect=message_dialect)

@@ -61,8 +61,8 @@ def are_secret_names(names: pa.Array) -> pa.Array:
     """
     encoded = names.dictionary_encode()
     secret = [is_secret_name(name) for name in encoded.dictionary.to_pylist()]
-    found = pa.array(secret, pa.bool_()).take(encoded.indices)
-    return pc.fill_null(found, False)
+    is_secret = pa.array(secret, pa.bool_()).take(encoded.indices)
+    return pc.fill_null(is_secret, False)
 
 
 def struct_array(count: int, type_: pa.StructType, children: list[pa.Array]) -> pa.StructArray:

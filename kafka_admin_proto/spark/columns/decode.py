@@ -175,20 +175,20 @@ class _Piece:
         """The values of rows of one version, and which they are."""
         bodies = [self.bodies[row] or b"" for row in rows]
         mask = not self.wanted.show_secrets
-        found = read_columns(message, bodies, type_, mask=mask)
-        for place, error in found.errors.items():
+        columns = read_columns(message, bodies, type_, mask=mask)
+        for place, error in columns.errors.items():
             row = rows[place]
             if self.wanted.mode == "FAILFAST":
                 raise error
             # A wrong length may have put a credential into any field before the fault.
             self.errors[row], self.raw[row] = str(error), self._raw(None, row)
-        good = [rows[place] for place in found.rows]
-        if found.invalid_utf8 and self.wanted.mode == "PERMISSIVE":
+        good = [rows[place] for place in columns.rows]
+        if columns.invalid_utf8 and self.wanted.mode == "PERMISSIVE":
             for row in good:
                 body = self.bodies[row] or b""
                 if not body.isascii() and has_invalid_utf8(message, message.decode(body)):
                     self.errors[row], self.raw[row] = INVALID_UTF8, self._raw(message, row)
-        return found.values, good
+        return columns.values, good
 
     def _raw(self, message: Codec[Any] | None, row: int) -> bytes:
         """The row's bytes with ``*`` for secret ones, or for all if secrets cannot be located."""

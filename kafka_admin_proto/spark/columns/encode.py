@@ -76,7 +76,7 @@ class _Values:
         columns = dict(zip((f.name for f in array.type), array.flatten(), strict=True))
         lists: list[Any] = []
         prefix = f"{path}." if path else ""
-        found: dict[str, list[Any]] = {}
+        by_field: dict[str, list[Any]] = {}
         for field in struct.fields:
             names = [json_name(name) for name in (field.name, *field.aliases)]
             name = next((name for name in names if name in columns), None)
@@ -84,10 +84,10 @@ class _Values:
                 values = [self._default(field) for _ in range(len(array))]
             else:
                 values = self._field(field, columns.pop(name), prefix + python_name(field.name))
-            found[field.name] = values
+            by_field[field.name] = values
             lists.append(values)
         for field in struct.fields:
-            self._refuse_masks(field, found, prefix)
+            self._refuse_masks(field, by_field, prefix)
         value_class = value_class_of(self.spec, struct.name)
         unknown = columns.pop(UNKNOWN_TAGS.name, None)
         if columns:
@@ -157,20 +157,20 @@ class _Values:
                 f"expected a uuid of 22 characters of base64url, got {str(text)[:60]!r}", path
             ) from None
 
-    def _refuse_masks(self, field: FieldSpec, found: dict[str, list[Any]], prefix: str) -> None:
+    def _refuse_masks(self, field: FieldSpec, by_field: dict[str, list[Any]], prefix: str) -> None:
         """Raise EncodeError for a mask, which would overwrite the secret in the cluster."""
-        values = found[field.name]
+        values = by_field[field.name]
         secret = field.sensitive or field.named_by or field.type.element == "records"
         if not secret or field.type.is_array:
             return
         for row, value in enumerate(values):
             if value not in (MASK, MASK_BYTES):
                 continue
-            if not field.named_by or is_secret_name(found[field.named_by][row]):
+            if not field.named_by or is_secret_name(by_field[field.named_by][row]):
                 raise self._error(_MASKED, prefix + python_name(field.name))
 
     def _tags(self, tags: list[dict[str, Any]] | None, path: str) -> tuple[tuple[int, bytes], ...]:
-        found = tuple((each["tag"], each["data"]) for each in tags or ())
-        if self.spec.has_secrets and any(data == MASK_BYTES for _, data in found):
+        pairs = tuple((each["tag"], each["data"]) for each in tags or ())
+        if self.spec.has_secrets and any(data == MASK_BYTES for _, data in pairs):
             raise self._error(_MASKED, f"{path}.{UNKNOWN_TAGS.name}" if path else UNKNOWN_TAGS.name)
-        return found
+        return pairs

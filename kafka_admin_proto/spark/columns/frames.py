@@ -146,11 +146,11 @@ class _Records:
             self.counts.append(None)
             return
         before = len(self.records)
-        found = read_records(data, limit=limit)
+        records = read_records(data, limit=limit)
         if mode == "FAILFAST":
-            for error in found.errors():
+            for error in records.errors():
                 raise error
-        for batch in found.batches:
+        for batch in records.batches:
             facts = tuple(
                 _as_long(getattr(batch, name)) if type_ == pa.int64() else getattr(batch, name)
                 for name, type_ in _BATCH_FACTS.items()
@@ -159,16 +159,16 @@ class _Records:
                 self._record(record, facts)
             if batch.error is not None:
                 self._fault(facts, str(batch.error))
-        read = sum(batch.size for batch in found.batches)
+        read = sum(batch.size for batch in records.batches)
         place = Batch(offset_in_data=read, size=len(data) - read)
         nothing = [None] * (len(_BATCH_FACTS) - 2)
-        if found.error is not None:
-            self._fault((place.offset_in_data, place.size, *nothing), str(found.error))
-        elif found.partial_bytes:
+        if records.error is not None:
+            self._fault((place.offset_in_data, place.size, *nothing), str(records.error))
+        elif records.partial_bytes:
             self._fault(
                 (place.offset_in_data, place.size, *nothing),
-                f"batches[{len(found.batches)}] at byte {read}: cut short after "
-                f"{counted(found.partial_bytes, 'bytes')}, as brokers do with the last one of a "
+                f"batches[{len(records.batches)}] at byte {read}: cut short after "
+                f"{counted(records.partial_bytes, 'bytes')}, as brokers do with the last one of a "
                 "Fetch",
             )
         self.counts.append(len(self.records) - before)

@@ -190,13 +190,13 @@ class Text(Listed):
 
     def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
         if isinstance(self.wire_type, String):
-            found, invalid = arrays.texts(self.values)
+            array, invalid = arrays.texts(self.values)
             shown.invalid_utf8 |= invalid
-            return found
-        found = pa.array(self.values, pa.binary())
+            return array
+        array = pa.array(self.values, pa.binary())
         if hidden is not None and isinstance(self.wire_type, Records):
-            return arrays.masked(found, pa.array(hidden))
-        return found
+            return arrays.masked(array, pa.array(hidden))
+        return array
 
 
 def _numpy_type(wire_type: FixedType) -> Any:

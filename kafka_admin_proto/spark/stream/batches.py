@@ -130,9 +130,9 @@ class _Batches(msgspec.Struct, frozen=True):
 
     def _problems(self, number: int) -> Iterator[tuple[str, str]]:
         """The capture and the problem of each row of a decoded batch that has one."""
-        found = dataset.dataset(self._folder(number), schema=STREAMED, format="parquet")
+        problems = dataset.dataset(self._folder(number), schema=STREAMED, format="parquet")
         has_problem = dataset.field("problem").is_valid()
-        for rows in found.to_batches(columns=["capture", "problem"], filter=has_problem):
+        for rows in problems.to_batches(columns=["capture", "problem"], filter=has_problem):
             yield from zip(rows["capture"].to_pylist(), rows["problem"].to_pylist(), strict=True)
 
     def _hand_out(self, spark: SparkSession, number: int, unopened: Collection[str] = ()) -> None:
@@ -173,7 +173,7 @@ class _Batches(msgspec.Struct, frozen=True):
 
     def _numbers(self) -> list[int]:
         names = (each.name for each in (self.checkpoint / "flows").glob("batch=*"))
-        return [int(found[1]) for found in map(_BATCH_FOLDER.fullmatch, names) if found]
+        return [int(match[1]) for match in map(_BATCH_FOLDER.fullmatch, names) if match]
 
 
 def stream_frames(

@@ -53,11 +53,11 @@ class Change:
         """Note what a member is and subscribes. Raises ApiFailure for a regular expression."""
         if after != before:
             self._records.append(member_record(self._group.name, after))
-        found = self._regex_change(before, after)
+        change = self._regex_change(before, after)
         self.unresolved = unresolved(self._shard, self._group, before, after)
-        if after.topics != before.topics and found != Subscription.RESOLVED:
+        if after.topics != before.topics and change != Subscription.RESOLVED:
             return Subscription.TOPICS
-        return found
+        return change
 
     def _regex_change(self, before: ConsumerMember, after: ConsumerMember) -> Subscription:
         group, old, new = self._group, before.regex, after.regex
@@ -104,7 +104,7 @@ class Change:
             preferred = group.preferred_assignor(default, before, after)
             # Members whose log is another broker's may prefer one that was configured there.
             assign = ASSIGNORS.get(preferred, ASSIGNORS[default])
-            found, records = new_target(
+            targets, records = new_target(
                 group,
                 group.with_member(after),
                 shard.topics,
@@ -114,7 +114,7 @@ class Change:
                 are_equal=are_equal,
             )
             self._records += records
-            target_epoch, target = epoch, found.get(after.id, {})
+            target_epoch, target = epoch, targets.get(after.id, {})
         return self.reconcile(after, target_epoch, target, owned, is_changed=is_changed)
 
     def next_epoch(

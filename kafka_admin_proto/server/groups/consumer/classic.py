@@ -183,12 +183,12 @@ def _subscribed(
 
 def _owned(shard: Shard, subscription: ConsumerProtocolSubscription) -> list[TopicPartitions]:
     """What a member says that it has."""
-    found = []
+    owned = []
     for each in subscription.owned_partitions:
         topic = shard.topics.find(each.topic)
         if topic is not None:
-            found.append(TopicPartitions(topic.id, each.partitions))
-    return found
+            owned.append(TopicPartitions(topic.id, each.partitions))
+    return owned
 
 
 def sync_consumers(

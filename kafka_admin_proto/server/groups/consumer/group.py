@@ -243,8 +243,8 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
 
         In the order of Kafka's sets, of which the larger one is the first.
         """
-        by_name, found = set_order(member.topics), self.regexes.get(member.regex or "")
-        by_regex = [] if found is None else set_order(found.topics)
+        by_name, regex = set_order(member.topics), self.regexes.get(member.regex or "")
+        by_regex = [] if regex is None else set_order(regex.topics)
         larger_first = sorted((by_regex, by_name), key=len, reverse=True)
         return list(dict.fromkeys(larger_first[0] + larger_first[1]))
 
@@ -303,8 +303,8 @@ def subscribed(
     regexes: Mapping[str, ConsumerGroupRegularExpressionValue],
 ) -> set[str]:
     """The topics of members' names, and of all regular expressions."""
-    found = {topic for each in members for topic in each.topics}
-    return found.union(*(each.topics for each in regexes.values()))
+    names = {topic for each in members for topic in each.topics}
+    return names.union(*(each.topics for each in regexes.values()))
 
 
 def subscriptions_are_equal(

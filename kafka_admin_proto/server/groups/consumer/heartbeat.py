@@ -166,9 +166,9 @@ def find_or_make(
 
     A group of the classic protocol that has members is upgraded.
     """
-    found = shard.consumer_groups.get(name)
-    if found is not None:
-        return found
+    group = shard.consumer_groups.get(name)
+    if group is not None:
+        return group
     classic = shard.groups.get(name)
     if name in shard.share_groups:
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a consumer group.")

@@ -55,8 +55,8 @@ class ConsumerMember(msgspec.Struct, frozen=True):
 
     def assignment_epoch(self, topic_id: UUID, number: int) -> int | None:
         """The epoch in which a partition was assigned that the member has or gives back."""
-        found = self.assigned.get(topic_id, {}).get(number)
-        return self.revoked.get(topic_id, {}).get(number) if found is None else found
+        epoch = self.assigned.get(topic_id, {}).get(number)
+        return self.revoked.get(topic_id, {}).get(number) if epoch is None else epoch
 
     def with_metadata(self, value: ConsumerGroupMemberMetadataValue) -> ConsumerMember:
         """The member with what a record says that it subscribes."""
@@ -86,10 +86,10 @@ class ConsumerMember(msgspec.Struct, frozen=True):
 
 
 def _epochs(rows: list[TopicPartitions], default: int) -> Epochs:
-    found: dict[UUID, Mapping[int, int]] = {}
+    by_topic: dict[UUID, Mapping[int, int]] = {}
     for each in rows:
         epochs = each.assignment_epochs
         if epochs is None or len(epochs) != len(each.partitions):
             epochs = [max(default, 0)] * len(each.partitions)
-        found[each.topic_id] = dict(zip(each.partitions, epochs, strict=True))
-    return found
+        by_topic[each.topic_id] = dict(zip(each.partitions, epochs, strict=True))
+    return by_topic

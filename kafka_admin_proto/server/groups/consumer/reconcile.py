@@ -94,9 +94,9 @@ class Reconciliation(msgspec.Struct, frozen=True):
             own = member.revoked.get(topic, ())
             free = [each for each in missing if each in own or not self.group.is_owned(topic, each)]
             has_unreleased |= len(free) < len(missing)
-            for found, numbers in ((assigned, kept), (revoked, lost)):
+            for topics, numbers in ((assigned, kept), (revoked, lost)):
                 if numbers:
-                    found[topic] = numbers
+                    topics[topic] = numbers
             if free:
                 added[topic] = free
         if revoked and self._owns(revoked):

@@ -91,8 +91,8 @@ def resolve(
     regexes = dict(group.regexes)
     records = []
     bumps = False
-    for regex, found in matching.items():
-        topics = sorted(found & visible)
+    for regex, matches in matching.items():
+        topics = sorted(matches & visible)
         before = regexes.get(regex)
         bumps |= set(topics) != set(() if before is None else before.topics)
         regexes[regex] = ConsumerGroupRegularExpressionValue(

@@ -36,8 +36,8 @@ def expect_revocation(shard: Shard, group: str, member: ConsumerMember) -> None:
     expire = expiry(shard, group, member.id)
 
     def expired() -> None:
-        found = shard.consumer_groups.get(group)
-        now = None if found is None else found.members.get(member.id)
+        consumers = shard.consumer_groups.get(group)
+        now = None if consumers is None else consumers.members.get(member.id)
         if now is not None and now.epoch == member.epoch:
             expire()
 
@@ -48,9 +48,9 @@ def expiry(shard: Shard, group: str, member_id: str) -> Callable[[], None]:
     """A function that removes a member, if it is still there."""
 
     def expired() -> None:
-        found = shard.consumer_groups.get(group)
-        if found is not None and member_id in found.members:
-            remove_members(shard, found, [found.members[member_id]])
+        consumers = shard.consumer_groups.get(group)
+        if consumers is not None and member_id in consumers.members:
+            remove_members(shard, consumers, [consumers.members[member_id]])
 
     return expired
 

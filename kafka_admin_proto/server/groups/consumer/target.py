@@ -51,14 +51,14 @@ def new_target(
         for number in numbers
     }
     counts = topics.counts({each for member in subscribers.values() for each in member.topics})
-    found = assign(Subscribers(subscribers, are_equal, counts, owners))
+    targets = assign(Subscribers(subscribers, are_equal, counts, owners))
     records = []
     for member_id in subscribers:
-        before, after = known[member_id], found.get(member_id, {})
+        before, after = known[member_id], targets.get(member_id, {})
         if before is None or _sets(before) != _sets(after):
             records.append(target_record(group.name, member_id, after))
     records.append(target_epoch_record(group.name, epoch, now_ms))
-    return found, records
+    return targets, records
 
 
 def _known_target(group: ConsumerGroup, member: ConsumerMember) -> Target | None:

@@ -40,8 +40,8 @@ class KnownTopics:
 
     def counts(self, ids: Iterable[UUID]) -> dict[UUID, int]:
         """The numbers of partitions of topics."""
-        found = {each: self._state.topic_by_id(each) for each in ids}
-        return {each: len(topic.partitions) for each, topic in found.items() if topic is not None}
+        topics = {each: self._state.topic_by_id(each) for each in ids}
+        return {each: len(topic.partitions) for each, topic in topics.items() if topic is not None}
 
     def hash(self, names: Iterable[str]) -> int:
         """A number of 64 bits that changes with the ids, partitions and racks of topics.

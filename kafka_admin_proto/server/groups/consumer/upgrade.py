@@ -58,21 +58,21 @@ def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> 
     except DecodeError:
         raise _refused(name, "the embedded consumer protocol is malformed") from None
     epoch = classic.generation
-    found = [group_tombstone(name), *(member_record(name, each) for each in members)]
+    own = [group_tombstone(name), *(member_record(name, each) for each in members)]
     metadata_hash = shard.topics.hash({topic for each in members for topic in each.topics})
-    found.append(epoch_record(name, epoch, metadata_hash))
-    found += [
+    own.append(epoch_record(name, epoch, metadata_hash))
+    own += [
         target_record(name, each.id, {topic: list(one) for topic, one in each.assigned.items()})
         for each in members
     ]
-    found.append(target_epoch_record(name, epoch, 0))
-    found += [assignment_record(name, each) for each in members]
+    own.append(target_epoch_record(name, epoch, 0))
+    own += [assignment_record(name, each) for each in members]
     cancel_timers(shard, classic)
     for each in classic.members.values():
         expect_heartbeat(shard, name, each.id, each.session_timeout_ms)
     group = ConsumerGroup(name)
-    group.apply_all(found)
-    records += found
+    group.apply_all(own)
+    records += own
     return group
 
 

@@ -30,7 +30,7 @@ def assign_shares(
     of such a topic has none of it, but still the topic, as in Kafka.
     """
     sets = {name: frozenset(each) for name, each in topics.items()}
-    found: dict[str, set[_Place]] = {name: set() for name in topics}
+    assigned: dict[str, set[_Place]] = {name: set() for name in topics}
     wanted = set[UUID]().union(*sets.values())
     for group in [wanted] if are_equal else [{each} for each in sorted(wanted)]:
         places = [
@@ -48,13 +48,13 @@ def assign_shares(
             for name in names
         }
         for name, each in _balanced(places, had).items():
-            found[name] |= each
+            assigned[name] |= each
     return {
         name: {
             **{topic: [] for topic in before.get(name, ()) if topic in sets[name]},
             **_by_topic(each),
         }
-        for name, each in found.items()
+        for name, each in assigned.items()
     }
 
 
@@ -66,30 +66,30 @@ def _balanced(places: list[_Place], had: Mapping[str, set[_Place]]) -> dict[str,
     total = sharing * len(places)
     ends = [-(-total * count // len(had)) for count in range(len(had) + 1)]
     wanted = dict(zip(had, (end - ends[index] for index, end in enumerate(ends[1:])), strict=True))
-    found = {
+    assigned = {
         name: set(sorted(each)[max(0, len(each) - wanted[name]) :]) for name, each in had.items()
     }
-    owners = {place: [name for name, each in found.items() if place in each] for place in places}
+    owners = {place: [name for name, each in assigned.items() if place in each] for place in places}
     for place, names in owners.items():
         for name in names[: max(0, len(names) - sharing)]:
-            found[name].remove(place)
+            assigned[name].remove(place)
             names.remove(name)
-    unfilled = deque(name for name, each in found.items() if len(each) < wanted[name])
+    unfilled = deque(name for name, each in assigned.items() if len(each) < wanted[name])
     for place, names in owners.items():
         for _ in range(len(unfilled)):
             if len(names) >= sharing:
                 break
             name = unfilled.popleft()
-            if place not in found[name]:
-                found[name].add(place)
+            if place not in assigned[name]:
+                assigned[name].add(place)
                 names.append(name)
-            if len(found[name]) < wanted[name]:
+            if len(assigned[name]) < wanted[name]:
                 unfilled.append(name)
-    return found
+    return assigned
 
 
 def _by_topic(places: Iterable[_Place]) -> dict[UUID, list[int]]:
-    found: dict[UUID, list[int]] = {}
+    numbers: dict[UUID, list[int]] = {}
     for topic, number in sorted(places):
-        found.setdefault(topic, []).append(number)
-    return found
+        numbers.setdefault(topic, []).append(number)
+    return numbers

@@ -181,17 +181,17 @@ def _target(
     ):
         return group.target_epoch, group.target.get(member.id, {})
     members = {**group.members, member.id: member}
-    found = assign_shares(
+    targets = assign_shares(
         {name: shard.topics.ids(each.topics) for name, each in members.items()},
         group.target,
         {topic: each.partitions for topic, each in group.partitions.initialized.items()},
         are_equal=len({each.topics for each in members.values()}) == 1,
     )
-    for member_id, partitions in found.items():
+    for member_id, partitions in targets.items():
         if group.target.get(member_id) != partitions:
             records.append(target_record(group.name, member_id, partitions))
     records.append(target_epoch_record(group.name, epoch, shard.now_ms))
-    return epoch, found[member.id]
+    return epoch, targets[member.id]
 
 
 def _reconciled(

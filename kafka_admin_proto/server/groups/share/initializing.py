@@ -41,7 +41,7 @@ def new_partitions(
         for topic_id, each in known.initializing.items()
         if now_ms - each.since_ms < shard.limits.initialize_retry_ms
     }
-    found = {}
+    new = {}
     for name in sorted(topics):
         topic = shard.topics.find(name)
         if topic is None:
@@ -50,8 +50,8 @@ def new_partitions(
             *(part[topic.id].partitions for part in (known.initialized, recent) if topic.id in part)
         )
         if missing := frozenset(topic.partitions) - there:
-            found[topic.id] = Initialized(name, missing, now_ms)
-    return found
+            new[topic.id] = Initialized(name, missing, now_ms)
+    return new
 
 
 def starts_of(group: ShareGroup, new: Mapping[UUID, Initialized]) -> dict[ShareKey, int]:
@@ -128,14 +128,14 @@ def _initialized(
 
 def topics_of(shard: Shard, keys: Iterable[ShareKey]) -> dict[UUID, Initialized]:
     """The partitions of keys by topic."""
-    found: dict[UUID, set[int]] = {}
+    by_topic: dict[UUID, set[int]] = {}
     for each in keys:
-        found.setdefault(each.topic_id, set()).add(each.partition)
+        by_topic.setdefault(each.topic_id, set()).add(each.partition)
     return {
         topic_id: Initialized(
             shard.topics.name_of(topic_id) or "<UNKNOWN>", frozenset(numbers), shard.now_ms
         )
-        for topic_id, numbers in found.items()
+        for topic_id, numbers in by_topic.items()
     }
 
 
@@ -151,21 +151,21 @@ def forget_topics(shard: Shard, gone: Collection[UUID]) -> None:
 def _union(
     older: Mapping[UUID, Initialized], newer: Mapping[UUID, Initialized]
 ) -> dict[UUID, Initialized]:
-    found = dict(older)
+    union = dict(older)
     for topic_id, each in newer.items():
         numbers = each.partitions.union(
             older[topic_id].partitions if topic_id in older else frozenset()
         )
-        found[topic_id] = msgspec.structs.replace(each, partitions=numbers)
-    return found
+        union[topic_id] = msgspec.structs.replace(each, partitions=numbers)
+    return union
 
 
 def _without(
     topics: Mapping[UUID, Initialized], done: Mapping[UUID, Initialized]
 ) -> dict[UUID, Initialized]:
-    found = {}
+    rest = {}
     for topic_id, each in topics.items():
         left = each.partitions - (done[topic_id].partitions if topic_id in done else frozenset())
         if left:
-            found[topic_id] = msgspec.structs.replace(each, partitions=left)
-    return found
+            rest[topic_id] = msgspec.structs.replace(each, partitions=left)
+    return rest

@@ -93,12 +93,12 @@ class Disk:
     def _folders(self) -> Iterator[Folder]:
         for log_dir in self.log_dirs:
             for name in self.names(log_dir):
-                found = _NAME.fullmatch(name)
-                if found is None:
+                match = _NAME.fullmatch(name)
+                if match is None:
                     continue
-                kind = _KINDS[found["ending"]] if found["ending"] else "live"
+                kind = _KINDS[match["ending"]] if match["ending"] else "live"
                 topic_id = self._topic_id(log_dir, name)
-                topic, partition = found["topic"], int(found["partition"])
+                topic, partition = match["topic"], int(match["partition"])
                 yield Folder(log_dir, name, topic, partition, topic_id, kind)
 
     def _topic_id(self, log_dir: str, name: str) -> UUID | None:
@@ -127,8 +127,8 @@ class FolderDisk(Disk):
             Path(each).mkdir(parents=True, exist_ok=True)
 
     def names(self, log_dir: str) -> list[str]:
-        found = Path(log_dir).iterdir()
-        return sorted(each.name for each in found if each.is_dir() and not each.is_symlink())
+        paths = Path(log_dir).iterdir()
+        return sorted(each.name for each in paths if each.is_dir() and not each.is_symlink())
 
     def make(self, log_dir: str, name: str) -> None:
         Path(log_dir, name).mkdir()

@@ -131,8 +131,8 @@ class Log:
 
     def read(self, offset: int, end: int) -> bytes:
         """Whole batches from the one with ``offset`` on, of records before ``end``."""
-        found = (b.data for b in self.batches if b.last_offset >= offset and b.last_offset < end)
-        return b"".join(found)
+        batches = (b.data for b in self.batches if b.last_offset >= offset and b.last_offset < end)
+        return b"".join(batches)
 
     def _write_batches(self) -> None:
         data = b"".join(batch.data for batch in self.batches)

@@ -31,11 +31,11 @@ def assign_ranges(given: Subscribers) -> dict[str, Partitions]:
         topics = dict.fromkeys(names, topics[names[0]])
     subscribers = Counter(topic for each in topics.values() for topic in each)
     ranges = {topic: _Ranges(given.counts[topic], count) for topic, count in subscribers.items()}
-    found: dict[str, Partitions] = {}
+    assigned: dict[str, Partitions] = {}
     for name in names:
         cut = {topic: ranges[topic].cut() for topic in topics[name]}
-        found[name] = {topic: numbers for topic, numbers in cut.items() if numbers}
-    return found
+        assigned[name] = {topic: numbers for topic, numbers in cut.items() if numbers}
+    return assigned
 
 
 def _order(given: Subscribers, name: str) -> tuple[bool, bytes]:

@@ -22,7 +22,7 @@ def assign_unevenly(given: Subscribers) -> dict[str, Partitions]:
     builder = _Builder(given)
     builder.assign_free()
     builder.balance()
-    return builder.found()
+    return builder.assigned()
 
 
 class _Builder:
@@ -43,14 +43,14 @@ class _Builder:
                     for number in numbers:
                         self._owners[topic][number] = index
 
-    def found(self) -> dict[str, Partitions]:
+    def assigned(self) -> dict[str, Partitions]:
         """The partitions of each member."""
-        found: dict[str, Partitions] = {each: {} for each in self._names}
+        assigned: dict[str, Partitions] = {each: {} for each in self._names}
         for topic, owners in self._owners.items():
             for number, index in enumerate(owners):
                 if index != _NOBODY:
-                    found[self._names[index]].setdefault(topic, []).append(number)
-        return found
+                    assigned[self._names[index]].setdefault(topic, []).append(number)
+        return assigned
 
     def assign_free(self) -> None:
         """Give each partition without an owner to a member."""

@@ -33,7 +33,7 @@ def _assign_evenly(given: Subscribers) -> dict[str, Partitions]:
         if (topic, number) not in given.owners
     ]
     quota, extra = divmod(sum(given.counts[each] for each in topics), len(given.members))
-    found: dict[str, Partitions] = {}
+    assigned: dict[str, Partitions] = {}
     unfilled: list[tuple[str, int]] = []
     for index, (name, member) in enumerate(given.members.items()):
         left = quota + (extra > 0)
@@ -53,9 +53,9 @@ def _assign_evenly(given: Subscribers) -> dict[str, Partitions]:
         if left > 0:
             unfilled.append((name, left))
         extra -= has_extra
-        found[name] = kept
-    _fill(found, unfilled, free)
-    return {name: _ordered(each, given.members[name]) for name, each in found.items()}
+        assigned[name] = kept
+    _fill(assigned, unfilled, free)
+    return {name: _ordered(each, given.members[name]) for name, each in assigned.items()}
 
 
 def _ordered(partitions: Partitions, member: Subscriber) -> Partitions:
@@ -67,10 +67,10 @@ def _ordered(partitions: Partitions, member: Subscriber) -> Partitions:
 
 
 def _fill(
-    found: dict[str, Partitions], unfilled: list[tuple[str, int]], free: list[tuple[UUID, int]]
+    assigned: dict[str, Partitions], unfilled: list[tuple[str, int]], free: list[tuple[UUID, int]]
 ) -> None:
     start = 0
     for name, count in unfilled:
         for topic, number in free[start : start + count]:
-            found[name].setdefault(topic, []).append(number)
+            assigned[name].setdefault(topic, []).append(number)
         start += count
