@@ -32,7 +32,8 @@ class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which frames have rows: those of the command line's `Filter`.
 
     ``connection`` says of a connection's name and the texts of its client and server whether it is
-    meant.
+    meant. Frames that are wanted are left to plain Python as long as there are ``others``, which
+    count those that are not, and where their api key is ``unseen``.
     """
 
     api_keys: frozenset[int] | None = None
@@ -43,13 +44,32 @@ class RowFilter(msgspec.Struct, frozen=True, kw_only=True):
     slower_than_us: int | None = None
     since: int | None = None
     until: int | None = None
+    unseen: frozenset[int] = frozenset()
+    others: OtherFrames | None = None
+
+
+class OtherFrames(Protocol):
+    """Counts the frames that are not wanted.
+
+    The engine adds to the counts of their values, where they are wanted, and tells the rest: how
+    many frames there were, their first and last time, and the largest latency.
+    """
+
+    @property
+    def apis(self) -> dict[str, int] | None: ...
+    @property
+    def client_ids(self) -> dict[str, int] | None: ...
+    @property
+    def connections(self) -> dict[str, int] | None: ...
+
+    def add_all(self, count: int, times: list[int], slowest_us: int | None) -> None: ...
 
 
 class Frames(Protocol):
     """What numbers the frames of an input, and chooses among them.
 
     ``count`` is how many there were so far. ``row_filter`` is None as long as each frame has to be
-    looked at, chosen or not; the engine takes none then.
+    looked at, wanted or not; the engine takes none then.
     """
 
     count: int
@@ -129,6 +149,7 @@ class PlainRows(PlainFrames):
             ordinal, frames.count = self._reader.read_pcapng(
                 source, layout.order, layout.interfaces, capture, ordinal, frames.count
             )
+        self._rows.note_others()
         return ordinal
 
     # Methods for the engine -------------------------------------------------------------------

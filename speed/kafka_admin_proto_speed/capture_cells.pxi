@@ -78,8 +78,14 @@ cdef class RowCells(TopicReader):
     cdef int row(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
         """Write a row, if it is wanted: 1, or 0 for one that plain Python has to write."""
         if not (row.is_wanted and self.is_about(row, plan)):
+            if self.others is not None:
+                if plan.encloses:
+                    return 0  # whether the frame within is wanted is not known yet
+                self.count_other(s, x, row, plan)
             self.number += 1
             return self.passed_over()
+        if self.chooses and self.is_left(row):
+            return 0
         if self.has_bodies and not row.is_read:
             return 0  # its bytes are shown in the place of its body
         return self.write_row(s, x, row, plan)

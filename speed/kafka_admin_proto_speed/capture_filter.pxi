@@ -2,6 +2,7 @@
 
 cdef enum:
     MOST_CONNECTIONS = 20_000  # whose answers are kept
+    MOST_VALUES = 1000  # that are counted, as in cli/captures/no_match.py
 
 
 cdef int64_t bound(number) except? -1:
@@ -24,6 +25,12 @@ cdef bint has_bytes(const unsigned char* q, const unsigned char* end, bytes want
     return False
 
 
+cdef int count_value(dict counts, value) except -1:
+    if counts is not None and value is not None and (value in counts or len(counts) < MOST_VALUES):
+        counts[value] = counts.get(value, 0) + 1
+    return 0
+
+
 cdef class RowChooser:
     """Chooses among frames: all of them, before `choose`."""
 
@@ -39,10 +46,19 @@ cdef class RowChooser:
     cdef int64_t since
     cdef int64_t until
     cdef list codes  # the error codes in the frame's body
+    cdef object unseen  # api keys whose frames are left to plain Python, as it has seen none of them
+    cdef object others  # counts frames that are not wanted, as long as none was: `OtherFrames`
+    cdef dict other_apis  # how many there are of each, as of the next two; None: they do not matter
+    cdef dict other_client_ids
+    cdef dict other_connections
+    cdef int64_t other_count
+    cdef int64_t other_times[2]  # the first and the last; 0 where there is none
+    cdef int64_t other_latency  # the largest; -1 where there is none
 
     def __cinit__(self, *_, **__):
         self.connections = {}
         self.codes = []
+        self.begin_others()
 
     def choose(self, wanted):
         """Write the rows of these frames alone: ``wanted`` is a `RowFilter`."""
@@ -55,6 +71,10 @@ cdef class RowChooser:
         self.errors_only = wanted.errors_only
         self.slower_than = bound(wanted.slower_than_us)
         self.since, self.until = bound(wanted.since), bound(wanted.until)
+        self.unseen, self.others = wanted.unseen or None, wanted.others
+        if self.others is not None:
+            self.other_apis, self.other_client_ids = self.others.apis, self.others.client_ids
+            self.other_connections = self.others.connections
         self.chooses = (
             self.keys_wanted is not None
             or self.client_wanted is not None
@@ -65,6 +85,39 @@ cdef class RowChooser:
             or self.since >= 0
             or self.until >= 0
         )
+
+    def note_others(self):
+        """Tell `OtherFrames` of those that were counted."""
+        if self.other_count:
+            self.others.add_all(
+                self.other_count,
+                [each for each in (self.other_times[0], self.other_times[1]) if each],
+                None if self.other_latency < 0 else self.other_latency,
+            )
+            self.begin_others()
+
+    cdef void begin_others(self) noexcept:
+        self.other_count = self.other_times[0] = self.other_times[1] = 0
+        self.other_latency = -1
+
+    cdef int count_other(self, Slots* s, Side* x, Row* row, CapturePlan plan) except -1:
+        """Count a frame that is not wanted."""
+        self.other_count += 1
+        count_value(self.other_apis, plan.api)
+        count_value(self.other_client_ids, <object>row.client_id)
+        count_value(self.other_connections, <object>slot(x.endpoints, s.name))
+        if row.ts:
+            if not self.other_times[0] or row.ts < self.other_times[0]:
+                self.other_times[0] = row.ts
+            self.other_times[1] = max(self.other_times[1], row.ts)
+        self.other_latency = max(self.other_latency, row.latency)
+        return 0
+
+    cdef bint is_left(self, Row* row) except -1:
+        """Whether plain Python is to take a frame that is wanted."""
+        if self.others is not None:
+            return True
+        return self.unseen is not None and row.api_key in self.unseen
 
     cdef bint is_wanted(self, Slots* s, Side* x, Row* row) except -1:
         """What `Filter` of the command line says of a frame, whatever is in its body."""

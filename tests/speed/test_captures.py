@@ -30,9 +30,11 @@ from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.connection.stream_decoder import StreamDecoder
 from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
+from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.captures import decode
 from kafka_admin_proto.cli.captures.filters import Filter
+from kafka_admin_proto.cli.captures.no_match import WhatThereIs
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.fetch_request import FetchTopic
@@ -88,6 +90,16 @@ FILTERS = [
     Filter(topic="fruit"),
     Filter(topic="__consumer_offsets", client_id="adminclient-1"),
 ]
+#: Those that match nothing of the samples.
+NOTHING = [
+    Filter(api_keys=frozenset({127})),
+    Filter(client_id="nobody"),
+    Filter(connection="1.2.3.4", client_id="nobody", api_keys=KEYS),
+    Filter(slower_than_us=1 << 60),
+    Filter(since=1 << 60),
+    Filter(errors_only=True, api_keys=frozenset({api_keys.HEARTBEAT})),
+]
+FILTERS += NOTHING
 
 Turn = tuple[bool, bytes]
 
@@ -137,6 +149,25 @@ def test_filtered_frames_are_the_engines(wanted: Filter) -> None:
     """Once a frame has matched, those that do not are passed over by the engine."""
     path = SAMPLES[0]
     assert check([(path.name, content(path))], wanted=wanted).plain > 20
+
+
+@pytest.mark.parametrize("wanted", NOTHING, ids=str)
+def test_frames_of_which_none_matches_are_the_engines(
+    wanted: Filter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts what there is instead, but for the few frames that plain Python reads."""
+    looked_at: list[DecodedFrame] = []
+    add = WhatThereIs.add
+
+    def counted(there: WhatThereIs, frame: DecodedFrame) -> None:
+        looked_at.append(frame)
+        add(there, frame)
+
+    monkeypatch.setattr(WhatThereIs, "add", counted)
+    found = rows([(SAMPLES[0].name, content(SAMPLES[0]))], speed(), wanted=wanted)
+    assert not found.text
+    assert f"0 of {found.frames} frames match" in str(found.known)
+    assert len(looked_at) < found.frames // 4
 
 
 @pytest.mark.exhaustive

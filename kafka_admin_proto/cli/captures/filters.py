@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.plain_rows import RowFilter
+from kafka_admin_proto.capture.plain_rows import OtherFrames, RowFilter
 from kafka_admin_proto.capture.topics_named import topics_named
 from kafka_admin_proto.cli.captures.no_match import WhatThereIs
 from kafka_admin_proto.cli.times import Time, TimeOfDay, window
@@ -77,7 +77,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         ends = (client, server)
         return self.connection in (name, *ends, *(end.rpartition(":")[0] for end in ends))
 
-    def of_rows(self) -> RowFilter | None:
+    def of_rows(self, unseen: frozenset[int], others: OtherFrames | None) -> RowFilter | None:
         """The same for rows that the engine writes; None for what it does not look at."""
         since, until = self.since, self.until
         if isinstance(since, TimeOfDay) or isinstance(until, TimeOfDay):
@@ -91,6 +91,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             slower_than_us=self.slower_than_us,
             since=since,
             until=until,
+            unseen=unseen,
+            others=others,
         )
 
 
@@ -123,8 +125,8 @@ class FilteredFrames:
         #: What the frames are that do not match, as long as none has matched.
         self._others: WhatThereIs | None = None if wanted == Filter() else WhatThereIs(wanted)
         self.count: int = 0
-        #: How the engine may choose among frames, once those not shown are not looked at any more.
-        self.row_filter: RowFilter | None = RowFilter() if wanted == Filter() else None
+        #: How the engine may choose among frames; None as long as it may not.
+        self.row_filter: RowFilter | None = None
         self.problems: int = 0
         #: Apis asked for that no frame shown has.
         self._missing = set(wanted.api_keys or ())
@@ -132,6 +134,7 @@ class FilteredFrames:
         self._unplaced = 0
         #: Called before an input that may pause is waited for.
         self.on_wait: Callable[[], None] = _nothing
+        self._choose(wanted)
 
     def __iter__(self) -> Iterator[tuple[int, DecodedFrame]]:
         only, mask, wanted = self._only, self._mask, self._wanted
@@ -140,6 +143,7 @@ class FilteredFrames:
             self.count = count = self.count + 1
             if is_first and read.ts is not None:
                 is_first, wanted = False, wanted.from_first(read.ts)
+                self._choose(wanted)
             if self._with_requests and read.direction == "request":
                 self._numbers[id(read)] = count
             if only is not None and only != count:
@@ -150,11 +154,11 @@ class FilteredFrames:
             if takes_all or is_fault or wanted(frame):
                 if error is not None:
                     self.problems += 1
-                if not is_fault:
+                is_first_such = self._others is not None or frame.api_key in self._missing
+                if is_first_such and not is_fault:
                     self._others = None
                     self._missing.discard(frame.api_key)
-                    if self.row_filter is None and not self._missing:
-                        self.row_filter = wanted.of_rows()
+                    self._choose(wanted)
                 yield from self._request_of(read)
                 self._numbers.pop(id(read), None)
                 yield count, frame
@@ -163,6 +167,11 @@ class FilteredFrames:
                 self._unplaced += 1
             elif self._others is not None:
                 self._others.add(frame)
+
+    def _choose(self, wanted: Filter) -> None:
+        """Have the engine choose, unless only plain Python finds what there is instead: topics."""
+        if self._others is None or wanted.topic is None:
+            self.row_filter = wanted.of_rows(frozenset(self._missing), self._others)
 
     def _request_of(self, response: DecodedFrame) -> Iterator[tuple[int, DecodedFrame]]:
         number = self._numbers.pop(id(response.request), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.capture.frames import DecodedFrame
@@ -29,24 +28,31 @@ class WhatThereIs:
             "apis": wanted.api_keys, "client ids": wanted.client_id,
             "connections": wanted.connection, "topics": wanted.topic,
         }  # fmt: skip
-        self._values: dict[str, Counter[str]] = {
-            name: Counter() for name, value in given.items() if value is not None
+        self._values: dict[str, dict[str, int]] = {
+            name: {} for name, value in given.items() if value is not None
         }
+        self.apis: dict[str, int] | None = self._values.get("apis")
+        self.client_ids: dict[str, int] | None = self._values.get("client ids")
+        self.connections: dict[str, int] | None = self._values.get("connections")
         self._times: list[int] = []
         self._slowest_us: int | None = None
 
     def add(self, frame: DecodedFrame) -> None:
         """A frame that does not match; ``frame`` is as outputs may show it."""
-        self.count += 1
         for name, counts in self._values.items():
             for value in _values(name, frame):
                 if value in counts or len(counts) < _MOST_VALUES:
-                    counts[value] += 1
-        if frame.ts is not None:
-            known = [*self._times, frame.ts]
+                    counts[value] = counts.get(value, 0) + 1
+        self.add_all(1, [] if frame.ts is None else [frame.ts], frame.latency_us)
+
+    def add_all(self, count: int, times: list[int], slowest_us: int | None) -> None:
+        """So many frames whose values are counted."""
+        self.count += count
+        if times:
+            known = [*self._times, *times]
             self._times = [min(known), max(known)]
-        if frame.latency_us is not None:
-            self._slowest_us = max(self._slowest_us or 0, frame.latency_us)
+        if slowest_us is not None:
+            self._slowest_us = max(self._slowest_us or 0, slowest_us)
 
     def describe(self) -> str:
         """``0 of 294 frames match; client ids are …``, for each filter that was given."""
@@ -54,7 +60,7 @@ class WhatThereIs:
         verb = "matches" if self.count == 1 else "match"
         parts = [f"0 of {with_commas(self.count, 'frames')} {verb}"]
         for name, counts in self._values.items():
-            listed = [value for value, _ in counts.most_common(_LISTED)]
+            listed = sorted(counts, key=lambda value: -counts[value])[:_LISTED]
             more = ", …" if len(counts) > _LISTED else ""
             parts.append(f"{name} are {', '.join(listed)}{more}" if listed else f"no {name}")
         if wanted.since is not None or wanted.until is not None:
