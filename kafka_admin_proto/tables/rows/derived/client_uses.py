@@ -46,6 +46,8 @@ USES = pa.schema(
 )
 TABLE = DerivedTable(name="clients", schema=CLIENTS, staged=USES)
 _KEYS = USES.names[:8]
+#: Requests that are counted together: a few thousand take hardly longer than one.
+_COUNT_ROWS = 16_384
 #: New rows after which a task merges all its rows.
 _COMPACT_ROWS = 50_000
 _BY = ["day", "client_id", "client_software", "client", "principal", "api", "api_key"]
@@ -55,9 +57,11 @@ USED_COLUMNS = (*_COUNTED, "direction")
 
 
 class ClientUses:
-    """Gathers the uses among frames, batch by batch."""
+    """Gathers the uses among frames, some batches at a time."""
 
     def __init__(self) -> None:
+        self._frames: list[pa.RecordBatch] = []
+        self._waiting = 0
         self._parts: list[pa.Table] = []
         self._rows = 0
 
@@ -67,9 +71,16 @@ class ClientUses:
             pc.equal(frames["direction"], "request"),
             pc.and_(pc.is_valid(frames["api_key"]), pc.invert(frames["forwarded"])),
         )
-        requests = pa.Table.from_batches([frames.select(_COUNTED)]).filter(counted)
-        if not requests.num_rows:
+        self._frames.append(frames.select(_COUNTED).filter(counted))
+        self._waiting += self._frames[-1].num_rows
+        if self._waiting >= _COUNT_ROWS:
+            self._count()
+
+    def _count(self) -> None:
+        if not self._waiting:
             return
+        requests = pa.Table.from_batches(self._frames)
+        self._frames, self._waiting = [], 0
         micros = requests["ts"].cast(pa.int64())
         found = requests.append_column("day", floor_days(micros)).group_by(_BY).aggregate(
             [
@@ -101,6 +112,7 @@ class ClientUses:
 
     def take(self) -> pa.Table:
         """The merged counts of all frames so far."""
+        self._count()
         return _compacted(pa.concat_tables(self._parts) if self._parts else USES.empty_table())
 
 
