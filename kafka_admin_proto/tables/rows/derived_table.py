@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 
 import msgspec
 import pyarrow as pa
@@ -33,7 +34,7 @@ CALL = [
 ]
 
 
-class DerivedTable(msgspec.Struct, frozen=True, kw_only=True):
+class DerivedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table whose rows follow from frames.
 
     ``rows`` makes the rows of a call of one of ``apis``, without the columns of `ORIGIN` and
@@ -82,10 +83,14 @@ class DerivedTable(msgspec.Struct, frozen=True, kw_only=True):
         """The rows of a call. Raises ValueError for a row with a column that the table lacks."""
         assert self.rows is not None
         for row in self.rows(call):
-            unknown = row.keys() - self.schema.names
-            if unknown:
-                raise ValueError(f"table {self.name} has no column {', '.join(sorted(unknown))}")
+            if not row.keys() <= self._names:
+                unknown = ", ".join(sorted(row.keys() - self._names))
+                raise ValueError(f"table {self.name} has no column {unknown}")
             yield row
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.schema.names)
 
 
 def undated(schema: pa.Schema) -> pa.Schema:

@@ -22,15 +22,11 @@ def audit_rows(call: Call) -> Iterator[Json]:
         return
     request = with_names(f"{api}Request", request)
     response = with_names(f"{api}Response", response) if isinstance(response, dict) else {}
-    names = {**_names(call.request), **_names(call.response)}
     validate = request.pop("validateOnly", None)
     for each in OPERATIONS[api](request, response):
-        topic = each.topic
-        if topic is None and each.topic_id is not None:
-            topic = names.get(each.topic_id)
         yield {
             "operation": each.what,
-            "topic": topic,
+            "topic": each.topic,
             "topic_id": each.topic_id,
             "resource_type": each.resource_type,
             "resource_name": each.resource_name,
@@ -41,10 +37,6 @@ def audit_rows(call: Call) -> Iterator[Json]:
             "message": each.message,
             "latency_us": None if call.response is None else call.response["latency_us"],
         }
-
-
-def _names(frame: Json | None) -> dict[str, str]:
-    return dict((frame and frame.get("topic_names")) or ())
 
 
 #: Api → what makes operations of its request's and response's body, which have names of enums.

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.render.meanings import meaning_of
+from kafka_admin_proto.render.meanings import Meaning, meaning_of
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.tables.rows.calls import Json, error_of, items, text, topic_id
 
@@ -38,27 +38,27 @@ def with_names(message: str, body: Json, path: str = "") -> Json:
     """The body with the names of Kafka's enums in place of their numbers, where these have one."""
     named: Json = {}
     for key, value in body.items():
-        at = path + _python_name(key)
-        if isinstance(value, list) and at.count(".") < _MOST_ARRAYS:
-            named[key] = [
-                with_names(message, each, f"{at}.") if isinstance(each, dict) else each
+        if type(value) is int:
+            enum = _enum_at(message, path, key)
+            value = (enum and enum.name(value)) or value
+        elif isinstance(value, list) and path.count(".") < _MOST_ARRAYS:
+            below = f"{path}{_python_name(key)}."
+            value = [
+                with_names(message, each, below) if isinstance(each, dict) else each
                 for each in value
             ]
-        elif type(value) is int:
-            named[key] = _enum_name(message, at, value) or value
-        else:
-            named[key] = value
+        named[key] = value
     return named
-
-
-@lru_cache(maxsize=1024)
-def _enum_name(message: str, path: str, value: int) -> str:
-    meaning = meaning_of(message, path)
-    return meaning.name(value) if meaning is not None and meaning.java else ""
 
 
 #: Lines of request logs may have any names.
 _python_name = lru_cache(maxsize=1024)(python_name)
+
+
+@lru_cache(maxsize=1024)
+def _enum_at(message: str, path: str, key: str) -> Meaning | None:
+    meaning = meaning_of(message, path + _python_name(key))
+    return meaning if meaning is not None and meaning.java else None
 
 
 def value_text(value: Any) -> str | None:
