@@ -20,7 +20,7 @@ from kafka_admin_proto.tables.ingest.chunks import CHUNKS, LINE, SEGMENT, ChunkR
 from kafka_admin_proto.tables.ingest.files import POSITION_BITS
 from kafka_admin_proto.tables.ingest.packets import rows_of
 from kafka_admin_proto.tables.plain_flows import PlainFlows
-from kafka_admin_proto.tables.rows.derive import CALL_KEYS, RowDeriver
+from kafka_admin_proto.tables.rows.derive import CALL_KEYS, DerivedCell, RowDeriver, packed
 from kafka_admin_proto.tables.rows.frames import FrameRows, RowList
 from kafka_admin_proto.wire.engine import compiled
 
@@ -52,10 +52,10 @@ def decode_flows(
 
 
 def decode_chunks(
-    chunks: Iterable[ChunkRow], options: DecodeOptions = DEFAULT_OPTIONS
+    chunks: Iterable[ChunkRow], options: DecodeOptions, derived: DerivedCell
 ) -> Iterator[pa.RecordBatch]:
-    """The same for chunks as tuples, with the rows of the other tables beside each frame."""
-    return _decoded(chunks, FlowDecoder(options, DECODED))
+    """The same for chunks as tuples; ``derived`` takes the rows of other tables, frame by frame."""
+    return _decoded(chunks, FlowDecoder(options, DECODED, derived=derived))
 
 
 def decode_stream(
@@ -86,9 +86,12 @@ class FlowDecoder:
         schema: pa.Schema,
         stream: StreamTime | None = None,
         engine: Any = compiled,
+        derived: DerivedCell = packed,
     ) -> None:
         self._stream = stream
-        deriver = RowDeriver(mask=options.mask) if "derived" in schema.names else None
+        deriver = None
+        if "derived" in schema.names:
+            deriver = RowDeriver(mask=options.mask, cell=derived)
         keep = frozenset[int]() if deriver is None else CALL_KEYS
         self._options = msgspec.structs.replace(options, keep_requests=keep)
         self._names = TopicNameIndex()

@@ -28,8 +28,9 @@ FRAMES = pa.schema(
     pa.field(name, _TYPES.get(name, pa.string()), nullable=name not in _NEVER_NULL)
     for name in (*RECORD_KEYS, "packet_ordinal", "topic_ids")
 )
-#: The pipeline's rows: frames, and in ``derived`` the msgpack of the rows of other tables that a
-#: frame completes, see `derive.RowDeriver`. A row may have ``derived`` alone, with all others null.
+#: The pipeline's rows: frames. In those of a stream, which go through Spark, ``derived`` has the
+#: msgpack of the rows of other tables that a frame completes, see `derive.packed`. A row may have
+#: ``derived`` alone, with all others null.
 DECODED = pa.schema(
     [*(field.with_nullable(True) for field in FRAMES), pa.field("derived", pa.binary())]
 )

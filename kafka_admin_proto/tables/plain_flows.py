@@ -28,7 +28,7 @@ from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.tables.rows.derive import REQUEST_KEYS, RowDeriver
-from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS, packed
+from kafka_admin_proto.tables.rows.frames import BATCH_BYTES, BATCH_ROWS
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 
@@ -134,7 +134,8 @@ class PlainFlows(PlainFrames):
         frame = about if isinstance(about, DecodedFrame) else self._response(*about)
         assert self._deriver is not None
         assert frame is not None
-        return packed(self._deriver.rows(frame.shown(mask=self._options.mask), ordinal))
+        deriver = self._deriver
+        return deriver.cell(deriver.rows(frame.shown(mask=self._options.mask), ordinal))
 
     def _response(
         self, exchange: Exchange, request: PendingRequest, data: bytes, offset: int, ts: int,

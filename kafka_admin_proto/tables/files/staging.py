@@ -36,6 +36,7 @@ from kafka_admin_proto.tables.ingest.exchange import (
     balanced,
     read_chunks,
 )
+from kafka_admin_proto.tables.rows.derive import DerivedRow
 from kafka_admin_proto.tables.rows.derived.client_uses import ClientUses
 from kafka_admin_proto.tables.runner import Runner
 from kafka_admin_proto.tables.schemas import STAGED
@@ -102,7 +103,10 @@ def stage_chunks(
 def _stage_share(
     share: Sequence[Slice], folder: str, location: Location, options: DecodeOptions
 ) -> Staged:
-    return stage(decode_chunks(read_chunks(share), options), folder, location)
+    with Stage(folder, location) as staged:
+        for decoded in decode_chunks(read_chunks(share), options, staged.take_derived):
+            staged.add(decoded)
+    return staged.result()
 
 
 def together(parts: Sequence[Staged]) -> Staged:
@@ -113,13 +117,15 @@ def together(parts: Sequence[Staged]) -> Staged:
 
 
 def stage(batches: Iterable[pa.RecordBatch], folder: str, location: Location) -> Staged:
-    """What a task does: write its rows to files.
+    """What a task does with rows of Spark's: write them to files.
 
     Another try of the task has other files; what the one that counts has staged is collected.
     """
     with Stage(folder, location) as staged:
         for decoded in batches:
-            staged.add(decoded if decoded.schema.equals(DECODED) else decoded.cast(DECODED))
+            for packed in decoded["derived"].drop_null().to_pylist():
+                staged.take_derived(_derived.decode(packed))
+            staged.add(decoded.cast(DECODED))
     return staged.result()
 
 
@@ -166,10 +172,7 @@ class Stage:
         return Staged(self._groups, earliest([self._topics]), files)
 
     def add(self, decoded: pa.RecordBatch) -> None:
-        """Stage rows of `DECODED`."""
-        for packed in decoded["derived"].drop_null().to_pylist():
-            for table, row in _derived.decode(packed):
-                self.add_derived(table, row)
+        """Stage the frames among rows of `DECODED`."""
         frames = decoded
         if decoded["direction"].null_count:
             frames = decoded.filter(pc.is_valid(decoded["direction"]))
@@ -197,6 +200,11 @@ class Stage:
             for day, part in by_date(frames, dates_of(frames["ts"])):
                 self._write("frames", part, NO_DATE if day is None else str(day))
         self._waiting, self._waiting_bytes = [], 0
+
+    def take_derived(self, rows: Iterable[DerivedRow]) -> None:
+        """Stage the rows of other tables that a frame completes."""
+        for table, row in rows:
+            self.add_derived(table, row)
 
     def add_derived(self, table: str, row: dict[str, Any]) -> None:
         """Stage a row of a table, or the name of a topic id."""
@@ -227,7 +235,7 @@ class Stage:
         self._groups.append(group)
 
 
-_derived = msgspec.msgpack.Decoder(list[tuple[str, dict[str, Any]]])
+_derived = msgspec.msgpack.Decoder(list[DerivedRow])
 
 
 # What is made of them --------------------------------------------------------------------------

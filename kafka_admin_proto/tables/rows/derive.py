@@ -7,7 +7,9 @@ capture; `merge` adds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
 
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt, named_topics
 from kafka_admin_proto.capture.frames import DecodedFrame
@@ -25,6 +27,8 @@ from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The table of a derived row, and the row.
 DerivedRow = tuple[str, Json]
+#: What becomes of the rows that a frame completes: a cell of the column ``derived``, or null.
+DerivedCell = Callable[[Iterable[DerivedRow]], bytes | None]
 
 #: Api, and whether its response is waited for → the tables that have rows of its calls.
 _BY_API: dict[tuple[str, bool], list[DerivedTable]] = {}
@@ -52,11 +56,21 @@ _MAX_SEEN = 100_000
 _MAX_SEEN_BYTES = 16 * 1024 * 1024
 
 
-class RowDeriver:
-    """Derives rows from the frames of a task. With ``mask``, secrets are masked."""
+def packed(rows: Iterable[DerivedRow]) -> bytes | None:
+    """A cell with the rows, which go through Spark with their frame."""
+    found = list(rows)
+    return msgspec.msgpack.encode(found) if found else None
 
-    def __init__(self, *, mask: bool) -> None:
+
+class RowDeriver:
+    """Derives rows from the frames of a task. With ``mask``, secrets are masked.
+
+    ``cell`` is called by the caller with the rows of each frame.
+    """
+
+    def __init__(self, *, mask: bool, cell: DerivedCell = packed) -> None:
         self._mask = mask
+        self.cell: DerivedCell = cell
         #: ``records`` fields of the metadata log, records in them, and topic ids with a name, as
         #: bytes → the ordinal of their first packet. The engine looks into two of these.
         self.seen_logs: dict[bytes, int] = {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Protocol
 
-import msgspec
 import pyarrow as pa
 
 from kafka_admin_proto.capture.connection.topic_names import TopicNamesAt
@@ -14,7 +12,7 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import record_and_topic_ids
 from kafka_admin_proto.tables.frame_columns import FRAMES
 from kafka_admin_proto.tables.ingest.packets import batch_of
-from kafka_admin_proto.tables.rows.derive import DerivedRow, RowDeriver
+from kafka_admin_proto.tables.rows.derive import RowDeriver
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 _NO_FRAME = (None,) * len(FRAMES)
@@ -103,15 +101,16 @@ class FrameRows:
         ids = None if topic_ids is None else [*map(topic_id_to_text, topic_ids)]
         row = (*record.values(), ordinal, ids)
         if self._deriver is not None:
-            derived = packed(self._deriver.rows(shown, ordinal))
+            derived = self._deriver.cell(self._deriver.rows(shown, ordinal))
             row, size = (*row, derived), size + len(derived or b"")
         self._add(row, size)
 
     def add_unanswered(self, request: DecodedFrame, ordinal: int) -> None:
         """A request whose response was not captured, after its own frame."""
         if self._deriver is not None:
-            derived = packed(self._deriver.unanswered(request, ordinal))
-            self._add((*_NO_FRAME, derived), len(derived or b""))
+            derived = self._deriver.cell(self._deriver.unanswered(request, ordinal))
+            if derived is not None:
+                self._add((*_NO_FRAME, derived), len(derived))
 
     def add_state(self, flow: bytes, watermark: int, state: bytes) -> None:
         """A flow that goes on in the next batch of the stream."""
@@ -123,9 +122,3 @@ class FrameRows:
 
     def _add(self, row: tuple[Any, ...], size: int) -> None:
         self._store.add(row + (None,) * (self._width - len(row)), size)
-
-
-def packed(rows: Iterable[DerivedRow]) -> bytes | None:
-    """The cell of the column ``derived``."""
-    found = list(rows)
-    return msgspec.msgpack.encode(found) if found else None

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.runner import SparkRunner
@@ -25,6 +26,7 @@ from kafka_admin_proto.tables.decode_flows import decode_chunks
 from kafka_admin_proto.tables.frame_columns import DECODED
 from kafka_admin_proto.tables.ingest import packets
 from kafka_admin_proto.tables.ingest.chunks import CHUNKS
+from kafka_admin_proto.tables.rows.derive import packed
 from kafka_admin_proto.tables.schemas import REPLACED_BY_DAY, TABLES
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from tests.capture.packets import conversation, pcap
@@ -40,7 +42,7 @@ class Killed(Exception):
 
 
 def _decode(chunks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return decode_chunks(packets.rows_of(chunks, CHUNKS.names))
+    return decode_chunks(packets.rows_of(chunks, CHUNKS.names), DEFAULT_OPTIONS, packed)
 
 
 def stream(spark: SparkSession, folder: Path, out: Path, *, end: bool = False) -> None:
