@@ -152,17 +152,17 @@ _ITEM_CHECKS: dict[str, _Rule] = {
         'a number of partitions, or a mapping of the fields of NewTopic: {"partitions": 3}',
     ),
 }
-#: Argument that a controller alone does not take → (its default, why).
-_OF_OWN_BROKERS: dict[str, tuple[Any, str]] = {
-    "listeners": ({"PLAINTEXT": "PLAINTEXT"}, "a controller has one listener, CONTROLLER"),
-    "advertised_listeners": (None, "advertised_host is that of its one listener"),
-    "users": (None, "its listener takes no logins"),
-    "racks": ([], "each broker registers with its own rack"),
-    "data": (None, "its metadata log is in memory"),
-    "topics": (None, "no broker is there yet that could have them"),
-    "propagation_delay_s": (0.0, "each broker fetches the log by itself"),
-    "sync_delay_s": (0.1, "each leader says by itself which replicas are in sync"),
-    "rules": ("shipped", "drafts are for clients of brokers"),
+#: Argument that a controller alone does not take → (its values where it is not given, why).
+_OF_OWN_BROKERS: dict[str, tuple[list[Any], str]] = {
+    "listeners": ([{"PLAINTEXT": "PLAINTEXT"}], "a controller has one listener, CONTROLLER"),
+    "advertised_listeners": ([None, {}], "advertised_host is that of its one listener"),
+    "users": ([None, {}], "its listener takes no logins"),
+    "racks": ([[], ()], "each broker registers with its own rack"),
+    "data": ([None], "its metadata log is in memory"),
+    "topics": ([None, {}], "no broker is there yet that could have them"),
+    "propagation_delay_s": ([0.0], "each broker fetches the log by itself"),
+    "sync_delay_s": ([0.1], "each leader says by itself which replicas are in sync"),
+    "rules": (["shipped"], "drafts are for clients of brokers"),
 }
 #: Arguments that hold credentials, or may: their values are in no error's text.
 _SECRET = ("users", "configs")
@@ -188,8 +188,8 @@ def check_settings(given: Mapping[str, Any]) -> None:
 
 def _check_without_brokers(given: Mapping[str, Any]) -> None:
     """Refuse what a controller cannot have whose brokers are processes of their own."""
-    for name, (default, why) in _OF_OWN_BROKERS.items():
-        if given[name] != default:
+    for name, (none_given, why) in _OF_OWN_BROKERS.items():
+        if given[name] not in none_given:
             raise SettingsError(
                 f"{name} is given, and brokers is 0: {why}; leave it out, or give the cluster "
                 "brokers of its own"

@@ -73,9 +73,11 @@ class Sessions:
         session.timer = clock.later(self._timeout_s(), self._is_over, broker)
 
     def is_valid(self, broker: int) -> bool:
-        """Whether a broker's last heartbeat is recent; it may be fenced nevertheless."""
+        """Whether a broker's last heartbeat is recent; since 4.0 it may be fenced nevertheless."""
         session = self._sessions.get(broker)
         if session is None:
+            return False
+        if self._state.release < (4,) and self._state.cluster.brokers[broker].fenced:
             return False
         return self._state.clock.time_s() - session.touched_s < self._timeout_s()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID, uuid4
@@ -24,7 +25,9 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
 )
+from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.records.metadata.entities import Broker, Partition
+from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.apis import CONTROLLERS, Answer, Caller, served_apis
 from kafka_admin_proto.server.brokers.registration import Registration
 from kafka_admin_proto.server.network.node import Listener as OwnListener
@@ -113,6 +116,23 @@ class Controller:
         found = self.state.topic_by_id(topic)
         assert found is not None
         return found.partitions[number]
+
+
+async def asked(cluster: Cluster, request: Message, version: int = 0) -> Any:
+    """The answer to one request on a connection of its own."""
+    host, port = cluster.bootstrap_servers.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(frame(write_request(request, version, 1, "broker")))
+        size = int.from_bytes(await reader.readexactly(4), "big")
+        data = await reader.readexactly(size)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+    assert request.api_key is not None
+    response = read_response(data, request.api_key, version)
+    assert response.error is None
+    return response.body
 
 
 def registration(number: int, **fields: Any) -> BrokerRegistrationRequest:
