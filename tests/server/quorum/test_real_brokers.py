@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,8 +16,10 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.helpers.controllers import wait_until
 from tests.helpers.requirements import require_oracle
+from tests.scheduling.group_order import LIVE
 from tests.server.releases import real_releases
 from tools.clusters import Cluster, brokers_alone
+from tools.kafka_releases import NEWEST
 
 pytestmark = pytest.mark.exhaustive
 _S = 30.0
@@ -120,16 +123,56 @@ def test_it_goes_and_comes_back(under: _Under, how: str) -> None:
     assert len(_consumed(broker.bootstrap, how)) == 20
 
 
+@pytest.mark.explore
+@pytest.mark.xdist_group(f"{LIVE}own controller {NEWEST}")
+def test_leaders_say_who_is_in_sync(tmp_path: Path) -> None:
+    """Of two brokers one is lost while a client writes: nothing that it was promised is lost."""
+    require_oracle()
+    with contextlib.ExitStack() as stack:
+        controller = stack.enter_context(
+            SyncCluster(0, configs={"broker.session.timeout.ms": "3000"})
+        )
+        brokers = stack.enter_context(
+            brokers_alone(
+                tmp_path,
+                controller.quorum_voters,
+                controller.state.cluster_id,
+                nodes=2,
+                properties={"broker.heartbeat.interval.ms": "500"},
+            )
+        )
+
+        def replicas() -> list[tuple[int, list[int]]]:
+            topic = controller.state.topic("both")
+            assert topic is not None
+            return [(each.leader, each.isr) for each in topic.partitions.values()]
+
+        bootstrap = brokers.bootstrap
+        _create(bootstrap, "both", 2, 2)
+        _produce(bootstrap, "both")
+        assert {leader for leader, _ in replicas()} == {1, 2}
+        brokers.crash(2)
+        controller.wait_for(lambda: replicas() == [(1, [1]), (1, [1])], timeout=_S)
+        _produce(bootstrap, "both")
+        brokers.start_again(2)
+        controller.wait_for(lambda: all(isr == [1, 2] for _, isr in replicas()), timeout=_S)
+        assert controller.requests.of("AlterPartition")
+        brokers.end(1)
+        assert [leader for leader, _ in replicas()] == [2, 2]
+        assert len(_consumed(bootstrap, "both")) == 40
+
+
 def _kap(*arguments: str) -> str:
     result = CliRunner().invoke(kap, arguments)
     assert result.exit_code == 0, result.output
     return result.output
 
 
-def _create(bootstrap: str, topic: str, partitions: int = 1) -> None:
+def _create(bootstrap: str, topic: str, partitions: int = 1, replicas: int = 1) -> None:
     """Create a topic, and wait until the broker serves it."""
     run = ["topics", "create", "--bootstrap-server", bootstrap]
-    _kap(*run, "--partitions", str(partitions), "--replication-factor", "1", topic)
+    numbers = ["--partitions", str(partitions), "--replication-factor", str(replicas)]
+    _kap(*run, *numbers, topic)
 
 
 def _leader(controller: SyncCluster, topic: str) -> int:
