@@ -14,6 +14,7 @@ from kafka_admin_proto.messages import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     CreateTopicsRequest,
+    DefaultPrincipalData,
 )
 from kafka_admin_proto.messages.assign_replicas_to_dirs_request import (
     DirectoryData,
@@ -39,6 +40,10 @@ from tests.server.still_clock import StillClock
 
 CLUSTER_ID = "b25lIG9mIGEga2luZA"
 CONTROLLER = 3000
+#: "User:alice" as brokers forward it.
+PRINCIPAL = bytes(2) + codec(DefaultPrincipalData, 0).encode(
+    DefaultPrincipalData(type="User", name="alice")
+)
 
 
 class Controller:

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto import codec
 from kafka_admin_proto.messages import (
     CreateTopicsRequest,
-    DefaultPrincipalData,
     DescribeAclsRequest,
     DescribeQuorumRequest,
     EnvelopeRequest,
@@ -20,11 +18,8 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
 from kafka_admin_proto.protocol import codes, read_response, write_request
 from kafka_admin_proto.server import Cluster
-from tests.server.quorum.controller import asked
+from tests.server.quorum.controller import PRINCIPAL, asked
 
-_PRINCIPAL = bytes(2) + codec(DefaultPrincipalData, 0).encode(
-    DefaultPrincipalData(type="User", name="alice")
-)
 _HOST = bytes([192, 0, 2, 7])
 
 
@@ -34,7 +29,7 @@ def _quorum() -> bytes:
 
 
 async def _opened(cluster: Cluster, data: bytes) -> EnvelopeResponse:
-    found = await asked(cluster, EnvelopeRequest(data, _PRINCIPAL, _HOST))
+    found = await asked(cluster, EnvelopeRequest(data, PRINCIPAL, _HOST))
     assert isinstance(found, EnvelopeResponse)
     return found
 
@@ -59,7 +54,7 @@ async def test_the_answer_is_that_to_the_request_in_it() -> None:
     [
         ({"request_principal": None}, codes.PRINCIPAL_DESERIALIZATION_FAILURE),
         ({"request_principal": b"\0\1"}, codes.PRINCIPAL_DESERIALIZATION_FAILURE),
-        ({"request_principal": _PRINCIPAL[:-3]}, codes.PRINCIPAL_DESERIALIZATION_FAILURE),
+        ({"request_principal": PRINCIPAL[:-3]}, codes.PRINCIPAL_DESERIALIZATION_FAILURE),
         ({"client_host_address": b"\1\2\3"}, codes.INVALID_REQUEST),
         ({"request_data": b""}, codes.UNSUPPORTED_VERSION),
         ({"request_data": _quorum()[:-1]}, codes.UNSUPPORTED_VERSION),
@@ -75,7 +70,7 @@ async def test_the_answer_is_that_to_the_request_in_it() -> None:
 async def test_envelopes_that_are_refused(fields: dict[str, Any], code: int) -> None:
     given = {
         "request_data": _quorum(),
-        "request_principal": _PRINCIPAL,
+        "request_principal": PRINCIPAL,
         "client_host_address": _HOST,
         **fields,
     }
