@@ -13,7 +13,13 @@ from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import apis
-from kafka_admin_proto.server.apis import DIALECTS, handler_modules, served, served_apis
+from kafka_admin_proto.server.apis import (
+    CONTROLLERS,
+    DIALECTS,
+    handler_modules,
+    served,
+    served_apis,
+)
 from kafka_admin_proto.server.handlers import groups
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.gates import NAMED_OPERATIONS
@@ -54,7 +60,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module]:
     apis._ROWS.pop(name, None)
 
 
-@pytest.mark.parametrize("rules", ["kafka", "kip-4", *DIALECTS])
+@pytest.mark.parametrize("rules", ["kafka", "kip-4", CONTROLLERS, *DIALECTS])
 def test_each_module_has_a_row(rules: str) -> None:
     modules = handler_modules(rules)
     assert modules

@@ -94,7 +94,7 @@ def lose_directories(state: State, broker: int, directories: Collection[UUID]) -
     Those that were lost before change nothing.
     """
     known = state.cluster.brokers[broker]
-    lost = [each for each in known.directories if each in directories]
+    lost = set(known.directories) & set(directories)
     if not lost:
         return []
     records: list[Message] = []

@@ -7,8 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from kafka_admin_proto.messages import UnregisterBrokerRequest
+from kafka_admin_proto.messages import UnregisterBrokerRequest, UpdateFeaturesRequest
 from kafka_admin_proto.messages.broker_registration_request import Feature, Listener
+from kafka_admin_proto.messages.update_features_request import FeatureUpdateKey
 from kafka_admin_proto.protocol import codes
 from tests.server.quorum.controller import Controller, registration
 
@@ -129,6 +130,27 @@ def test_a_broker_that_comes_without_a_directory_does_not_lead_what_was_there() 
     controller.clock.pass_time(9)
     controller.start(1, previous_broker_epoch=epoch)
     assert controller.partition(topic).leader == -1
+
+
+def test_a_level_that_a_broker_lacks_is_not_given() -> None:
+    controller = Controller()
+
+    def change(level: int, kind: int) -> Any:
+        update = FeatureUpdateKey("share.version", level, upgrade_type=kind)
+        return controller.ask(UpdateFeaturesRequest(timeout_ms=1000, feature_updates=[update]))
+
+    assert change(1, 2).error_code == 0
+    older = [each for each in registration(1).features if each.name != "share.version"]
+    older.append(Feature("share.version", 0, 1))
+    assert controller.register(1, features=older).error_code == 0
+    refused = change(2, 1)
+    assert refused.error_code == codes.INVALID_UPDATE_VERSION
+    assert refused.error_message.endswith("Broker 1 only supports versions 0-1")
+    older.pop()
+    assert change(0, 2).error_code == 0
+    controller.clock.pass_time(9)
+    assert controller.register(1, features=older).error_code == 0
+    assert change(1, 1).error_message.endswith("Broker 1 does not support this feature.")
 
 
 def test_unregister() -> None:

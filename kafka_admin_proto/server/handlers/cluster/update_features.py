@@ -102,6 +102,12 @@ def _updated(state: State, update: FeatureUpdateKey) -> Message:
         raise _invalid(update, f"{node} does not support this feature.")
     if supported is not None and not supported.min <= level <= supported.max:
         raise _invalid(update, f"{node} only supports versions {supported.min}-{supported.max}")
+    for broker in state.cluster.brokers.values():
+        lowest, highest = broker.features.get(name, (0, 0))
+        if not lowest <= level <= highest:
+            text = f"only supports versions {lowest}-{highest}"
+            text = text if highest else "does not support this feature."
+            raise _invalid(update, f"Broker {broker.id} {text}")
     if level < now and kind == _UPGRADE:
         text = "Can't downgrade the version of this feature without setting the upgrade type to "
         raise _invalid(update, text + "either safe or unsafe downgrade.")

@@ -75,11 +75,11 @@ def handle(state: State, request: BrokerRegistrationRequest, caller: Caller) -> 
 
 def _check_directories(state: State, request: BrokerRegistrationRequest) -> None:
     """Raises ApiFailure unless the directories are the broker's alone, each named once."""
-    found = request.log_dirs
-    if not found or len(set(found)) < len(found) or any(map(is_reserved, found)):
+    found = set(request.log_dirs)
+    if not found or len(found) < len(request.log_dirs) or any(map(is_reserved, found)):
         raise ApiFailure(codes.INVALID_REGISTRATION)
     for other in state.cluster.brokers.values():
-        if other.id != request.broker_id and not set(found).isdisjoint(other.directories):
+        if other.id != request.broker_id and not found.isdisjoint(other.directories):
             raise ApiFailure(codes.INVALID_REGISTRATION)
 
 
