@@ -7,6 +7,7 @@ import gc
 import signal
 import sys
 import warnings
+from collections.abc import Generator
 from inspect import iscoroutinefunction, signature
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,16 @@ def pytest_configure(config: pytest.Config) -> None:
         if listing := config.getoption("--failures"):
             alone = config.getoption("--run-alone")
             config.pluginmanager.register(FailedTests(listing, alone, times))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while the tests and what they import are loaded: all of that stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
