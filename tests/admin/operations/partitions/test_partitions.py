@@ -22,7 +22,10 @@ from kafka_admin_proto.messages.alter_partition_reassignments_request import (
 from kafka_admin_proto.messages.alter_partition_reassignments_response import (
     AlterPartitionReassignmentsResponse,
 )
-from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsRequest
+from kafka_admin_proto.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from kafka_admin_proto.messages.create_partitions_response import CreatePartitionsResponse
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
 from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
@@ -34,7 +37,7 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponse, Metad
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, Handler
-from tests.admin.operations.partitions.fake_cluster import Cluster
+from tests.admin.operations.partitions.served_caller import Cluster
 from tests.helpers.mistyped import mistyped
 
 REQUEST_TIMED_OUT, TOPIC_AUTHORIZATION_FAILED = 7, 29
@@ -81,8 +84,10 @@ async def test_a_lost_answer_is_looked_at(count: int, error: str | None) -> None
 
     def handle(request: Any, call: Call) -> Message | Exception:
         answer = create(request, call)
-        while len(cluster.topics["a"]) < count:
-            cluster.topics["a"].append(cluster.topics["a"][0])
+        if count > 2:
+            cluster.served.ask(
+                CreatePartitionsRequest([CreatePartitionsTopic("a", count, None)], 1000)
+            )
         return answer
 
     cluster.handlers[CreatePartitionsRequest] = handle
@@ -107,7 +112,7 @@ async def test_partitions_that_a_controller_was_late_with_may_still_come(comes: 
 
     cluster.handlers[CreatePartitionsRequest] = handle
     if not comes:
-        cluster.deaf[2] = {"a": [[1]]}
+        cluster.deafen(2)
     (found,) = await cluster.create_partitions([NewPartitions("a", 2, [[2]])], timeout=timeout)
     if not comes:
         assert (found.error, found.complete) == ("REQUEST_TIMED_OUT", False)
@@ -130,7 +135,7 @@ async def test_a_cancelled_move_whose_answer_was_lost(begun: bool) -> None:
     if begun:
         assert (found.error, found.repeated) == (None, True)
         assert "that attempt cancelled it" in (found.message or "")
-        assert cluster.replicas("a") == [[1, 2]]
+        assert cluster.replicas("a") == [[2, 1]]
     else:
         assert (found.error, found.repeated) == ("NO_REASSIGNMENT_IN_PROGRESS", False)
 
@@ -165,7 +170,7 @@ async def test_moves_are_begun_listed_and_cancelled() -> None:
     assert await cluster.list_partition_reassignments([("a", 1)]) == []
     found = await cluster.alter_partition_reassignments({("a", 0): None, ("a", 1): None})
     assert [each.error for each in found] == [None, "NO_REASSIGNMENT_IN_PROGRESS"]
-    assert cluster.replicas("a")[0] == [1, 2]
+    assert cluster.replicas("a")[0] == [2, 1]
 
 
 async def test_a_held_number_of_replicas_needs_a_broker_that_knows_of_it() -> None:
@@ -184,33 +189,33 @@ async def test_a_held_number_of_replicas_needs_a_broker_that_knows_of_it() -> No
 
 async def test_preferred_leaders_of_all_partitions() -> None:
     cluster = Cluster({"a": [[1, 2], [2, 3]], "b": [[3, 1]]})
-    cluster.topics["a"][1].leader = 3
+    cluster.lead("a", 1, 3)
     (found,) = await cluster.elect_leaders()
     assert (found.topic, found.partition, found.elected, found.complete) == ("a", 1, True, True)
     assert await cluster.elect_leaders([]) == []
     for call in cluster.sent(ElectLeadersRequest):
         assert isinstance(call.request, ElectLeadersRequest)
         assert call.request.topic_partitions is None
-    assert cluster.topics["a"][1].leader == 2
+    assert cluster.topic("a").partitions[1].leader == 2
 
 
 async def test_elections_of_some_partitions() -> None:
     cluster = Cluster({"a": [[1, 2], [2, 3]]})
-    cluster.topics["a"][0].leader = 2
+    cluster.lead("a", 0, 2)
     found = await cluster.elect_leaders([("a", 0), ("a", 1), ("c", 0)])
     assert [(each.elected, each.error, each.complete) for each in found] == [
         (True, None, True),
         (False, None, True),
         (False, "UNKNOWN_TOPIC_OR_PARTITION", None),
     ]
-    cluster.topics["a"][0].leader = 2
+    cluster.lead("a", 0, 2)
     (found_now,) = await cluster.elect_leaders([("a", 0)], timeout=0)
     assert (found_now.elected, found_now.complete) == (True, None)
 
 
 async def test_a_broker_that_has_another_leader_is_named() -> None:
     cluster = Cluster({"a": [[1, 2], [2, 3]]})
-    cluster.topics["a"][0].leader = 2
+    cluster.lead("a", 0, 2)
     cluster.handlers[MetadataRequest] = _slow(cluster)
     found = await cluster.elect_leaders([("a", 0), ("a", 1)], timeout=0.2)
     assert [each.complete for each in found] == [False, True]
@@ -279,11 +284,13 @@ async def test_what_a_first_request_did_is_known_when_the_second_fails(
     cluster = Cluster({"a": [[1]], "b": [[1]], "c": [[1]]})
     _second_fails(cluster, CreatePartitionsRequest)
     _second_fails(cluster, AlterPartitionReassignmentsRequest)
-    more = [NewPartitions(each, 2, [[2]]) for each in cluster.topics]
+    more = [NewPartitions(name, 2, [[2]]) for name in ("a", "b", "c")]
     created = await cluster.create_partitions(more)
     assert [each.error for each in created] == wanted
     assert [each.complete for each in created] == [True, True, None]
-    moved = await cluster.alter_partition_reassignments({(each, 0): [2] for each in cluster.topics})
+    moved = await cluster.alter_partition_reassignments(
+        {(name, 0): [2] for name in ("a", "b", "c")}
+    )
     assert [each.error for each in moved] == wanted
 
 
@@ -293,7 +300,8 @@ async def test_configs_of_many_resources_go_out_in_several_requests() -> None:
     names = [f"t{each}" for each in range(2_001)]
     cluster = Cluster({each: [[1]] for each in names})
     found = await cluster.alter_configs(
-        ConfigChange(resource=ConfigResource("topic", each), set={"x": "1"}) for each in names
+        ConfigChange(resource=ConfigResource("topic", each), set={"retention.ms": "1"})
+        for each in names
     )
     assert [each.name for each in found] == names
     assert not any(each.error for each in found)
@@ -302,7 +310,7 @@ async def test_configs_of_many_resources_go_out_in_several_requests() -> None:
 
 async def test_what_was_done_is_known_where_the_client_may_not_look() -> None:
     cluster = Cluster({"a": [[1, 2]]})
-    cluster.topics["a"][0].leader = 2
+    cluster.lead("a", 0, 2)
     refused = MetadataResponseTopic(name="a", error_code=TOPIC_AUTHORIZATION_FAILED)
     cluster.handlers[MetadataRequest] = lambda *_: MetadataResponse(topics=[refused])
     (elected,) = await cluster.elect_leaders([("a", 0)])

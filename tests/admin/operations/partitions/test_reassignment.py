@@ -24,7 +24,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
-from tests.admin.operations.partitions.fake_cluster import Cluster
+from tests.admin.operations.partitions.served_caller import Cluster
 from tests.placement.clusters import difference, replica_counts
 
 TOPICS = {"a": [[1, 2], [2, 1], [1, 2]], "b": [[1], [1], [1], [1]]}
@@ -198,6 +198,6 @@ async def test_a_cancelled_reassignment_goes_back_with_its_throttles() -> None:
     assert cluster.future == {}
     assert found.throttles_removed
     assert not any(cluster.configs.values())
-    assert cluster.replicas("a")[0] == [1, 2]
+    assert cluster.replicas("a")[0] == [2, 1]
     again = await cluster.cancel_reassignment(rows, preserve_throttles=True)
     assert (again.partitions, again.log_dirs, again.throttles_removed) == ([], [], False)
