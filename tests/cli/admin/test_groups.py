@@ -90,3 +90,11 @@ def test_a_commit_that_cannot_be_read_is_an_error(run: Run, cluster: SyncCluster
     result = run("groups describe billing")
     assert result.exit_code == 1
     assert "group billing topic orders partition 1: TOPIC_AUTHORIZATION_FAILED" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "whom"), [("--all-members", "all members"), ("--member a --instance b", "a, b")]
+)
+def test_the_question_names_who_is_to_be_removed(run: Run, words: str, whom: str) -> None:
+    result = run(f"groups remove-members billing {words}")
+    assert (result.exit_code, f"Remove {whom} from billing?" in result.stderr) == (2, True)

@@ -87,6 +87,9 @@ def test_producers_are_described(run: Run) -> None:
     found = json.loads(run("producers describe -t orders --partition 0 --broker 2 -o json").stdout)
     assert found["partitions"][0]["broker"] == 2
     assert run("producers describe -t nothere --partition 0").exit_code == 1
+    nobody = "no producer has written to it lately\n"
+    assert run("producers describe -t orders --partition 0").stderr == ""
+    assert run("producers describe -t payments --partition 0").stderr == nobody
 
 
 @pytest.mark.parametrize(
