@@ -55,9 +55,9 @@ def _mark_topic(
         row.rows[row.index] = _only_identity(row.value, ids=ids)
         mark(row.value, row.fields, version, failure)
         return {(row.topic, None)}
-    for number, each, fields in partitions:
+    for number, partition, fields in partitions:
         if target.partition in (None, number):
-            mark(each, fields, version, failure)
+            mark(partition, fields, version, failure)
             marked.add((row.topic, number))
     return marked
 

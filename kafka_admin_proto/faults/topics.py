@@ -261,12 +261,12 @@ def _rows(
             if field.entity_type == "topicName":
                 yield from (Row(inside, i, name, None, None) for i, name in enumerate(inside))
             continue
-        for index, each in enumerate(inside):
-            topic = _topic(each, field.fields, name_of)
+        for index, item in enumerate(inside):
+            topic = _topic(item, field.fields, name_of)
             if topic is None:
-                yield from _rows(each, field.fields, name_of)
+                yield from _rows(item, field.fields, name_of)
                 continue
-            numbers = [number for number, _, _ in partitions_of(each, field.fields)]
+            numbers = [number for number, _, _ in partitions_of(item, field.fields)]
             yield Row(inside, index, topic, frozenset(numbers) if numbers else None, field.fields)
 
 

@@ -300,15 +300,15 @@ def _rows(
         if at:
             version = int.from_bytes(inside[:at], "big")
             yield ExplainedRow(start, start + at, f"{row.path}.version", "INT16", version, name)
-        for each in field_rows(reader, inside, at, mask=False)[0]:
-            if each.type:  # the others are the bytes behind a fault
-                at = each.end
-                path = f"{row.path}.{each.path}"
+        for inner in field_rows(reader, inside, at, mask=False)[0]:
+            if inner.type:  # the others are the bytes behind a fault
+                at = inner.end
+                path = f"{row.path}.{inner.path}"
                 yield from _inner(
                     msgspec.structs.replace(
-                        each, start=start + each.start, end=start + at, path=path
+                        inner, start=start + inner.start, end=start + at, path=path
                     ),
-                    name, each.path, group, data,
+                    name, inner.path, group, data,
                 )  # fmt: skip
     if where == _LEFT_OVER and start + at == row.end:
         where = "missing"

@@ -88,10 +88,10 @@ class Authority:
         hosts = listed(hosts, "hosts")
         given = {"name": name, "hosts": hosts, "days": days, "subject": subject}
         checked_arguments(Authority.issue, given)
-        for each in hosts:
-            if not _HOST.match(each):
+        for host in hosts:
+            if not _HOST.match(host):
                 raise ValueError(
-                    f"hosts: {each!r} has no type; write DNS:localhost or IP:127.0.0.1"
+                    f"hosts: {host!r} has no type; write DNS:localhost or IP:127.0.0.1"
                 )
         names = f"subjectAltName={','.join(hosts)}" if hosts else ""
         return self._signed(self._folder, name, subject or f"/CN={name}", names, days)

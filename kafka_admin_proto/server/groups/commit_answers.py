@@ -80,15 +80,15 @@ def asked_topics(
     error before that of a missing right.
     """
     asked = []
-    for each in rows:
-        topic = topic_of(state, each.name, each.topic_id)
-        name = each.name if topic is None else topic.name
+    for row in rows:
+        topic = topic_of(state, row.name, row.topic_id)
+        name = row.name if topic is None else topic.name
         code = 0
         if topic is None and caller.version >= ids_since:
             code = codes.UNKNOWN_TOPIC_ID
         elif not allows(state, caller, operation, TOPIC, name):
             code = codes.TOPIC_AUTHORIZATION_FAILED
-        asked.append((each, AskedTopic(name, topic, code)))
+        asked.append((row, AskedTopic(name, topic, code)))
     return asked
 
 
@@ -117,13 +117,13 @@ def read_commits(
     refused: dict[tuple[str, UUID], list[_Row]] = {}
     taken: list[tuple[tuple[str, UUID], list[_Row]]] = []
     topics: Sequence[OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic] = request.topics
-    for each, topic in asked_topics(state, caller, READ, topics, ids_since=ids_since):
-        key = (each.name, each.topic_id)
+    for asked, topic in asked_topics(state, caller, READ, topics, ids_since=ids_since):
+        key = (asked.name, asked.topic_id)
         numbers: Collection[int] = topic.known.partitions if topic.known is not None else ()
         if topic.error_code or topic.known is None:
             refused.setdefault(key, [])
         rows: list[_Row] = []
-        parts: Sequence[_RequestRow] = each.partitions
+        parts: Sequence[_RequestRow] = asked.partitions
         for part in parts:
             row = of_partition(part.partition_index, topic.error_code)
             if topic.known is None or row.error_code or part.partition_index not in numbers:

@@ -59,8 +59,8 @@ def check_commit(
     )
     if epoch > member.epoch:
         raise stale
-    for each in commits:
-        since = member.assignment_epoch(each.committed.topic_id, each.partition)
+    for commit in commits:
+        since = member.assignment_epoch(commit.committed.topic_id, commit.partition)
         if since is None or epoch < since:
             raise stale
 

@@ -99,13 +99,13 @@ def leave(shard: Shard, name: str, leaving: list[MemberIdentity], reply: Reply) 
     group = shard.groups.get(name)
     rows = []
     has_left = False
-    for each in leaving:
-        row = MemberResponse(each.member_id, each.group_instance_id)
+    for identity in leaving:
+        row = MemberResponse(identity.member_id, identity.group_instance_id)
         rows.append(row)
         try:
             if group is None:
                 raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
-            member_id = _leaving(group, each)
+            member_id = _leaving(group, identity)
         except ApiFailure as failure:
             row.error_code = failure.code
             continue

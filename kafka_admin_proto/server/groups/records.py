@@ -170,17 +170,17 @@ def group_of(name: str, value: GroupMetadataValue, now_ms: int) -> Group:
     """The group of a record."""
     group = Group(name, now_ms)
     protocol = value.protocol or ""
-    for each in value.members:
-        rebalance_ms = each.rebalance_timeout
+    for stored in value.members:
+        rebalance_ms = stored.rebalance_timeout
         member = Member(
-            each.member_id,
-            each.group_instance_id,
-            each.client_id,
-            each.client_host,
-            each.session_timeout if rebalance_ms == -1 else rebalance_ms,
-            each.session_timeout,
-            [(protocol, each.subscription)],
-            each.assignment,
+            stored.member_id,
+            stored.group_instance_id,
+            stored.client_id,
+            stored.client_host,
+            stored.session_timeout if rebalance_ms == -1 else rebalance_ms,
+            stored.session_timeout,
+            [(protocol, stored.subscription)],
+            stored.assignment,
         )
         group.add(member, value.protocol_type)
     group.state = "Stable" if group.members else "Empty"

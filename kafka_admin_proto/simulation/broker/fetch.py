@@ -89,12 +89,12 @@ def _name_of(broker: BrokerState, each: FetchedPartition) -> str | None:
 def _update(
     session: Session, wanted: dict[Key, FetchedPartition], forgotten: Iterable[Key]
 ) -> None:
-    for key, each in wanted.items():
+    for key, partition in wanted.items():
         known = session.partitions.get(key)
         if known is None:
-            session.partitions[key] = each
+            session.partitions[key] = partition
         else:
-            known.partition = each.partition
+            known.partition = partition.partition
     for key in forgotten:
         session.partitions.pop(key, None)
 
@@ -174,9 +174,9 @@ def _rows(
     read: Iterable[tuple[FetchedPartition, PartitionData]], *, by_id: bool
 ) -> list[FetchableTopicResponse]:
     rows: list[FetchableTopicResponse] = []
-    for each, data in read:
-        name = "" if by_id else each.topic or ""
-        if not rows or (rows[-1].topic, rows[-1].topic_id) != (name, each.topic_id):
-            rows.append(FetchableTopicResponse(topic=name, topic_id=each.topic_id))
+    for partition, data in read:
+        name = "" if by_id else partition.topic or ""
+        if not rows or (rows[-1].topic, rows[-1].topic_id) != (name, partition.topic_id):
+            rows.append(FetchableTopicResponse(topic=name, topic_id=partition.topic_id))
         rows[-1].partitions.append(data)
     return rows

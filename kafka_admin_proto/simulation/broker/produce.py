@@ -21,12 +21,12 @@ def produce(broker: BrokerState, body: ProduceRequest) -> Message | None:
     answer = ProduceResponse()
     for topic in body.topic_data:
         row = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
-        for each in topic.partition_data:
+        for partition in topic.partition_data:
             if topic.topic_id == ZERO_UUID:
-                replica = _by_name(broker, (topic.name, each.index))
+                replica = _by_name(broker, (topic.name, partition.index))
             else:
-                replica = broker.hosted_by_id(topic.topic_id, each.index)
-            appended = _append(replica, each.index, each.records or b"")
+                replica = broker.hosted_by_id(topic.topic_id, partition.index)
+            appended = _append(replica, partition.index, partition.records or b"")
             row.partition_responses.append(appended)
         answer.responses.append(row)
     return answer if body.acks else None

@@ -94,10 +94,10 @@ class FileLog:
         if number % _BATCHES_PER_SNAPSHOT == 0:
             self._seen = _retained(seen, existing, now)
             self._write(self._file(number - 1, ".seen"), self._seen)
-            for each, _ in self._log_files():
-                if each < number - 1:
-                    self._file(each).unlink(missing_ok=True)
-                    self._file(each, ".seen").unlink(missing_ok=True)
+            for older, _ in self._log_files():
+                if older < number - 1:
+                    self._file(older).unlink(missing_ok=True)
+                    self._file(older, ".seen").unlink(missing_ok=True)
         self._write(self._file(number), _Batch(parts, files))
 
     def put_back(self, problems: Iterable[tuple[str, str]]) -> Unopened:
@@ -141,8 +141,8 @@ def _retained(
 ) -> dict[str, SeenFile]:
     """The files that exist, and those that vanished less than `SEEN_FILE_RETENTION_US` ago."""
     kept = {}
-    for name, each in seen.items():
-        gone = 0 if name in existing else each.gone or now
+    for name, file in seen.items():
+        gone = 0 if name in existing else file.gone or now
         if not gone or now - gone <= SEEN_FILE_RETENTION_US:
-            kept[name] = msgspec.structs.replace(each, gone=gone)
+            kept[name] = msgspec.structs.replace(file, gone=gone)
     return kept

@@ -190,10 +190,10 @@ class _Reader(DataSourceReader):
 
 class _FilteringReader(_Reader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        for each in filters:
-            times = _narrowed(self._times, each)
+        for condition in filters:
+            times = _narrowed(self._times, condition)
             if times is None:
-                yield each
+                yield condition
             else:
                 self._times = times
 

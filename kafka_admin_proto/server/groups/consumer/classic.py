@@ -270,16 +270,16 @@ def leave_consumers(
     """Remove members of any protocol; static ones also by their instance ids alone."""
     rows = []
     gone: dict[str, ConsumerMember] = {}
-    for each in leaving:
-        row = MemberResponse(each.member_id, each.group_instance_id)
+    for identity in leaving:
+        row = MemberResponse(identity.member_id, identity.group_instance_id)
         rows.append(row)
         try:
-            if each.group_instance_id is None:
-                member = group.member(each.member_id)
+            if identity.group_instance_id is None:
+                member = group.member(identity.member_id)
             else:
-                known = group.static_member(each.group_instance_id)
-                wanted = each.member_id or ("" if known is None else known.id)
-                member = checked_static(known, each.group_instance_id, wanted)
+                known = group.static_member(identity.group_instance_id)
+                wanted = identity.member_id or ("" if known is None else known.id)
+                member = checked_static(known, identity.group_instance_id, wanted)
             gone[member.id] = member
         except ApiFailure as failure:
             row.error_code = failure.code

@@ -76,16 +76,16 @@ def downgrade(
 
 def _classic(shard: Shard, group: ConsumerGroup, gone: Collection[str]) -> Group:
     classic = Group(group.name, shard.now_ms)
-    for each in (each for each in group.members.values() if each.id not in gone):
-        assert each.classic is not None
-        protocols = [(one.name, one.metadata) for one in each.classic.supported_protocols]
+    for consumer in (each for each in group.members.values() if each.id not in gone):
+        assert consumer.classic is not None
+        protocols = [(one.name, one.metadata) for one in consumer.classic.supported_protocols]
         member = Member(
-            each.id,
-            each.instance_id,
-            each.client_id,
-            each.client_host,
-            each.rebalance_timeout_ms,
-            each.classic.session_timeout_ms,
+            consumer.id,
+            consumer.instance_id,
+            consumer.client_id,
+            consumer.client_host,
+            consumer.rebalance_timeout_ms,
+            consumer.classic.session_timeout_ms,
             protocols,
         )
         classic.add(member, CONSUMER)

@@ -87,9 +87,9 @@ class ConsumerMember(msgspec.Struct, frozen=True):
 
 def _epochs(rows: list[TopicPartitions], default: int) -> Epochs:
     by_topic: dict[UUID, Mapping[int, int]] = {}
-    for each in rows:
-        epochs = each.assignment_epochs
-        if epochs is None or len(epochs) != len(each.partitions):
-            epochs = [max(default, 0)] * len(each.partitions)
-        by_topic[each.topic_id] = dict(zip(each.partitions, epochs, strict=True))
+    for row in rows:
+        epochs = row.assignment_epochs
+        if epochs is None or len(epochs) != len(row.partitions):
+            epochs = [max(default, 0)] * len(row.partitions)
+        by_topic[row.topic_id] = dict(zip(row.partitions, epochs, strict=True))
     return by_topic

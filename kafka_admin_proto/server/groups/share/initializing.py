@@ -152,11 +152,11 @@ def _union(
     older: Mapping[UUID, Initialized], newer: Mapping[UUID, Initialized]
 ) -> dict[UUID, Initialized]:
     union = dict(older)
-    for topic_id, each in newer.items():
-        numbers = each.partitions.union(
+    for topic_id, partitions in newer.items():
+        numbers = partitions.partitions.union(
             older[topic_id].partitions if topic_id in older else frozenset()
         )
-        union[topic_id] = msgspec.structs.replace(each, partitions=numbers)
+        union[topic_id] = msgspec.structs.replace(partitions, partitions=numbers)
     return union
 
 
@@ -164,8 +164,8 @@ def _without(
     topics: Mapping[UUID, Initialized], done: Mapping[UUID, Initialized]
 ) -> dict[UUID, Initialized]:
     rest = {}
-    for topic_id, each in topics.items():
-        left = each.partitions - (done[topic_id].partitions if topic_id in done else frozenset())
+    for topic_id, topic in topics.items():
+        left = topic.partitions - (done[topic_id].partitions if topic_id in done else frozenset())
         if left:
-            rest[topic_id] = msgspec.structs.replace(each, partitions=left)
+            rest[topic_id] = msgspec.structs.replace(topic, partitions=left)
     return rest
