@@ -11,7 +11,7 @@ becomes a line (`plain_rows`), or cells of Arrow's columns (`tables/plain_flows.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -42,10 +42,13 @@ from kafka_admin_proto.capture.tcp.framing import Framer
 from kafka_admin_proto.capture.tcp.reassembly import StreamReassembler
 from kafka_admin_proto.capture.tcp.segments import SYN
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.errors import UnknownMessageError
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.error_codes import error_name
-from kafka_admin_proto.protocol.headers import request_header_version, response_header_version
+from kafka_admin_proto.protocol.headers import (
+    message_of,
+    request_header_version,
+    response_header_version,
+)
 from kafka_admin_proto.protocol.payload_values import body_codec
 from kafka_admin_proto.protocol.payloads import api_name
 from kafka_admin_proto.render.embedded import has_embedded, show_embedded
@@ -120,44 +123,46 @@ def _plan(
     if api_key in (_PYTHONS_RESPONSES if is_response else _PYTHONS_REQUESTS):
         return None
     kind = "response" if is_response else "request"
-    try:
-        codec: Codec[Any] = body_codec(generation, kind, api_key, api_version, dialect)
-    except UnknownMessageError:
+    found = message_of(api_key, api_version, kind, dialect)
+    if found is None or api_version not in catalog().entry(*found).versions:
         return None
+    message, own_dialect = found
     of_header = response_header_version if is_response else request_header_version
     header = of_header(api_key, api_version, dialect)
     headers = _RESPONSE_HEADERS if is_response else _REQUEST_HEADERS
     name = api_name(api_key, dialect)
     if header not in headers or name is None:
         return None
-    if api_key == api_keys.ENVELOPE and codec.spec.dialect != "kafka":
+    if api_key == api_keys.ENVELOPE and own_dialect != "kafka":
         return None  # its fields may have other places
     plan = engine.CapturePlan(
         name,
-        codec.spec.dialect,
-        _engine_of(codec, engine),
-        codec,
+        own_dialect,
+        partial(_engine_and_codec, engine, generation, kind, api_key, api_version, dialect),
         flexible=header == headers[1],
         reads=reads,
         names=is_response and api_key in NAMING_API_KEYS,
         software=not is_response and api_key == api_keys.API_VERSIONS,
         falls_back=is_response and api_key == api_keys.API_VERSIONS,
         ends_login=api_key not in BEFORE_LOGIN,
-        embeds=has_embedded(codec.name),
+        embeds=has_embedded(message),
         encloses=api_key == api_keys.ENVELOPE,
     )
-    return plan if plan.is_plain else None
+    return None if reads and not plan.is_plain else plan
 
 
-def _engine_of(codec: Codec[Any], engine: Any) -> Any:
-    """The engine for a message; None where it has no nodes for it."""
+def _engine_and_codec(
+    engine: Any, generation: int, kind: str, api_key: int, api_version: int, dialect: str
+) -> tuple[Any, Codec[Any]]:
+    """The engine for a message, None where it has no nodes for it, and its codec."""
+    codec: Codec[Any] = body_codec(generation, kind, api_key, api_version, dialect)
     if codec.engine is not None:
-        return codec.engine
+        return codec.engine, codec
     node = codec.grammar.node()
     try:
-        return None if node is None else engine.Engine(node)
+        return None if node is None else engine.Engine(node), codec
     except ValueError:
-        return None
+        return None, codec
 
 
 _principal = lru_cache(maxsize=256)(envelope_principal)

@@ -32,6 +32,17 @@ def topics_named(frame: DecodedFrame) -> set[str]:
     return topics_in(frame.codec, frame.body) | {*frame.known_topics().values()}
 
 
+def names_topic(frame: DecodedFrame, topic: str) -> bool:
+    """Whether `topics_named` has that topic; most bodies do not even have the bytes of its name."""
+    if frame.body is None or frame.codec is None:
+        return False
+    if topic in frame.known_topics().values():
+        return True
+    if frame.logged is None and topic.encode("utf-8", "surrogateescape") not in frame.data:
+        return False
+    return topic in topics_in(frame.codec, frame.body)
+
+
 def topics_in(codec: Codec[Any], body: Any) -> set[str]:
     """The same of a body without the topics that it has ids of alone."""
     names = {*_names(codec.spec, codec.spec.fields, body)}

@@ -57,6 +57,8 @@ def apply_overlay(
 
     ``guess``: a field that looks like a credential, and of which the overlay says nothing, is one.
     """
+    if not guess and overlay == MessageOverlay():
+        return spec
     # A definition that was loaded may have moved a credential: then only its name is known.
     lost_paths = set(unknown_paths(spec, overlay)) - set(overlay.not_sensitive)
     moved = {path.rpartition(".")[2] for path in lost_paths}

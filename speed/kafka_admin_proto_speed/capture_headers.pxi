@@ -48,6 +48,8 @@ cdef class HeaderReader:
         cdef RowCells rows = self.rows
         cdef Json j
         cdef Scan scan
+        if not plan.shows_body():
+            return 0
         restart(&rows.body)
         restart(&rows.ids)
         if rows.codes:

@@ -36,12 +36,15 @@ cdef class CapturePlan:
     ``flexible``: its header has tags. ``reads``: its body is decoded for its frame, in any
     connection. ``names``: it has names of topics, ``software`` that of the client, ``falls_back``:
     it may be of version 0. ``ends_login``: no client sends it before it has logged in.
-    ``embeds``: there are other messages in its bytes. ``encloses``: it is an Envelope. ``codec`` is
-    handed to the functions for what is rare.
+    ``embeds``: there are other messages in its bytes. ``encloses``: it is an Envelope. ``make`` gives
+    the engine of its body, if there is one, and the codec, which is handed to the functions for what
+    is rare. It is called for the first body that is read: most of a capture's are not, where nobody
+    asks for them, and a definition takes as long to be read as hundreds of frames.
     """
 
     cdef str api
     cdef str dialect
+    cdef object make
     cdef Engine engine
     cdef object codec
     cdef bint flexible
@@ -54,11 +57,10 @@ cdef class CapturePlan:
     cdef bint encloses
 
     def __init__(
-        self, str api not None, str dialect not None, Engine engine, codec, *, bint flexible,
-        bint reads, bint names, bint software, bint falls_back, bint ends_login, bint embeds,
-        bint encloses
+        self, str api not None, str dialect not None, make, *, bint flexible, bint reads,
+        bint names, bint software, bint falls_back, bint ends_login, bint embeds, bint encloses
     ):
-        self.api, self.dialect, self.engine, self.codec = api, dialect, engine, codec
+        self.api, self.dialect, self.make = api, dialect, make
         self.flexible, self.reads, self.names = flexible, reads, names
         self.software, self.falls_back, self.ends_login = software, falls_back, ends_login
         self.embeds, self.encloses = embeds, encloses
@@ -66,4 +68,10 @@ cdef class CapturePlan:
     @property
     def is_plain(self):
         """Whether the engine can show the body without values."""
+        return self.shows_body()
+
+    cdef bint shows_body(self) except -1:
+        if self.make is not None:
+            self.engine, self.codec = self.make()
+            self.make = None
         return self.engine is not None and self.engine.nodes.in_json_order

@@ -42,7 +42,7 @@ cdef class TopicReader(RowChooser):
 
     cdef bint may_be_about(self, Row* row, CapturePlan plan) noexcept:
         """Whether `is_about` may be true of a body that is yet to be read."""
-        if self.topic_wanted is None or plan.engine.nodes.has_topic_ids:
+        if self.topic_wanted is None or plan.engine is None or plan.engine.nodes.has_topic_ids:
             return True
         return has_bytes(row.body, row.end, self.topic_bytes)
 

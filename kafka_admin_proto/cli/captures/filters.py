@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.plain_rows import OtherFrames, RowFilter
-from kafka_admin_proto.capture.topics_named import topics_named
+from kafka_admin_proto.capture.topics_named import names_topic
 from kafka_admin_proto.cli.captures.no_match import WhatThereIs
 from kafka_admin_proto.cli.times import Time, TimeOfDay, window
 from kafka_admin_proto.counts import with_commas
@@ -55,7 +55,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
             frame.latency_us is None or frame.latency_us < self.slower_than_us
         ):
             return False
-        if self.topic is not None and self.topic not in topics_named(frame):
+        if self.topic is not None and not names_topic(frame, self.topic):
             return False
         return not self.errors_only or frame.error is not None or bool(frame.error_codes())
 

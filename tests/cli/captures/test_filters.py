@@ -17,7 +17,7 @@ from kafka_admin_proto import (
     SyncGroupResponse,
 )
 from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.capture.topics_named import topics_named
+from kafka_admin_proto.capture.topics_named import names_topic, topics_named
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.times import TimeOfDay
@@ -166,8 +166,12 @@ def test_a_topic_is_named_or_meant_by_its_id() -> None:
     ],
 )
 def test_the_topics_of_a_body(body: Any, version: int, topics: set[str]) -> None:
-    found = DecodedFrame("", "request", b"", body=body, codec=codec(type(body), version))
+    reader = codec(type(body), version)
+    found = DecodedFrame("", "request", reader.encode(body), body=body, codec=reader)
     assert topics_named(found) == topics
+    assert {
+        each for each in {*topics, "figs", "range", "nope"} if names_topic(found, each)
+    } == topics
 
 
 @pytest.mark.parametrize("where", ["capture", "dump", "log"])
