@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from itertools import chain
 
 import msgspec
 import pyarrow as pa
@@ -32,6 +33,9 @@ _SMALL_FILE = 8 * 1024 * 1024
 #: Bytes in memory of frames of several days that wait for more of the same day.
 _WAITING_BYTES = 32 * 1024 * 1024
 _REWRITTEN_ROWS = 4096
+#: Frames between two that have to wait which wait with them, where they are fewer: so that batches
+#: are cut into few slices, each of which takes time.
+_SHORT_RUN = 64
 
 
 class FrameFile(msgspec.Struct, frozen=True):
@@ -56,17 +60,20 @@ class FrameWriter:
         self._sizes: dict[date | None, int] = {}
 
     def add(self, frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch | None:
-        """Add frames; those that have to wait for names of topics are returned."""
+        """Add frames; those that have to wait for names of topics are returned.
+
+        The others are not copied, as their bodies are most of what a task has.
+        """
         found = names_in_frames(frames, names)
         named = _with_names(frames, found.column)
-        pending = None
-        if found.pending:
-            pending = frames.take(pa.array(found.pending))
-            waits = pc.is_in(pa.array(range(frames.num_rows)), value_set=pa.array(found.pending))
-            named = named.filter(pc.invert(waits))
         self._used |= found.used
-        self._take(named)
-        return pending
+        runs = _runs(found.pending)
+        end = 0
+        for run in runs:
+            self._take(named.slice(end, run.start - end))
+            end = run.stop
+        self._take(named.slice(end))
+        return frames.take(pa.array(chain.from_iterable(runs))) if runs else None
 
     def add_named(self, frames: pa.RecordBatch, names: NamedTopics) -> None:
         """Add frames when all names of the capture are known: none of them has to wait."""
@@ -107,6 +114,17 @@ class FrameWriter:
         if self._file is None:
             self._file = DataFileWriter(self._location, "frames", _SCHEMA)
         return self._file
+
+
+def _runs(pending: Iterable[int]) -> list[range]:
+    """The rows that wait: those of ``pending``, and a few between two of them."""
+    runs: list[range] = []
+    for number in pending:
+        if runs and number - runs[-1].stop < _SHORT_RUN:
+            runs[-1] = range(runs[-1].start, number + 1)
+        else:
+            runs.append(range(number, number + 1))
+    return runs
 
 
 def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:

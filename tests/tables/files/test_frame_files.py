@@ -70,15 +70,19 @@ def expected_names(rows: list[Row], names: NamedTopics) -> list[list[tuple[str, 
     names=NAMES,
     seen=st.lists(st.sampled_from(IDS)),
     sizes=st.sampled_from([(1, 1, 1), (1, 1 << 20, 300), (1 << 20, 1 << 20, 1 << 20)]),
+    short_run=st.sampled_from([1, 2, 64]),
 )
 def test_each_frame_once_with_its_names(
-    batches: list[list[Row]], names: NamedTopics, seen: list[str], sizes: tuple[int, int, int]
-) -> None:
+    batches: list[list[Row]], names: NamedTopics, seen: list[str], sizes: tuple[int, int, int],
+    short_run: int,
+) -> None:  # fmt: skip
     """A task knows some names as it writes; frames that lack others wait."""
     known = {each: names[each] for each in seen if each in names}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for name, size in zip(
-            ("_SMALL_FILE", "ROW_GROUP_BYTES", "_WAITING_BYTES"), sizes, strict=True
+            ("_SMALL_FILE", "ROW_GROUP_BYTES", "_WAITING_BYTES", "_SHORT_RUN"),
+            (*sizes, short_run),
+            strict=True,
         ):
             patch.setattr(frame_files, name, size)
         location = Location(folder)
