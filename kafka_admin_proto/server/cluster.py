@@ -125,13 +125,14 @@ class Cluster:
         return self.addresses(next(iter(self._settings.listeners)))
 
     @property
-    def quorum_voters(self) -> str:
+    def quorum_voters(self) -> str | None:
         """``controller.quorum.voters`` for brokers in processes of their own.
 
-        ValueError where the cluster has brokers of its own, and RuntimeError before the start.
+        None where the cluster has brokers of its own: others cannot join. RuntimeError before the
+        start.
         """
         if self._settings.brokers:
-            raise ValueError("other brokers cannot join a cluster with brokers of its own")
+            return None
         return self.state.static[self.state.controller]["controller.quorum.voters"]
 
     @property

@@ -43,7 +43,7 @@ class SyncCluster:
         return self._cluster.bootstrap_servers
 
     @property
-    def quorum_voters(self) -> str:
+    def quorum_voters(self) -> str | None:
         """As ``Cluster.quorum_voters``."""
         return self._cluster.quorum_voters
 

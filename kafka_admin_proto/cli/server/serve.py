@@ -235,7 +235,7 @@ async def _serve(cluster: Cluster, control: Path | None) -> None:
         if control is not None:
             await opened.enter_async_context(_controlled(cluster, control))
         print(cluster.bootstrap_servers, flush=True)
-        if cluster.state.metadata_log is not None:
+        if cluster.quorum_voters is not None:
             print("controller.quorum.voters", cluster.quorum_voters, flush=True)
             print("cluster.id", cluster.state.cluster_id, flush=True)
         for name in cluster.listeners[1:]:

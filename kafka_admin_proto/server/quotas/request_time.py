@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.view import View
 
 _KEY = "request_percentage"
+#: What brokers alone ask; heartbeats and registrations count, as on Kafka's controllers.
+_OF_BROKERS = (api_keys.WRITE_TXN_MARKERS, api_keys.ALTER_PARTITION, api_keys.FETCH_SNAPSHOT)
 _PERCENT_OF_NS = 100 / 1e9
 _SECOND_MS = 1000
 
@@ -39,4 +41,4 @@ def request_throttle_ms(
 def _is_exempt(api_key: int, request: Any) -> bool:
     if api_key == api_keys.FETCH:
         return bool(max(request.replica_id, request.replica_state.replica_id) >= 0)
-    return api_key == api_keys.WRITE_TXN_MARKERS
+    return api_key in _OF_BROKERS

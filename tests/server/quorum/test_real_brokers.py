@@ -44,7 +44,7 @@ def under(
         broker = stack.enter_context(
             brokers_alone(
                 tmp_path_factory.mktemp("broker"),
-                controller.quorum_voters,
+                controller.quorum_voters or "",
                 controller.state.cluster_id,
                 release,
             )
@@ -135,7 +135,7 @@ def test_leaders_say_who_is_in_sync(tmp_path: Path) -> None:
         brokers = stack.enter_context(
             brokers_alone(
                 tmp_path,
-                controller.quorum_voters,
+                controller.quorum_voters or "",
                 controller.state.cluster_id,
                 nodes=2,
                 properties={"broker.heartbeat.interval.ms": "500"},
