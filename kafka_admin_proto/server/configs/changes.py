@@ -126,7 +126,9 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
         is_of_node = is_of_node or change.kind == BROKER_RESOURCE
     if is_of_node and not _is_allowed(state, change, caller):
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
-    if change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
+    if change.kind == BROKER_RESOURCE and node_id not in state.cluster.brokers:
+        _check_broker_name(change.name)  # a controller, and the broker has checked the rest
+    elif change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
             _check_node_id(state, change, node_id)
         if change.kind == BROKER_LOGGER_RESOURCE:
@@ -148,6 +150,17 @@ def _check_node_id(state: State, change: Change, node_id: int) -> None:
             received = node_id if state.release < (4,) else number  # 3.9 names its own id twice
             text = f"Unexpected node id. Expected {node_id}, but received {received}"
         raise ApiFailure(codes.INVALID_REQUEST, text)
+
+
+def _check_broker_name(name: str) -> None:
+    """As Kafka's controllers check it (``ControllerConfigurationValidator``)."""
+    try:
+        number = parse_integer(name, 32) if name else 0
+    except ValueError:
+        text = "Unable to parse broker name as a base 10 number."
+        raise ApiFailure(codes.INVALID_REQUEST, text) from None
+    if number < 0:
+        raise ApiFailure(codes.INVALID_REQUEST, "Invalid negative broker ID.")
 
 
 def _check_loggers(state: State, operations: Sequence[tuple[str, int, str | None]]) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.state import BROKER_RESOURCE
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.helpers.controllers import wait_until
 from tests.helpers.requirements import require_oracle
@@ -73,6 +74,10 @@ def test_topics_and_configs(under: _Under) -> None:
     _kap("configs", "set", *start, "--topic", "forwarded", "retention.ms=4711")
     describe = ["configs", "get", "--bootstrap-server", bootstrap, "--topic", "forwarded"]
     wait_until(lambda: "4711" in _kap(*describe, "--key", "retention.ms"), "the config is there")
+    _kap(
+        "configs", "set", "--bootstrap-server", bootstrap, "--broker", "1", "log.cleaner.threads=2"
+    )
+    assert controller.state.configs(BROKER_RESOURCE, "1") == {"log.cleaner.threads": "2"}
     _produce(bootstrap, "forwarded")
     assert len(_consumed(bootstrap, "forwarded")) == 20
 
