@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from hypothesis import Phase, settings
@@ -136,7 +136,9 @@ class Cluster(RuleBasedStateMachine):
         self.loop.run_until_complete(self.begin(views, nodes))
 
     def registration(self, node: int) -> Registration:
-        return Registration(node, [Listener("PLAINTEXT", "h", "h", 9000 + node)], None, uuid4())
+        """Each node keeps its directory: it leads nothing that was in another one."""
+        listeners = [Listener("PLAINTEXT", "h", "h", 9000 + node)]
+        return Registration(node, listeners, None, UUID(int=1000 + node))
 
     async def begin(self, views: Views, nodes: dict[int, Node]) -> None:
         self.clock.start()

@@ -36,6 +36,7 @@ _TWICE = uuid4()
         ({"log_dirs": []}, codes.INVALID_REGISTRATION),
         ({"log_dirs": [UUID(int=99)]}, codes.INVALID_REGISTRATION),
         ({"log_dirs": [_TWICE, _TWICE]}, codes.INVALID_REGISTRATION),
+        ({"log_dirs": [uuid4() for _ in range(1001)]}, codes.INVALID_REGISTRATION),
         ({"features": []}, codes.INVALID_REGISTRATION),
         ({"features": [Feature("metadata.version", 7, 20)]}, codes.UNSUPPORTED_VERSION),
         # It lacks transaction.version, which the cluster has at a level above 0.

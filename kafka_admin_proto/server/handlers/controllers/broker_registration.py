@@ -24,6 +24,9 @@ from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import is_reserved
 from kafka_admin_proto.values import Message
 
+#: Kafka has no limit; each election asks whether a replica's directory is one of them.
+_MOST_DIRECTORIES = 1000
+
 
 @handler(of_broker=False, needs=Gate(CLUSTER_ACTION, "none"), kept=False)
 def handle(state: State, request: BrokerRegistrationRequest, caller: Caller) -> Answer:
@@ -76,6 +79,8 @@ def handle(state: State, request: BrokerRegistrationRequest, caller: Caller) -> 
 def _check_directories(state: State, request: BrokerRegistrationRequest) -> None:
     """Raises ApiFailure unless the directories are the broker's alone, each named once."""
     found = set(request.log_dirs)
+    if len(found) > _MOST_DIRECTORIES:
+        raise ApiFailure(codes.INVALID_REGISTRATION)
     if not found or len(found) < len(request.log_dirs) or any(map(is_reserved, found)):
         raise ApiFailure(codes.INVALID_REGISTRATION)
     for other in state.cluster.brokers.values():
