@@ -68,8 +68,8 @@ def test_topics_and_configs(under: _Under) -> None:
     """The topic comes by the broker, which forwards the request, its config by the controller."""
     controller, bootstrap = under.controller, under.broker.bootstrap
     _create(bootstrap, "forwarded", 2)
-    (asked,) = [each for each in controller.requests.of("CreateTopics") if each.client_id == "kap"]
-    assert asked.principal == "User:ANONYMOUS"
+    asked = controller.requests.of("CreateTopics")[-1]
+    assert (asked.client_id, asked.principal) == ("kap", "User:ANONYMOUS")
     start = ["--bootstrap-controller", controller.bootstrap_servers]
     _kap("configs", "set", *start, "--topic", "forwarded", "retention.ms=4711")
     describe = ["configs", "get", "--bootstrap-server", bootstrap, "--topic", "forwarded"]
