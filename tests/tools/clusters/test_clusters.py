@@ -15,7 +15,7 @@ import pytest
 from tools.clusters import HOST, Cluster, ClusterError, Listener, Node, free_ports, sasl_properties
 from tools.clusters.listeners import listener_properties
 from tools.clusters.processes import start_java
-from tools.clusters.started import _format
+from tools.clusters.started import _CLUSTER_ID, _format
 from tools.kafka_releases import NEWEST
 
 #: Logs that it has started, and listens a moment later on the port that is its argument.
@@ -42,10 +42,10 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 #: What StorageTool writes, where it runs.
-_FORMAT = """
+_FORMAT = f"""
 import pathlib
 pathlib.Path("data").mkdir()
-pathlib.Path("data/meta.properties").write_text("#\\nnode.id=1\\ndirectory.id=x\\ncluster.id=y\\n")
+pathlib.Path("data/meta.properties").write_text("#\\nnode.id=1\\ndirectory.id=x\\ncluster.id={_CLUSTER_ID}\\n")
 """
 
 
@@ -76,7 +76,7 @@ def test_storage_tool_runs_once_for_all_nodes_of_a_release(
         ]
         assert [each["node.id"] for each in found] == ["1", "2", "3"]
         assert len({each["directory.id"] for each in found}) == 3
-        assert {each["cluster.id"] for each in found} == {"y"}
+        assert {each["cluster.id"] for each in found} == {_CLUSTER_ID}
     assert ran == runs
 
 
