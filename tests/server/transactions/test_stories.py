@@ -20,4 +20,5 @@ def test_as_a_real_broker(release: str, one_broker: Callable[[str], Cluster]) ->
     real = one_broker(release)
     with beside(real) as ours:
         minor = release.rpartition(".")[0]
-        assert differences(_SEED, minor, _STEPS, real.bootstrap, ours) == []
+        different = differences(_SEED, minor, _STEPS, real.bootstrap, ours)
+    assert different == []
