@@ -119,6 +119,11 @@ class BrokerConnection(asyncio.Protocol):
     def in_flight(self) -> int:
         return len(self._pending)
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the broker owes answers alone that nobody waits for: it gives them first."""
+        return bool(self._pending) and all(each.done() for each in self._pending)
+
     def set_broker(self, broker: int) -> None:
         """Note that the address is that of this broker."""
         self.broker = broker

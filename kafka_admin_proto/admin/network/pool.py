@@ -70,10 +70,12 @@ class Pool:
     async def get(self, key: Key, address: Address) -> BrokerConnection:
         """The connection for ``key``, which is opened at ``address`` if there is none.
 
+        One that is abandoned gives way to a new one, which does not wait for the old answers.
         Concurrent calls wait for the same one; it is opened even if they are cancelled.
         """
         found = self._connections.get(key)
-        if found is not None and found.is_usable and found.address == address:
+        fits = found is not None and found.address == address
+        if found is not None and fits and found.is_usable and not found.is_abandoned:
             return found
         task = self._open(key, address)
         await asyncio.wait([task])
@@ -141,7 +143,7 @@ class Pool:
         self._answered = self._answered or any(each.answered for each in self._alive)
         connection.passes_without_sasl = self._answered
         if (before := self._connections.get(key)) is not None:
-            before.close(ConnectionLostError(f"{before.name} listens at {address} now"))
+            before.close(ConnectionLostError(f"{before.name}: another connection took its place"))
         self._connections[key] = connection
         self._alive = {each for each in self._alive if not each.has_ended} | {connection}
         return connection

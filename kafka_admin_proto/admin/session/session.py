@@ -269,7 +269,8 @@ class Session(Caller):
                 connection.close(silent)
             raise silent from None
         except asyncio.CancelledError:
-            # Other calls may still wait for answers, so it stays open; new calls avoid it.
+            # Other calls may still wait for answers, so it stays open; new calls avoid it, and
+            # where nobody waits any more they get a new one (``is_abandoned``).
             if call.deadline.left < _TIMER_S and connection.answered == answered:
                 connection.is_silent = True
             raise
@@ -309,14 +310,17 @@ class Session(Caller):
         usable = self._pool.usable
 
         def is_silent(connection: BrokerConnection) -> bool:
-            return connection.is_silent or connection.address in call.failed
+            failed = connection.address in call.failed
+            return failed or connection.is_silent or connection.is_abandoned
 
         usable.sort(key=lambda each: (is_silent(each), each.throttled_until > now, each.in_flight))
         if usable and not is_silent(usable[0]):
             return usable[0]
-        is_open = {each.address for each in usable}
+        abandoned = {each.address for each in usable if each.is_abandoned}
+        is_open = {each.address for each in usable} - abandoned
         candidates = [each for each in self._addresses() if each[1] not in is_open]
-        candidates.sort(key=lambda each: (each[1] in call.failed, self._pool.failures(each[0])))
+        last = {*call.failed, *abandoned}
+        candidates.sort(key=lambda each: (each[1] in last, self._pool.failures(each[0])))
         if not candidates:
             return usable[0]
         call.waiting = f"a connection to {listed([each for _, each in candidates], 'or')}"

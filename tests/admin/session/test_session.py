@@ -15,6 +15,7 @@ from kafka_admin_proto.admin import (
     ConnectionLostError,
     Reply,
     RequestTimedOutError,
+    Target,
     TraceEvent,
     client_config,
 )
@@ -191,6 +192,30 @@ async def test_a_cancelled_call_leaves_the_connection_in_use() -> None:
         assert (first.body, third.body) == (groups("a"), groups("c"))
         assert (await list_groups(client)).body == groups()
         assert cluster.nodes[1].accepted == 1
+
+
+@pytest.mark.parametrize("to", [1, Target.ANY], ids=["one broker", "any"])
+async def test_the_next_call_does_not_wait_for_the_answer_to_a_cancelled_one(
+    to: int | Target,
+) -> None:
+    """Brokers answer in order: what comes over the same connection would wait for it."""
+    cluster = ScriptedCluster([1])
+    is_asked = asyncio.Event()
+
+    async def never(request: ListGroupsRequest, broker: ScriptedBroker) -> Any:
+        is_asked.set()
+        await asyncio.Event().wait()
+
+    cluster.on(ListGroupsRequest, never, answers_its_id)
+    async with cluster, session(cluster.bootstrap, request_timeout=30) as client:
+        task = asyncio.create_task(list_groups(client, to=to))
+        await is_asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        for _ in range(2):
+            assert (await list_groups(client, to=to, timeout=5)).body == groups("1")
+        assert cluster.nodes[1].accepted == 2
 
 
 async def test_a_cancelled_first_call_leaves_nothing() -> None:
