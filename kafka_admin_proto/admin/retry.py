@@ -79,6 +79,11 @@ class Deadline:
         return found
 
     @property
+    def half(self) -> float:
+        """Half the seconds that are left, for a step that leaves the rest to those behind it."""
+        return self.left / 2
+
+    @property
     def is_over(self) -> bool:
         return self.left <= 0
 

@@ -52,6 +52,18 @@ def test_groups_of_a_broker_that_does_not_answer_are_missed(run: Run, cluster: S
     assert "no groups" not in run("groups list --timeout 1").stderr
 
 
+def test_a_broker_that_is_silent_leaves_time_for_the_groups_of_the_others(
+    run: Run, cluster: SyncCluster
+) -> None:
+    cluster.faults.add(api="ListGroups", node=2, drop="request")
+    found = answer_of(run, "groups describe --all-groups --timeout 3", 1)
+    assert [each["lag"] for each in found["groups"][0]["offsets"]] == [60, 0]
+    assert [(each["broker"], each["error"]) for each in found["errors"]] == [
+        (2, "RequestTimedOutError"),
+    ]
+    assert "ListGroups was not done within 1.5 s" in found["errors"][0]["message"]
+
+
 def test_json_lines_have_the_errors_that_no_item_has(run: Run) -> None:
     result = run("offsets get orders nothere --output jsonl")
     assert "nothere" in result.stdout

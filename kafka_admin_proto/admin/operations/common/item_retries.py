@@ -28,7 +28,7 @@ async def retry_items(
     later attempt would hide results that are known, and is added to the message of those items.
     """
     deadline = Deadline(caller.default_timeout if timeout is None else timeout)
-    results = dict(await attempt(list(items), deadline.seconds))
+    results = dict(await attempt(list(items), deadline.left))
     attempts = 1
     while again := [item for item in items if item in results and results[item].error in transient]:
         pause = caller.backoff.pause(attempts)

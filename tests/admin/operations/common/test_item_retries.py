@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.errors import AdminError, BrokerError
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
-from kafka_admin_proto.admin.retry import TRANSIENT, Backoff
+from kafka_admin_proto.admin.retry import TRANSIENT, Backoff, Deadline
 from tests.admin.fake_caller import FakeCaller
 
 
@@ -54,6 +54,16 @@ def test_each_item_gets_its_first_lasting_answer(script: dict[int, list[str | No
         expected = lasting[0] if lasting else len(planned) + 1
         assert asked[item] == expected
         assert results[item].message == str(expected)
+
+
+def test_the_first_attempt_has_what_an_earlier_step_has_left() -> None:
+    async def attempt(items: list[int], left: float) -> Mapping[int, Result]:
+        return {item: Result(message=f"{left:g}") for item in items}
+
+    async def run() -> Mapping[int, Result]:
+        return await retry_items(caller(), [1], attempt, timeout=Deadline(0).left)
+
+    assert asyncio.run(run())[1].message == "0"
 
 
 def test_results_are_kept_when_a_later_attempt_fails() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.admin.operations.common.topic_partitions import topic_partitions
 from kafka_admin_proto.admin.operations.groups.lag import (
     group_partitions,
@@ -18,6 +19,7 @@ from kafka_admin_proto.admin.operations.groups.model import (
     GroupOffsets,
 )
 from kafka_admin_proto.admin.operations.partitions.records import ListedOffset
+from kafka_admin_proto.server import SyncCluster
 
 places = st.tuples(st.sampled_from("ab"), st.integers(0, 2))
 errors = st.none() | st.just("NOT_LEADER_OR_FOLLOWER")
@@ -63,3 +65,19 @@ def test_each_partition_is_there_once_and_its_lag_is_known_or_none(
 def test_members_whose_assignment_cannot_be_read_are_not_idle() -> None:
     connect = GroupMember("m", "c", "h", assignment=None, raw_assignment=b"\x01")
     assert idle_members(GroupDescription("g", members=[connect])) == []
+
+
+def test_a_coordinator_that_is_silent_leaves_time_for_the_groups_of_another() -> None:
+    configs = {"offsets.topic.num.partitions": 2, "offsets.topic.replication.factor": 1}
+    with (
+        SyncCluster(2, topics={"t": 1}, configs=configs) as cluster,
+        SyncAdminClient(cluster.bootstrap_servers) as admin,
+    ):
+        for group in ("a", "b"):
+            admin.alter_group_offsets(group, {("t", 0): 0})
+        coordinators = [each.coordinator for each in admin.describe_groups(["a", "b"])]
+        assert sorted(map(str, coordinators)) == ["1", "2"]
+        cluster.faults.add(api="DescribeGroups", node=coordinators[1], drop="request")
+        a, b = admin.describe_group_lags(["a", "b"], timeout=2)
+        assert (a.error, [each.lag for each in a.offsets]) == (None, [0])
+        assert (b.error, list(b.offsets)) == ("RequestTimedOutError", [])
