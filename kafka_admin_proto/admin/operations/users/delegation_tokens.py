@@ -13,8 +13,14 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError, InstructionError
-from kafka_admin_proto.admin.operations.common.failures import raise_failure
+from kafka_admin_proto.admin.operations.common.failures import (
+    failure,
+    failure_of,
+    note_lost_answer,
+    raise_failure,
+)
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
@@ -146,7 +152,9 @@ class TokenOperations(Caller):
             to=Target.CONTROLLER,
             timeout=timeout,
         )
-        raise_failure(reply.body.error_code, context="ExpireDelegationToken")
+        code = reply.body.error_code
+        _, why = note_lost_answer(failure(code), reply.maybe_repeated, "DELEGATION_TOKEN_NOT_FOUND")
+        raise_failure(code, why, context="ExpireDelegationToken")
         return reply.body.expiry_timestamp_ms
 
     async def renew_delegation_tokens(
@@ -180,8 +188,10 @@ class TokenOperations(Caller):
                     raise BrokerError(codes.DELEGATION_TOKEN_NOT_FOUND, _UNSEEN)
                 ends_ms = await change(hmacs[token_id], period_ms=period_ms, timeout=deadline.left)
                 changed.append(ChangedToken(token_id, ends_ms))
-            except BrokerError as error:
-                changed.append(ChangedToken(token_id, None, error.error, error.message))
+            except KafkaAdminProtoError as error:
+                if not changed and not isinstance(error, BrokerError):
+                    raise
+                changed.append(ChangedToken(token_id, None, *failure_of(error)))
         return changed
 
     async def describe_delegation_tokens(

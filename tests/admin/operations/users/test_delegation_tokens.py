@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.errors import BrokerError
+from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
 from kafka_admin_proto.admin.operations.users.delegation_tokens import (
     DelegationToken,
     TokenOperations,
@@ -107,3 +108,36 @@ def test_no_hmac_is_shown() -> None:
 def test_a_principal_needs_a_type_and_a_name(text: str) -> None:
     with pytest.raises(ValueError, match="User:alice"):
         asyncio.run(Client().create_delegation_token(owner=text))
+
+
+class TwoTokens(Client):
+    """A controller that is lost, or has lost an answer, after the first of two tokens."""
+
+    def _describe(self, request: Message, call: Call) -> Message:
+        row = described.DescribedDelegationToken
+        tokens = [row("User", "a", token_id=each, hmac=each.encode()) for each in ("one", "two")]
+        return described.DescribeDelegationTokenResponse(tokens=tokens)
+
+    def _expire(self, request: Message, call: Call) -> Any:
+        assert isinstance(request, ExpireDelegationTokenRequest)
+        if request.hmac == b"two":
+            return ConnectionFailedError("gone")
+        return super()._expire(request, call)
+
+
+def test_tokens_that_were_changed_are_told_where_a_later_one_was_not() -> None:
+    one, two, three = asyncio.run(TwoTokens().expire_delegation_tokens(["one", "two", "three"]))
+    assert (one.expires_ms, one.error) == (999, None)
+    assert (two.expires_ms, two.error, two.message) == (None, "ConnectionFailedError", "gone")
+    assert three.error == "DELEGATION_TOKEN_NOT_FOUND"
+    with pytest.raises(ConnectionFailedError):
+        asyncio.run(TwoTokens().expire_delegation_tokens(["two", "one"]))
+
+
+def test_a_token_that_a_lost_attempt_may_have_removed() -> None:
+    client = Client()
+    gone = ExpireDelegationTokenResponse(NOT_FOUND)
+    client.handlers[ExpireDelegationTokenRequest] = lambda request, call: gone
+    client.lost.add(ExpireDelegationTokenRequest)
+    with pytest.raises(BrokerError, match="its answer lost: it may have done this itself"):
+        asyncio.run(client.expire_delegation_token(HMAC))
