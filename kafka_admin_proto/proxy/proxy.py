@@ -62,7 +62,7 @@ class Proxy:
     may create topics. ``connect_timeout`` is in seconds.
 
     SASL passes through. With ``sasl`` it ends at the proxy, which lets these users in, and logs in
-    itself with ``upstream_sasl``, or not at all.
+    itself with ``upstream_sasl``, or not at all. Nobody gets delegation tokens then.
 
     Raises SettingsError for addresses and versions that are none, TypeError for arguments of
     another type, and filters and observers that are none. ``start`` raises OSError where it cannot
@@ -125,6 +125,10 @@ class Proxy:
             last = ReadOnly()
             filters.append(last)
             denied["Metadata"] = max(denied.get("Metadata", 0), FIRST_METADATA)
+        if sasl is not None:
+            from kafka_admin_proto.proxy.no_tokens import NoTokens
+
+            filters.append(NoTokens())
         apis = _allowed(denied)
         limits = limits or Limits()
         self._rules = Rules(Filters(filters), self._local_address, apis, limits, last, sasl)

@@ -174,6 +174,8 @@ class ServerExchange(ABC):
 _ANOTHER_ID = (
     "Authentication failed: Client requested an authorization id that is different from username"
 )
+#: Kafka's words for DELEGATION_TOKEN_AUTH_DISABLED.
+_NO_TOKENS = "Delegation Token feature is not enabled."
 _INVALID = Step(refusal="")
 
 
@@ -234,6 +236,8 @@ class _ScramExchange(ServerExchange):
         message = scram.ClientFirst.read(text)
         if message is None:
             return _INVALID
+        if message.has_token and self._delegated is None:
+            return Step(refusal=_NO_TOKENS)
         field, credential, success = self._credential_of(message)
         if credential is None:
             return _INVALID

@@ -398,13 +398,17 @@ def test_plain_tokens_that_nobody_takes(token: bytes, fault: str) -> None:
         b"n,,n=nobody,r=x",
         b"y,,n=alice,r=x",
         b"n,,n=ali=ce,r=x",
-        b"n,,n=alice,r=x,tokenauth=true",
         b"n,,n=alice,r=\xff",
     ],
 )
 def test_scram_tokens_that_nobody_takes(token: bytes) -> None:
     step = first_step("SCRAM-SHA-256", token)
     assert step == Step(refusal="")
+
+
+def test_a_server_without_delegation_tokens_says_so() -> None:
+    step = first_step("SCRAM-SHA-256", b"n,,n=alice,r=x,tokenauth=true")
+    assert step == Step(refusal="Delegation Token feature is not enabled.")
 
 
 def test_a_scram_user_who_would_be_another() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin import AuthenticationError, NewTopic, SyncAdminClient
+from kafka_admin_proto.admin import AuthenticationError, BrokerError, NewTopic, SyncAdminClient
 from kafka_admin_proto.errors import SaslError, SettingsError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
@@ -97,6 +97,42 @@ def test_the_proxy_logs_in_at_each_broker(own: Sasl) -> None:
         assert len(described[0].partitions) == 3
         with Nodes(cluster.bootstrap_servers) as nodes:  # who does not log in is not let in
             assert nodes.ask(0, MetadataRequest(), 12) is None
+
+
+def test_nobody_gets_a_token_of_the_proxys_user() -> None:
+    """It would be a login at the brokers, without the proxy."""
+    configs = {"delegation.token.secret.key": "key"}
+    with (
+        _behind(SaslPlain("proxy", "own-secret"), configs=configs) as (cluster, address),
+        _client(address, "PLAIN", "alice", "al-secret") as client,
+    ):
+        with SyncAdminClient(
+            cluster.bootstrap_servers, sasl_mechanism="PLAIN", sasl_username="proxy",
+            sasl_password="own-secret",
+        ) as own:  # fmt: skip
+            token = own.create_delegation_token()
+        asked: tuple[Callable[[], object], ...] = (
+            client.create_delegation_token,
+            client.describe_delegation_tokens,
+            lambda: client.renew_delegation_token(token.hmac),
+            lambda: client.expire_delegation_token(token.hmac),
+        )
+        for ask in asked:
+            with pytest.raises(BrokerError, match="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"):
+                ask()
+        assert list(cluster.state.cluster.delegation_tokens) == [token.token_id]
+
+
+def test_a_login_with_a_token_is_refused_at_the_proxy() -> None:
+    with (
+        _behind() as (_, address),
+        SyncAdminClient(
+            address, sasl_mechanism="SCRAM-SHA-256", sasl_username="id", sasl_password="aG1hYw==",
+            sasl_delegation_token=True,
+        ) as client,
+        pytest.raises(AuthenticationError, match="Delegation Token feature is not enabled"),
+    ):  # fmt: skip
+        client.list_topics()
 
 
 def test_the_proxy_logs_in_over_tls(tmp_path: Path) -> None:

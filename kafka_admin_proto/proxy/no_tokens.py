@@ -1,0 +1,35 @@
+"""A filter that lets no client have delegation tokens (KIP-48).
+
+To the cluster the clients of a proxy that logs in itself are all the proxy's user. A token of that
+user is a login without the proxy: past its filters, its list of users and its tenant.
+"""
+
+from __future__ import annotations
+
+from kafka_admin_proto.messages import (
+    CreateDelegationTokenRequest,
+    DescribeDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
+)
+from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
+from kafka_admin_proto.proxy.call import Call
+from kafka_admin_proto.values import Message
+
+_NOT_ALLOWED = Failure(codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+class NoTokens:
+    """Refuses to make, renew, expire and show tokens, as a broker refuses a client with one."""
+
+    def on_request(
+        self,
+        request: CreateDelegationTokenRequest
+        | DescribeDelegationTokenRequest
+        | ExpireDelegationTokenRequest
+        | RenewDelegationTokenRequest,
+        call: Call,
+    ) -> Message:
+        """The answer to each of these requests."""
+        return whole_answer(request, call.api_version, _NOT_ALLOWED)
