@@ -77,11 +77,11 @@ def test_frozen_brokers_take_no_longer_than_the_timeout(frozen: tuple[int, ...])
 
 @pytest.mark.parametrize("api", ["Metadata", "DescribeCluster"])
 def test_a_broker_that_never_says_which_ones_there_are_leaves_it_to_another(api: str) -> None:
+    """It is there: it owes that answer on one connection, and answers on another."""
     with SyncCluster(2) as cluster:
         cluster.faults.add_text(f"api={api} drop=request node=1")
-        found = answer(cluster)
-        assert [each["broker"] for each in found["brokers"] if each["ms"]] == [2]
-        assert [each["broker"] for each in found["errors"]] == [1]
+        found = answer(cluster, 0)
+        assert [each["broker"] for each in found["brokers"] if each["ms"]] == [1, 2]
 
 
 def test_a_broker_that_ends_each_connection_is_named() -> None:
