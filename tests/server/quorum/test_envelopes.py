@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages import (
+    CreateDelegationTokenRequest,
     CreateTopicsRequest,
+    DefaultPrincipalData,
     DescribeAclsRequest,
     DescribeQuorumRequest,
     EnvelopeRequest,
@@ -93,6 +96,24 @@ async def test_whoever_forwards_needs_a_right(user: str) -> None:
         assert found.response_data is not None
         body: Any = read_response(found.response_data, 19, 7).body
         assert body.topics[0].error_code == codes.TOPIC_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize("by_token", [False, True])
+async def test_a_token_is_its_clients(by_token: bool) -> None:
+    """The broker's connection has no login; the client has, as the principal says."""
+    principal = DefaultPrincipalData(type="User", name="alice", token_authenticated=by_token)
+    data = bytes(2) + codec(DefaultPrincipalData, 0).encode(principal)
+    create = write_request(CreateDelegationTokenRequest(), 3, 1)
+    async with Cluster(0, configs={"delegation.token.secret.key": "key"}) as cluster:
+        found = await asked(cluster, EnvelopeRequest(create, data, _HOST))
+        body: Any = read_response(found.response_data, 38, 3).body
+        tokens = cluster.state.cluster.delegation_tokens
+        if by_token:
+            assert body.error_code == codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+            assert tokens == {}
+            return
+        assert (body.principal_name, body.error_code) == ("alice", 0)
+        assert [each.owner for each in tokens.values()] == ["User:alice"]
 
 
 async def test_faults_are_those_of_the_request_in_it() -> None:

@@ -24,6 +24,7 @@ from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.server import SyncCluster
+from tests.admin.live.helpers.controllers import wait_until
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
@@ -316,6 +317,50 @@ def test_javas_tools(both: Both, tmp_path: Path) -> None:
             assert outcomes[0] == outcomes[1]
             statuses = [each.partition("\n")[0] for each in outcomes[0]]
             assert statuses[:5] == ["0", "0", "0", "0", "1"]
+
+
+def test_javas_command_makes_a_token_with_which_its_clients_log_in(
+    both: Both, tmp_path: Path
+) -> None:
+    with contextlib.closing(KafkaTools(both.real.jars)) as tools:
+        for address in (both.real.address("SASL"), both.ours.addresses("SASL")):
+            _use_a_token(tools, address, tmp_path)
+
+
+def _use_a_token(tools: KafkaTools, address: str, folder: Path) -> None:
+    def words(command: str, *login: str) -> tuple[str, ...]:
+        return (command, "--bootstrap-server", address, "--command-config", _file(folder, *login))
+
+    run = words("DelegationTokenCommand", "PLAIN", "bob", PASSWORDS["bob"])
+    made = tools.run(*run, "--create", "--max-life-time-period", "-1")
+    id_, hmac = made.split("MAXDATE")[1].split()[:2]
+
+    def is_there() -> bool:
+        return id_ in tools.run(*run, "--describe", "--owner-principal", "User:bob")
+
+    def log_in() -> list[int]:
+        logins = [words("TopicCommand", each, id_, hmac) for each in MECHANISMS[1:]]
+        return [tools.outcome(*each, "--list").status for each in logins]
+
+    wait_until(is_there, "the token is there")
+    assert log_in() == [0, 0]
+    ended = tools.run(*run, "--expire", "--expiry-time-period", "-1", "--hmac", hmac)
+    assert "Completed expire operation" in ended
+    wait_until(lambda: not is_there(), "the token is gone")
+    assert log_in() == [1, 1]
+
+
+def _file(folder: Path, mechanism: str, user: str, password: str) -> str:
+    """The path of a file for --command-config; SCRAM is with a delegation token."""
+    is_plain = mechanism == "PLAIN"
+    module, more = ("plain.Plain", "") if is_plain else ("scram.Scram", " tokenauth=true")
+    file = folder / f"{mechanism}.properties"
+    file.write_text(
+        f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism={mechanism}\nsasl.jaas.config="
+        f"org.apache.kafka.common.security.{module}LoginModule required "
+        f'username="{user}" password="{password}"{more};\n'
+    )
+    return str(file)
 
 
 def _configs(made: Certificates, folder: Path) -> Iterator[dict[str, Path]]:
