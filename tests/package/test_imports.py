@@ -61,6 +61,7 @@ WITHIN_FUNCTIONS = {
     "proxy/proxy.py": {
         "broker_login": "a proxy that logs in to the brokers alone has it",
         "faults": "a proxy with faults alone has them",
+        "no_tokens": "a proxy that logs clients in alone has it",
         "read_only": "a proxy that lets nothing be changed alone has it",
     },
     "records/batches/crc32c.py": {"crc32c": _OPTIONAL},
