@@ -120,9 +120,14 @@ class BrokerConnection(asyncio.Protocol):
         return len(self._pending)
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether anybody waits for an answer."""
+        return not all(each.done() for each in self._pending)
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether the broker owes answers alone that nobody waits for: it gives them first."""
-        return bool(self._pending) and all(each.done() for each in self._pending)
+        return bool(self._pending) and not self.is_awaited
 
     def set_broker(self, broker: int) -> None:
         """Note that the address is that of this broker."""

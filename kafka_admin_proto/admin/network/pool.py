@@ -142,7 +142,9 @@ class Pool:
         self.ever_connected = True
         self._answered = self._answered or any(each.answered for each in self._alive)
         connection.passes_without_sasl = self._answered
-        if (before := self._connections.get(key)) is not None:
+        before = self._connections.get(key)
+        # One that has answered in the meantime may have another call's request.
+        if before is not None and not (before.is_awaited and before.address == address):
             before.close(ConnectionLostError(f"{before.name}: another connection took its place"))
         self._connections[key] = connection
         self._alive = {each for each in self._alive if not each.has_ended} | {connection}

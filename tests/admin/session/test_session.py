@@ -38,7 +38,7 @@ from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.admin.leaks import run_without_leaks
-from tests.admin.scripted_broker import CLOSE, SILENCE, ScriptedBroker, ScriptedCluster
+from tests.admin.scripted_broker import CLOSE, SILENCE, Handler, ScriptedBroker, ScriptedCluster
 from tests.admin.session.requests import (
     answers_its_id,
     create,
@@ -216,6 +216,46 @@ async def test_the_next_call_does_not_wait_for_the_answer_to_a_cancelled_one(
         for _ in range(2):
             assert (await list_groups(client, to=to, timeout=5)).body == groups("1")
         assert cluster.nodes[1].accepted == 2
+
+
+async def test_a_call_that_found_the_connection_answered_is_not_lost_when_it_is_replaced() -> None:
+    cluster = ScriptedCluster([1])
+    gates = [asyncio.Event() for _ in range(3)]
+    versions = cluster.handlers[ApiVersionsRequest]
+
+    def held(gate: asyncio.Event, answer: Handler) -> Handler:
+        async def handler(request: Any, broker: ScriptedBroker) -> Any:
+            await gate.wait()
+            return answer(request, broker)
+
+        return handler
+
+    cluster.on(ListGroupsRequest, held(gates[0], answers_its_id), held(gates[1], answers_its_id),
+               answers_its_id)  # fmt: skip
+    cluster.on(ApiVersionsRequest, versions, held(gates[2], versions))
+
+    async def until(happened: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not happened():
+                await asyncio.sleep(0.001)
+
+    async with cluster, session(cluster.bootstrap) as client:
+        node = cluster.nodes[1]
+        cancelled = asyncio.create_task(list_groups(client, to=1))
+        await until(lambda: node.count(ListGroupsRequest) == 1)
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        second = asyncio.create_task(list_groups(client, to=1))  # opens another connection
+        await until(lambda: node.count(ApiVersionsRequest) == 2)
+        gates[0].set()
+        await until(lambda: client._pool.usable[0].in_flight == 0)
+        third = asyncio.create_task(list_groups(client, to=1))  # over the first one
+        await until(lambda: node.count(ListGroupsRequest) == 2)
+        gates[2].set()
+        assert (await second).body == groups("1")
+        gates[1].set()
+        reply = await third
+        assert (reply.body, reply.maybe_repeated) == (groups("1"), False)
 
 
 async def test_a_cancelled_first_call_leaves_nothing() -> None:
