@@ -5,7 +5,7 @@ The rules are those of Kafka's ``PartitionChangeBuilder`` and of what it calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -104,15 +104,8 @@ def change_partition(
         record.last_known_elr = _last_known_leader(now, record.leader)
     if recovered and now.leader_recovery_state != _RECOVERED:
         record.leader_recovery_state = _RECOVERED
-    _assign(state, record, now, target)
-    if directory is not None:
-        broker, found = directory
-        record.directories = [
-            found if each == broker else known
-            for each, known in zip(now.replicas, now.directories, strict=True)
-        ]
-        if record.directories == now.directories:
-            record.directories = None
+    known = directories if directory is None else {**directories, directory[0]: directory[1]}
+    _assign(state, record, now, target, known)
     unchanged = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
     return None if record == unchanged else record
 
@@ -224,14 +217,19 @@ def _last_known_leader(now: Partition, leader: int) -> list[int] | None:
     return None
 
 
-def _assign(state: State, record: PartitionChangeRecord, now: Partition, target: _Target) -> None:
-    """Set the fields of the record for changed replicas."""
+def _assign(
+    state: State,
+    record: PartitionChangeRecord,
+    now: Partition,
+    target: _Target,
+    known: Mapping[int, UUID],
+) -> None:
+    """Set the fields of the record for changed replicas, with the known ones' directories."""
     if target.replicas != now.replicas:
         record.replicas = target.replicas
-        known = dict(zip(now.replicas, now.directories, strict=True))
-        record.directories = [
-            known.get(each) or directory_of(state, each) for each in target.replicas
-        ]
+    directories = [known.get(each) or directory_of(state, each) for each in target.replicas]
+    if directories != now.directories:
+        record.directories = directories
     if target.removing != now.removing_replicas:
         record.removing_replicas = target.removing
     if target.adding != now.adding_replicas:

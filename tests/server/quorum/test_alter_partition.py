@@ -12,6 +12,7 @@ from kafka_admin_proto.messages import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionRequest,
     AssignReplicasToDirsRequest,
+    ElectLeadersRequest,
 )
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     ReassignablePartition,
@@ -22,6 +23,7 @@ from kafka_admin_proto.messages.alter_partition_request import (
     PartitionData,
     TopicData,
 )
+from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
 from kafka_admin_proto.protocol import codes
 from tests.server.quorum.controller import Controller
 
@@ -170,6 +172,24 @@ def test_producer_ids_come_in_blocks() -> None:
     assert [(each.producer_id_start, each.producer_id_len) for each in found] == [
         (0, 1000), (1000, 1000), (2000, 1000),
     ]  # fmt: skip
+
+
+def test_a_directory_of_a_replica_whose_reassignment_is_complete() -> None:
+    """An unclean election put the last replica that was missing into the ISR."""
+    leader = _Leader(1)
+    controller = leader.controller
+    moved = [ReassignableTopic("a", [ReassignablePartition(0, [2])])]
+    request = AlterPartitionReassignmentsRequest(timeout_ms=1000, topics=moved)
+    assert controller.ask(request).responses[0].partitions[0].error_code == 0
+    controller.beat(1, want_fence=True)
+    unclean = ElectLeadersRequest(1, [TopicPartitions("a", [0])], 1000)
+    assert controller.ask(unclean).replica_election_results[0].partition_result[0].error_code == 0
+    assert controller.partition(leader.topic).removing_replicas == [1, 3]
+    directory = uuid4()
+    assert controller.assign(2, directory, leader.topic, 0) == 0
+    now = controller.partition(leader.topic)
+    assert (now.replicas, now.removing_replicas) == ([2], [])
+    assert now.directories == [directory]
 
 
 def test_directories_of_replicas() -> None:
