@@ -12,6 +12,7 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableTopic,
 )
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.failures import MOST_RECORDS
 from kafka_admin_proto.server.topics.assignments import UNASSIGNED_DIRECTORY
 from tests.server.quorum.controller import Controller
 
@@ -64,6 +65,19 @@ def test_the_timeout_begins_with_the_last_heartbeat() -> None:
     controller.clock.pass_time(0.1)
     assert controller.broker(1).fenced
     assert controller.state.sessions.lowest_active_offset() == float("inf")
+
+
+def test_a_broker_of_more_partitions_than_a_user_may_change_at_once() -> None:
+    controller = Controller()
+    controller.start(1)
+    for name in ("a", "b"):
+        topics = [CreatableTopic(name, MOST_RECORDS // 2, 1)]
+        created = controller.ask(CreateTopicsRequest(topics=topics, timeout_ms=1000))
+        assert created.topics[0].error_code == 0
+    controller.clock.pass_time(9)
+    assert controller.broker(1).fenced
+    assert not controller.beat(1).is_fenced
+    assert not controller.broker(1).fenced
 
 
 def test_what_a_broker_wants() -> None:
