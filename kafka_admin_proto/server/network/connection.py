@@ -305,6 +305,7 @@ class NodeConnection(asyncio.BufferedProtocol):
             try:
                 event, caller = service.answers.opened(event, caller)
             except ApiFailure as failure:
+                self._throttle_ms = 0  # it was that of a client whose request came before
                 return self._answered(event, Answer(EnvelopeResponse(error_code=failure.code)))
             request = event.request
         service.requests.add(caller, request, service.clock.now_ms())

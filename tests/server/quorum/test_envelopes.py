@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.messages import (
+    AlterClientQuotasRequest,
     CreateDelegationTokenRequest,
     CreateTopicsRequest,
     DefaultPrincipalData,
@@ -17,9 +19,10 @@ from kafka_admin_proto.messages import (
     EnvelopeResponse,
     ListPartitionReassignmentsRequest,
 )
+from kafka_admin_proto.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.describe_quorum_request import PartitionData, TopicData
-from kafka_admin_proto.protocol import codes, read_response, write_request
+from kafka_admin_proto.protocol import codes, frame, read_response, write_request
 from kafka_admin_proto.server import Cluster
 from tests.server.quorum.controller import PRINCIPAL, asked
 
@@ -80,6 +83,27 @@ async def test_envelopes_that_are_refused(fields: dict[str, Any], code: int) -> 
     async with Cluster(0) as cluster:
         found = await asked(cluster, EnvelopeRequest(**given))
         assert (found.error_code, found.response_data) == (code, None)
+
+
+async def test_a_client_that_waits_lets_no_other_request_of_its_broker_wait() -> None:
+    """The next envelope on the connection, which cannot be opened, nor what comes behind it."""
+    configs = {"quota.window.size.seconds": "600"}
+    async with Cluster(0, configs=configs) as cluster:
+        client = EntityData("client-id", "inner")
+        quota = EntryData([client], [OpData("request_percentage", 1e-6)])
+        await asked(cluster, AlterClientQuotasRequest([quota]), 1)
+        requests = [EnvelopeRequest(data, PRINCIPAL, _HOST) for data in (_quorum(), b"") * 2]
+        host, port = cluster.bootstrap_servers.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        try:
+            writer.writelines(frame(write_request(each, 0, 1)) for each in requests)
+            async with asyncio.timeout(30):
+                for _ in requests:
+                    size = int.from_bytes(await reader.readexactly(4), "big")
+                    await reader.readexactly(size)
+        finally:
+            writer.close()
+            await writer.wait_closed()
 
 
 @pytest.mark.parametrize("user", ["ANONYMOUS", "alice"])
