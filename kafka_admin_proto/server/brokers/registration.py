@@ -23,7 +23,7 @@ from kafka_admin_proto.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
-from kafka_admin_proto.server.brokers.replicas import replace_incarnation, unfence
+from kafka_admin_proto.server.brokers.replicas import found_again, replace_incarnation, unfence
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
 from kafka_admin_proto.server.releases import ReleaseNumber
@@ -73,6 +73,7 @@ def register(state: State, nodes: Sequence[Registration]) -> None:
         epoch = state.end_offset
         state.append([broker_record(state, node, epoch)])
         if state.cluster.topics:
+            state.append(found_again(state, node.id))
             state.append(unfence(state, node.id))
         else:
             state.append([BrokerRegistrationChangeRecord(node.id, epoch, fenced=_UNFENCE)])

@@ -15,6 +15,7 @@ from kafka_admin_proto.messages.broker_registration_change_record import (
 )
 from kafka_admin_proto.messages.unregister_broker_record import UnregisterBrokerRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
+from kafka_admin_proto.server.topics.assignments import is_online
 from kafka_admin_proto.server.topics.partition_changes import (
     NO_LEADER,
     Election,
@@ -103,6 +104,21 @@ def lose_directories(state: State, broker: int, directories: Collection[UUID]) -
             records += without_replica(state, topic, number, broker)
     left = [each for each in known.directories if each not in lost]
     return [*records, BrokerRegistrationChangeRecord(broker, known.epoch, log_dirs=left)]
+
+
+def found_again(state: State, broker: int) -> list[Message]:
+    """The records of a broker that has lost a directory, and makes its replicas anew in another.
+
+    In Kafka it says so by AssignReplicasToDirs; until then these replicas may not lead.
+    """
+    directory = state.cluster.brokers[broker].directories[0]
+    records: list[Message] = []
+    for topic, number, partition in _partitions(state):
+        known = directory_at(partition, broker)
+        if known is not None and not is_online(state, broker, known):
+            record = change_partition(state, topic.id, number, directory=(broker, directory))
+            records += [] if record is None else [record]
+    return records
 
 
 def directory_at(partition: Partition, broker: int) -> UUID | None:

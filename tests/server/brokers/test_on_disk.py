@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,26 @@ def test_a_cluster_starts_again_though_a_node_was_away(away: int, tmp_path: Path
         assert quorum(nodes, 0) == (1, epoch + 1)
         until(lambda: partition(nodes)[2] == sorted([2, away]))
     assert len({replayed(tmp_path, each).state.offset for each in (1, 2, 3)}) == 1
+
+
+def test_a_node_that_lost_its_folder_leads_again(tmp_path: Path) -> None:
+    """Its replicas are in its new directory, in which Kafka's brokers make them anew."""
+    with (
+        SyncCluster(3, data=tmp_path, configs=AT_ONCE) as cluster,
+        Nodes(cluster.bootstrap_servers) as nodes,
+    ):
+        create(nodes, [2])
+        (lost,) = cluster.state.cluster.brokers[2].directories
+    shutil.rmtree(tmp_path / "2")
+    with SyncCluster(3, data=tmp_path, configs=AT_ONCE) as cluster:
+        (topic,) = cluster.state.cluster.topics.values()
+        found = cluster.state.cluster.brokers[2].directories
+        assert found != [lost]
+        assert topic.partitions[0].directories == found
+        cluster.fence_broker(2)
+        assert topic.partitions[0].leader == -1
+        cluster.unfence_broker(2)
+        assert topic.partitions[0].leader == 2
 
 
 def test_a_node_whose_log_is_damaged_meanwhile_does_not_start(tmp_path: Path) -> None:
