@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_admin_proto.faults.topics import Row, Target, Topics, partitions_of, topic_rows
+from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
 from kafka_admin_proto.protocol.error_answers import (
     COPIED,
     ROW_NAMES,
@@ -14,6 +20,7 @@ from kafka_admin_proto.protocol.error_answers import (
     fields_of,
     has_code,
     mark,
+    whole_answer,
 )
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.values import Message
@@ -38,6 +45,29 @@ def mark_topics(
         if row.fields is not None and target.takes(row.topic):
             failed |= _mark_topic(row, version, failure, target, ids=ids)
     return failed
+
+
+def refused_rows(request: Message, version: int, failure: Failure) -> Message:
+    """The rows of all that a request names, as beside others that do not fail.
+
+    Kafka has them in that case for a Fetch of topics by their ids too, which has none where it
+    fails as a whole.
+    """
+    refused = whole_answer(request, version, failure)
+    if isinstance(request, FetchRequest):
+        assert isinstance(refused, FetchResponse)
+        refused.responses = [
+            FetchableTopicResponse(
+                topic.topic,
+                topic.topic_id,
+                [
+                    PartitionData(each.partition, failure.code, high_watermark=-1, records=b"")
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    return refused
 
 
 def _mark_topic(

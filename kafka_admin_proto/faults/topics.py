@@ -19,8 +19,9 @@ from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.schema.versions import VersionRange
-from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
+from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
+from kafka_admin_proto.wire.secrets import METADATA_TOPIC
 
 #: ``resource_type`` of a topic's configs.
 _TOPIC_RESOURCE = 2
@@ -208,6 +209,8 @@ def topic_rows(message: Message, topics: Topics) -> Iterator[Row]:
     """Every topic in a message, those of lists in lists too."""
 
     def name_of(topic_id: UUID) -> str | None:
+        if topic_id == METADATA_TOPIC_ID:  # no record says what brokers fetch of controllers
+            return METADATA_TOPIC
         topic = topics.topic_by_id(topic_id)
         return None if topic is None else topic.name
 
@@ -274,12 +277,14 @@ def _topic(
     row: Any, fields: tuple[FieldSpec, ...], name_of: Callable[[UUID], str | None]
 ) -> str | None:
     """The topic of a row; None for a row of another kind."""
+    topic_id = getattr(row, "topic_id", ZERO_TOPIC_ID)
+    known = None if topic_id == ZERO_TOPIC_ID else name_of(topic_id)
+    if known is not None:  # the name beside the id is empty in some messages
+        return known
     for field in fields:
         named = getattr(row, python_name(field.name))
         if field.entity_type == "topicName" and not field.type.is_array and named is not None:
             return str(named)
-        if field.name == "TopicId" and named != ZERO_TOPIC_ID and name_of(named) is not None:
-            return name_of(named)
     if getattr(row, "resource_type", None) == _TOPIC_RESOURCE:
         return str(row.resource_name)
     return None

@@ -17,7 +17,7 @@ from kafka_admin_proto.counts import counted
 from kafka_admin_proto.faults.answers import damage_records
 from kafka_admin_proto.faults.fault import Condition, Effect, Fault
 from kafka_admin_proto.faults.faults import Faults
-from kafka_admin_proto.faults.marks import mark_topics
+from kafka_admin_proto.faults.marks import mark_topics, refused_rows
 from kafka_admin_proto.faults.topics import Target, asks_for_all, split, topic_ids, topic_rows
 from kafka_admin_proto.faults.words import FaultError
 from kafka_admin_proto.loggers import PROXY
@@ -158,7 +158,7 @@ class ProxyFaults(Faults):
         if not _is_split(call, request, target):
             return None
         failed, rest, is_left = split(request, self.topics, target)
-        rows = whole_answer(failed, call.api_version, failure)
+        rows = refused_rows(failed, call.api_version, failure)
         self.topics.name(rows)
         if not any(True for _ in topic_rows(rows, self.topics)):
             return self._throttled(call, whole_answer(request, call.api_version, failure))

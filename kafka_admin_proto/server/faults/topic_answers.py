@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from kafka_admin_proto.faults.marks import mark_topics
+from kafka_admin_proto.faults.marks import mark_topics, refused_rows
 from kafka_admin_proto.faults.topics import Target, with_partitions
 from kafka_admin_proto.messages.config_record import ConfigRecord
 from kafka_admin_proto.messages.fetch_request import FetchRequest
@@ -69,7 +69,7 @@ def _partitions_answer(
 
     whole = with_session(request, view, caller.node_id)
     failed, _ = with_partitions(whole, view, fails)
-    refused = whole_answer(failed, caller.version, failure)
+    refused = refused_rows(failed, caller.version, failure)
     if isinstance(request, FetchRequest):
         answer = respond(view, request.api_key, replace(request, max_wait_ms=0), caller)
         assert isinstance(answer.response, FetchResponse)

@@ -70,6 +70,30 @@ def test_a_partition_that_fails_gets_no_records(
     assert fault.fired == 1
 
 
+def test_topics_by_their_ids_fail_as_well(cluster: SyncCluster, nodes: Nodes) -> None:
+    """Newer clients name none of the topics that they write to and fetch from."""
+    topic = cluster.state.topic("orders")
+    assert topic is not None
+    cluster.faults.add(topic="orders", partition=1, error=_NOT_LEADER)
+    written = produce()
+    written.topic_data = [TopicProduceData("", topic.id, written.topic_data[0].partition_data)]
+    found = codes(nodes.ask(0, written, 13))
+    assert found == {("", 0): 0, ("", 1): _NOT_LEADER, ("", 2): 0}
+    assert places(cluster) == [0, 2]
+    fetched = fetch(0, -1, range(3), wait_ms=0)
+    fetched.topics = [FetchTopic("", topic.id, fetched.topics[0].partitions)]
+    rows = [
+        (each.topic_id, row.partition_index, row.error_code, bool(row.records))
+        for each in nodes.ask(0, fetched, 17).responses
+        for row in each.partitions
+    ]
+    assert sorted(rows) == [
+        (topic.id, 0, 0, True),
+        (topic.id, 1, _NOT_LEADER, False),
+        (topic.id, 2, 0, True),
+    ]
+
+
 def test_all_partitions_of_a_topic_fail(cluster: SyncCluster, nodes: Nodes) -> None:
     cluster.faults.add(api="Produce", topic="o*", error="KAFKA_STORAGE_ERROR", count=1)
     assert set(codes(nodes.ask(0, produce(), 12)).values()) == {56}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from kafka_admin_proto.admin import AdminClient, MetadataRecords, QuorumLeader
 from kafka_admin_proto.faults.words import FaultError
 from kafka_admin_proto.messages import BrokerHeartbeatRequest, FetchRequest
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic, ReplicaState
+from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.apis import CONTROLLERS, handler_modules, served_apis
 from kafka_admin_proto.server.brokers.control import commands_of
@@ -75,14 +77,7 @@ async def test_a_session_ends_by_the_clock_of_the_cluster() -> None:
         assert cluster.broker_states == {1: "running"}
         # One that follows the log waits meanwhile, and has the record that fences the broker.
         end = state.end_offset
-        position = FetchPartition(
-            0, fetch_offset=end, current_leader_epoch=1, last_fetched_epoch=1, high_watermark=end
-        )
-        follow = FetchRequest(
-            replica_state=ReplicaState(1), max_wait_ms=60_000, max_bytes=1000,
-            topics=[FetchTopic("", METADATA_TOPIC_ID, [position])],
-        )  # fmt: skip
-        following = asyncio.create_task(asked(cluster, follow, 18))
+        following = asyncio.create_task(asked(cluster, _fetch(end, high_watermark=end), 18))
         await cluster.wait_for(lambda: cluster.requests.of("Fetch"))
         assert not following.done()
         await cluster.clock.advance(9)
@@ -90,6 +85,25 @@ async def test_a_session_ends_by_the_clock_of_the_cluster() -> None:
         row = (await following).responses[0].partitions[0]
         assert row.high_watermark == state.end_offset > end
         assert row.records
+
+
+async def test_a_fault_of_the_metadata_log() -> None:
+    """Which a Fetch names by its id alone."""
+    async with Cluster(0) as cluster:
+        cluster.faults.add(
+            api="Fetch", topic="__cluster_metadata", partition=0, error="FENCED_LEADER_EPOCH"
+        )
+        row = (await asked(cluster, _fetch(0, last_fetched_epoch=0), 18)).responses[0].partitions[0]
+        assert row.error_code == codes.FENCED_LEADER_EPOCH
+
+
+def _fetch(offset: int, **fields: Any) -> FetchRequest:
+    """As a broker follows the log; it waits for long."""
+    given = {"fetch_offset": offset, "current_leader_epoch": 1, "last_fetched_epoch": 1, **fields}
+    return FetchRequest(
+        replica_state=ReplicaState(1), max_wait_ms=60_000, max_bytes=1000,
+        topics=[FetchTopic("", METADATA_TOPIC_ID, [FetchPartition(0, **given)])],
+    )  # fmt: skip
 
 
 def test_apis_are_those_of_the_listener() -> None:
