@@ -8,7 +8,9 @@ it is over.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import msgspec
 
@@ -27,6 +29,8 @@ class Session(msgspec.Struct):
 
     #: The offset of its registration's record, which it has to know before it is unfenced.
     registered_offset: int
+    #: The directories that it registered with.
+    directories: Sequence[UUID]
     #: When its last heartbeat came, by the clock of the cluster in seconds.
     touched_s: float = -math.inf
     #: How far it has applied the log, by its last heartbeat.
@@ -42,23 +46,43 @@ class Sessions:
     def __init__(self, state: State) -> None:
         self._state = state
         self._sessions: dict[int, Session] = {}
+        #: The broker that registered with a directory; it may have lost that one since.
+        self._owners: dict[UUID, int] = {}
         #: Brokers that stay fenced although they send heartbeats.
         self.kept_fenced: set[int] = set()
 
-    def registered(self, broker: int, offset: int) -> None:
+    def registered(self, broker: int, offset: int, directories: Sequence[UUID]) -> None:
         """A new incarnation of a broker has registered by the record at ``offset``."""
         self.forget(broker)
-        self._sessions[broker] = Session(offset)
+        self._sessions[broker] = Session(offset, directories)
+        self._owners |= dict.fromkeys(directories, broker)
 
-    def amended(self, broker: int, offset: int) -> None:
+    def amended(self, broker: int, offset: int, directories: Sequence[UUID]) -> None:
         """The same incarnation of a broker has registered again: its session goes on."""
-        self._sessions[broker].registered_offset = offset
+        session = self._sessions[broker]
+        self._disown(broker, session)
+        session.registered_offset, session.directories = offset, directories
+        self._owners |= dict.fromkeys(directories, broker)
 
     def forget(self, broker: int) -> None:
         """End a broker's session: it is another incarnation, or registered no more."""
         known = self._sessions.pop(broker, None)
-        if known is not None and known.timer is not None:
-            known.timer.cancel()
+        if known is not None:
+            self._disown(broker, known)
+            if known.timer is not None:
+                known.timer.cancel()
+
+    def owner(self, directory: UUID) -> int | None:
+        """The broker that has a directory, found without a look at all brokers."""
+        owner = self._owners.get(directory)
+        if owner is None or directory not in self._state.cluster.brokers[owner].directories:
+            return None
+        return owner
+
+    def _disown(self, broker: int, session: Session) -> None:
+        for each in session.directories:
+            if self._owners.get(each) == broker:  # one that it lost may have another owner since
+                del self._owners[each]
 
     def of(self, broker: int) -> Session:
         """The session of a registered broker."""

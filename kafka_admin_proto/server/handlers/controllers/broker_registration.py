@@ -68,11 +68,12 @@ def handle(state: State, request: BrokerRegistrationRequest, caller: Caller) -> 
         record.broker_epoch, record.fenced = known.epoch, known.fenced
         record.in_controlled_shutdown = known.in_controlled_shutdown
         records: list[Message] = [record]
-        state.sessions.amended(broker, state.end_offset)
+        state.sessions.amended(broker, state.end_offset, request.log_dirs)
     else:
         clean = known is not None and request.previous_broker_epoch == known.epoch
         records = registered(state, record, clean=clean)
-        state.sessions.registered(broker, state.end_offset + len(records) - 1)
+        offset = state.end_offset + len(records) - 1
+        state.sessions.registered(broker, offset, request.log_dirs)
     return Answer(BrokerRegistrationResponse(broker_epoch=record.broker_epoch), records)
 
 
@@ -83,9 +84,8 @@ def _check_directories(state: State, request: BrokerRegistrationRequest) -> None
         raise ApiFailure(codes.INVALID_REGISTRATION)
     if not found or len(found) < len(request.log_dirs) or any(map(is_reserved, found)):
         raise ApiFailure(codes.INVALID_REGISTRATION)
-    for other in state.cluster.brokers.values():
-        if other.id != request.broker_id and not found.isdisjoint(other.directories):
-            raise ApiFailure(codes.INVALID_REGISTRATION)
+    if not {state.sessions.owner(each) for each in found} <= {None, request.broker_id}:
+        raise ApiFailure(codes.INVALID_REGISTRATION)
 
 
 def _check_listeners(request: BrokerRegistrationRequest) -> None:
