@@ -11,6 +11,7 @@ from kafka_admin_proto.messages import UnregisterBrokerRequest, UpdateFeaturesRe
 from kafka_admin_proto.messages.broker_registration_request import Feature, Listener
 from kafka_admin_proto.messages.update_features_request import FeatureUpdateKey
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.handlers.controllers import unregister_broker
 from tests.server.quorum.controller import Controller, registration
 
 
@@ -55,11 +56,28 @@ def test_a_broker_that_is_refused(fields: dict[str, Any], code: int) -> None:
 
 
 def test_a_directory_of_another_broker() -> None:
+    """It is free once that one has lost it, has registered without it, or is gone."""
     controller = Controller()
-    directory = uuid4()
-    assert controller.register(1, log_dirs=[directory]).error_code == 0
-    refused = controller.register(2, log_dirs=[uuid4(), directory])
-    assert refused.error_code == codes.INVALID_REGISTRATION
+    first, second, third = (uuid4() for _ in range(3))
+    incarnation = uuid4()
+    controller.register(1, log_dirs=[first, second, third], incarnation_id=incarnation)
+
+    def refused(*directories: UUID) -> bool:
+        code = controller.register(2, log_dirs=[uuid4(), *directories]).error_code
+        assert code in (0, codes.INVALID_REGISTRATION)
+        return code != 0
+
+    assert refused(first)
+    controller.beat(1, offline_log_dirs=[first])
+    assert not refused(first)
+    assert refused(second)
+    controller.register(1, log_dirs=[third], incarnation_id=incarnation)
+    assert controller.register(3, log_dirs=[first]).error_code == codes.INVALID_REGISTRATION
+    assert not refused(first, second)
+    assert refused(third)
+    for number in (2, 1):
+        assert controller.ask(UnregisterBrokerRequest(broker_id=number)).error_code == 0
+    assert not refused(third)
 
 
 def test_another_incarnation_waits_for_the_end_of_the_session() -> None:
@@ -167,3 +185,14 @@ def test_unregister() -> None:
     assert refused.error_code == codes.BROKER_ID_NOT_REGISTERED
     controller.clock.pass_time(60)  # its session is gone with it
     assert controller.register(1).broker_epoch > epoch
+
+
+def test_a_broker_that_is_not_unregistered_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one of more than 10,000 partitions."""
+    controller = Controller()
+    controller.start(1)
+    controller.create("a", [1])
+    monkeypatch.setattr(unregister_broker, "MOST_RECORDS", 1)
+    refused = controller.ask(UnregisterBrokerRequest(broker_id=1))
+    assert refused.error_code == codes.POLICY_VIOLATION
+    assert not controller.beat(1).is_fenced

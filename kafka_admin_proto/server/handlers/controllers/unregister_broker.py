@@ -10,7 +10,7 @@ from kafka_admin_proto.messages.unregister_broker_response import UnregisterBrok
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.replicas import unregister
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.failures import MOST_RECORDS, TOO_MANY_RECORDS, ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import ALTER
 from kafka_admin_proto.server.state import State
 
@@ -24,5 +24,7 @@ def handle(state: State, request: UnregisterBrokerRequest, caller: Caller) -> An
     if request.broker_id not in state.cluster.brokers:
         raise ApiFailure(codes.BROKER_ID_NOT_REGISTERED)
     records = unregister(state, request.broker_id)
+    if len(records) > MOST_RECORDS:  # before its session is forgotten
+        raise ApiFailure(codes.POLICY_VIOLATION, TOO_MANY_RECORDS)
     state.sessions.forget(request.broker_id)
     return Answer(UnregisterBrokerResponse(), records)
