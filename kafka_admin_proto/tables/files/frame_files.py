@@ -62,18 +62,24 @@ class FrameWriter:
     def add(self, frames: pa.RecordBatch, names: NamedTopics) -> pa.RecordBatch | None:
         """Add frames; those that have to wait for names of topics are returned.
 
-        The others are not copied, as their bodies are most of what a task has.
+        The others are slices, as their bodies are most of what a task has. They are copied where
+        the memory of their batch, which a slice keeps, would not be theirs for the most part.
         """
         found = names_in_frames(frames, names)
         named = _with_names(frames, found.column)
         self._used |= found.used
         runs = _runs(found.pending)
-        end = 0
-        for run in runs:
-            self._take(named.slice(end, run.start - end))
-            end = run.stop
-        self._take(named.slice(end))
-        return frames.take(pa.array(chain.from_iterable(runs))) if runs else None
+        if not runs:
+            self._take(named)
+            return None
+        pending = frames.take(_numbers(runs))
+        others = _between(runs, frames.num_rows)
+        if 2 * pending.nbytes > frames.nbytes or len(pc.unique(named["date"])) > 1:
+            self._take(named.take(_numbers(others)))
+        else:
+            for run in others:
+                self._take(named.slice(run.start, len(run)))
+        return pending
 
     def add_named(self, frames: pa.RecordBatch, names: NamedTopics) -> None:
         """Add frames when all names of the capture are known: none of them has to wait."""
@@ -125,6 +131,17 @@ def _runs(pending: Iterable[int]) -> list[range]:
         else:
             runs.append(range(number, number + 1))
     return runs
+
+
+def _between(runs: list[range], rows: int) -> list[range]:
+    """The rows that are in none of the runs."""
+    starts = [0, *(run.stop for run in runs)]
+    ends = [*(run.start for run in runs), rows]
+    return [range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def _numbers(runs: Iterable[range]) -> pa.Array:
+    return pa.array(chain.from_iterable(runs), pa.int64())
 
 
 def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:

@@ -107,6 +107,33 @@ def test_each_frame_once_with_its_names(
     assert days == [day for day, _, _ in everything]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(0, [], None), (0, ["id-a"], None)],  # the body of the latter is the batch
+        [(0, [], None), (0, ["id-a"], None), (1, [], None)],  # days are written by themselves
+    ],
+    ids=["most of a batch waits", "two days"],
+)
+def test_memory_is_that_of_the_frames_that_do_not_wait(rows: list[Row], tmp_path: Path) -> None:
+    large = "x" * (1 << 20)
+    bodies = ["{}", large, *([large] * 2)][: len(rows)]
+    body = FRAMES.get_field_index("body")
+    writer = FrameWriter(Location(str(tmp_path)))
+    before = pa.total_allocated_bytes()
+    for first in range(0, 40 * len(rows), len(rows)):
+        batch = batch_of(rows, first)
+        made = batch.set_column(body, FRAMES.field(body), pa.array(bodies, pa.string()))
+        pending = writer.add(made, {})
+        assert pending is not None
+        assert pending["packet_ordinal"].to_pylist() == [first + 1]
+        del batch, made, pending
+        # What waits for more of its day, of a day that has been written nothing.
+        kept = sum(part.nbytes for parts in writer._waiting.values() for part in parts)
+        assert pa.total_allocated_bytes() - before < 2 * kept + (1 << 20)
+    writer.close()
+
+
 def test_a_row_group_has_one_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame_files, "_SMALL_FILE", 1)
     writer = FrameWriter(Location(str(tmp_path)))
