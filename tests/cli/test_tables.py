@@ -18,7 +18,9 @@ from rich.console import Console
 from kafka_admin_proto.cli import output
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures import explain, frame_table
+from kafka_admin_proto.cli.logs import segments
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened, wrapped
+from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.schema.catalog import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -152,3 +154,34 @@ def test_a_table_that_comes_in_pages_has_its_header_once(
     if rows:
         assert lines.index(heads[0]) < lines.index(rows[0])
     assert len(rows) + sum(line.startswith("#: ") for line in lines) == 294
+
+
+def test_few_large_frames_are_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[list[Sequence[str]]] = []
+
+    def printed(_: Sequence[str], rows: list[Sequence[str]], **__: object) -> bool:
+        pages.append(rows)
+        return True
+
+    monkeypatch.setattr(frame_table, "_PAGE_BYTES", 2000)
+    monkeypatch.setattr(frame_table, "print_table", printed)
+    assert CliRunner().invoke(kap, ["decode", f"{ROOT}/samples/admin42.pcap.gz"]).exit_code == 0
+    sizes = [[int(row[5]) for row in page] for page in pages]
+    assert sum(map(len, pages)) == 294
+    assert all(sum(page[:-1]) < 2000 <= sum(page) for page in sizes[:-1])
+
+
+def test_few_large_records_are_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[int] = []
+
+    def printed(_: Sequence[str], rows: list[Sequence[str]], **__: object) -> None:
+        pages.append(len(rows))
+
+    monkeypatch.setattr(segments, "_PAGE_CHARACTERS", 2000)
+    monkeypatch.setattr(segments, "print_table", printed)
+    log = tmp_path / "fruit-0" / f"{0:020}.log"
+    log.parent.mkdir()
+    log.write_bytes(write_batch(Batch.of([Record(n, 1, None, b"x" * 900) for n in range(7)])))
+    assert CliRunner().invoke(kap, ["decode", str(log)]).exit_code == 0
+    assert max(pages) <= 2
+    assert sum(pages) >= 7

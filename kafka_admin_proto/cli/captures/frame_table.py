@@ -16,8 +16,10 @@ from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.render.embedded import embedded_problems
 from kafka_admin_proto.wire.secrets import MASK
 
-#: Rows of a table that are laid out together: a long capture does not wait for its end.
+#: Rows of a table that are laid out together, and the bytes of frames from which on they are fewer:
+#: a long capture does not wait for its end, nor does memory hold the bodies of a thousand Fetches.
 _PAGE = 1000
+_PAGE_BYTES = 8 << 20
 #: The errors of bodies that --no-body leaves unread.
 NOT_READ = "(not read)"
 _COLUMNS = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
@@ -81,22 +83,24 @@ class FrameTable:
     def __init__(self, options: Options) -> None:
         self._options = options | {"raw": False}
         self._page: list[tuple[int, DecodedFrame] | TableRow] = []
+        self._bytes = 0
         self._is_empty, self._has_header = True, False
         self._notices = Notices()
         self._rows = msgspec.json.Decoder(TableRow)
 
     def add(self, number: int, frame: DecodedFrame) -> None:
         """A row more, which is printed with its page."""
-        self._add((number, frame))
+        self._add((number, frame), len(frame.data))
 
     def add_rows(self, lines: bytes) -> None:
         """Rows of frames that have decoded: lines of JSON, with the fields of `TableRow`."""
         for row in self._rows.decode_lines(lines):
-            self._add(row)
+            self._add(row, row.size or 0)
 
-    def _add(self, row: tuple[int, DecodedFrame] | TableRow) -> None:
+    def _add(self, row: tuple[int, DecodedFrame] | TableRow, size: int) -> None:
         self._page.append(row)
-        if len(self._page) == _PAGE:
+        self._bytes += size
+        if len(self._page) == _PAGE or self._bytes >= _PAGE_BYTES:
             self.show()
 
     def show(self) -> None:
@@ -105,6 +109,7 @@ class FrameTable:
             self._write(self._page)
             self._is_empty = False
             self._page.clear()
+            self._bytes = 0
 
     def finish(self) -> None:
         """Print what is left: of a table without rows the header."""

@@ -30,8 +30,9 @@ SEGMENT = "log-segment"
 _NAME = re.compile(r"(^|/)(\d{20}\.log|\d{20}-\d{10}\.checkpoint)(\.deleted)?$")
 _ENDINGS = (".log", ".checkpoint", ".log.deleted", ".checkpoint.deleted")
 _COLUMNS = ("position", "offset", "epoch", "type", "version", "key", "fields", "problem")
-#: Rows of a table that are laid out together.
+#: Rows of a table that are laid out together, and the characters from which on they are fewer.
 _PAGE = 1000
+_PAGE_CHARACTERS = 8 << 20
 
 
 def is_segment(name: str) -> bool:
@@ -94,11 +95,13 @@ class _Counted:
 def _write_table(rows: _Counted) -> None:
     columns = ("file", *_COLUMNS) if len(rows.names) > 1 else _COLUMNS
     page: list[list[str]] = []
+    characters = 0
     for row in rows:
         page.append([_cell(row, column) for column in columns])
-        if len(page) == _PAGE:
+        characters += sum(map(len, page[-1]))
+        if len(page) == _PAGE or characters >= _PAGE_CHARACTERS:
             print_table(columns, page, cut=("key", "fields"), whole=("type",))
-            page = []
+            page, characters = [], 0
     print_table(columns, page, cut=("key", "fields"), whole=("type",))
 
 
