@@ -16,6 +16,9 @@ from kafka_admin_proto.cli.captures.summary import Summary, summarise
 from kafka_admin_proto.cli.output import write_json_lines
 
 EVERYTHING = Filter()
+#: One standard output for all: click never lets go of one that it has written to.
+_STDOUT = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
+_STDERR = StringIO()
 #: A file of a capture: its name and its bytes.
 File = tuple[str, bytes]
 
@@ -38,9 +41,11 @@ def rows(
 
     ``output`` may be "summary", and ``bodies`` are those that are read, where rows have bodies.
     """
-    stdout = TextIOWrapper(BytesIO(), "utf-8", newline="\n")
+    for stream in (_STDOUT, _STDERR):
+        stream.seek(0)
+        stream.truncate()
     plain: list[int] = []
-    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(StringIO()) as stderr:
+    with contextlib.redirect_stdout(_STDOUT), contextlib.redirect_stderr(_STDERR):
         counts = Summary()
         flags = {"mask": mask, "raw": False, "body": body, "records": False}
         sink, write_others = decode.counts_sink(counts), None
@@ -67,7 +72,7 @@ def rows(
             write_json_lines(summarise(shown, counts))
         else:
             write_others(shown)
-        stdout.flush()
+        _STDOUT.flush()
         others = None if shown._others is None else shown._others.describe()
-        known = (shown.problems, shown._unplaced, shown._missing, others, stderr.getvalue())
-        return Rows(stdout.buffer.getvalue(), shown.count, known, sum(plain))
+        known = (shown.problems, shown._unplaced, shown._missing, others, _STDERR.getvalue())
+        return Rows(_STDOUT.buffer.getvalue(), shown.count, known, sum(plain))
