@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.gc_tuning import tune_gc
@@ -32,6 +33,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         sys.exit("kap: there is no standard output")
+    sys.stdout = _buffered(sys.stdout)
     tune_gc()
     name = Path(sys.argv[0]).name
     try:
@@ -49,3 +51,15 @@ def main() -> None:
     except OSError as error:  # a full disk, say
         where = f"{error.filename}: " if error.filename else ""
         sys.exit(f"kap: {where}{error.strerror or error}")
+
+
+def _buffered(stream: Any) -> Any:
+    """Standard output with a buffer, where PYTHONUNBUFFERED has left it without one.
+
+    Python drops what a pipe does not take at once, as when Ctrl-Z comes amid a write.
+    """
+    if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(stream.buffer), stream.encoding, stream.errors, line_buffering=True
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
 import os
 import pty
 import signal
@@ -10,13 +12,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from kafka_admin_proto import cli
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.output import JsonArray, write_json_array
 from tests.spark.needs import require
 from tests.tables.report.report_tables import everything, write_tables
 
@@ -194,3 +199,63 @@ def test_ctrl_c_while_a_file_is_read_from_standard_input(tmp_path: Path) -> None
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, b"stopped by Ctrl-C\n")
+
+
+class _Slow(io.RawIOBase):
+    """A pipe that takes a little at a time; Ctrl-C comes when it has more than so many bytes."""
+
+    def __init__(self, interrupted_at: int | None = None) -> None:
+        self.taken = bytearray()
+        self._interrupted_at = interrupted_at
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.taken += bytes(data[:999])
+        if self._interrupted_at is not None and len(self.taken) > self._interrupted_at:
+            self._interrupted_at = None
+            signal.raise_signal(signal.SIGINT)
+        return min(len(data), 999)
+
+
+@pytest.mark.parametrize("output", ["jsonl", "tsv", "table"])
+def test_nothing_is_lost_without_a_buffer(output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with PYTHONUNBUFFERED, where Python itself drops what is not taken at once."""
+    slow: Any = _Slow()
+    unbuffered = io.TextIOWrapper(slow, "utf-8", write_through=True)
+    monkeypatch.setattr(cli, "tune_gc", lambda: None)
+    monkeypatch.setattr(sys, "stdout", unbuffered)
+    monkeypatch.setattr(sys, "argv", ["kap", "decode", str(CAPTURE), "--output", output])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert slow.taken.count(b"\n") == 294 + (output == "table")
+
+
+@pytest.mark.parametrize("interrupted_at", [0, 50_000, 100_000])
+def test_an_array_is_whole_with_ctrl_c(
+    interrupted_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = _Slow(interrupted_at)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(slow), "utf-8"))
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        write_json_array({"number": number, "text": "x" * 5000} for number in range(1000))
+    assert signal.getsignal(signal.SIGINT) is before
+    rows = json.loads(slow.taken)
+    assert [row["number"] for row in rows] == list(range(len(rows)))
+    assert interrupted_at // 6000 < len(rows) <= interrupted_at // 5000 + 4
+
+
+def test_a_second_ctrl_c_ends_an_array_amid_a_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stuck(_Slow):
+        def write(self, data: Any) -> int:
+            if not self.taken:
+                self.taken += b"["
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+            return len(data)
+
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Stuck()), "utf-8"))
+    with JsonArray() as array, pytest.raises(KeyboardInterrupt):
+        array.add_lines(b"x" * 100_000 + b"\n")
