@@ -1,4 +1,4 @@
-"""A server's process reuses the memory of its large answers."""
+"""Processes of servers, and those that read captures, reuse the memory of large blocks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 import pytest
 
 _COUNT = """
-import resource
-from kafka_admin_proto.gc_tuning import tune_for_server
+import resource, sys
+from kafka_admin_proto import gc_tuning
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -19,15 +19,17 @@ def faults():
         del answer
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-tune_for_server()
+getattr(gc_tuning, sys.argv[1])()
 faults()
 print(faults())
 """
 
 
+@pytest.mark.parametrize("tune", ["tune_for_server", "tune_gc"])
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
-def test_large_answers_take_no_new_pages() -> None:
+def test_large_answers_take_no_new_pages(tune: str) -> None:
     found = subprocess.run(
-        [sys.executable, "-c", _COUNT], capture_output=True, text=True, check=True, timeout=30
-    )
+        [sys.executable, "-c", _COUNT, tune],
+        capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
     assert int(found.stdout) < 10_000  # 48,000 with new pages for each answer
