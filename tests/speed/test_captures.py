@@ -257,7 +257,9 @@ def test_logins(login: Any) -> None:
     leaks = Leaks(login.secrets)
     for output, body in FORMS:
         found = check([("a", pcap(login.packets))], output=output, body=body)
-        assert not leaks(found.text.decode())
+        assert not leaks(f"{found.text.decode()}{found.known}")
+    for wanted in NOTHING:
+        assert not leaks(str(check([("a", pcap(login.packets))], wanted=wanted).known))
     check([("a", pcap(login.packets))], mask=False)
 
 
