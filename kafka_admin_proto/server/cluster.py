@@ -321,7 +321,7 @@ class Cluster:
             self._running.unfence(self._id(broker))
         else:
             self._check_runs()
-            self.state.sessions.kept_fenced.discard(broker)
+            self.state.sessions.unfence(broker)
 
     @property
     def broker_states(self) -> dict[int, BrokerState]:

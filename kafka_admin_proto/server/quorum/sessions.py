@@ -122,12 +122,22 @@ class Sessions:
         Raises ValueError for one that is not registered.
         """
         state = self._state
-        if broker not in state.cluster.brokers:
-            there = ", ".join(map(str, sorted(state.cluster.brokers))) or "none"
-            raise ValueError(f"there is no broker {broker}; registered are {there}")
+        self._check(broker)
         self.kept_fenced.add(broker)
         if not state.cluster.brokers[broker].fenced:
             state.append(replicas.fence(state, broker))
+
+    def unfence(self, broker: int) -> None:
+        """Let the next heartbeat of a broker unfence it; ValueError as for ``fence``."""
+        if broker not in self.kept_fenced:  # which may be registered no more
+            self._check(broker)
+        self.kept_fenced.discard(broker)
+
+    def _check(self, broker: int) -> None:
+        brokers = self._state.cluster.brokers
+        if broker not in brokers:
+            there = ", ".join(map(str, sorted(brokers))) or "none"
+            raise ValueError(f"there is no broker {broker}; registered are {there}")
 
     def end(self) -> None:
         """Fence no more brokers: the cluster has ended."""

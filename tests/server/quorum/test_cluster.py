@@ -41,8 +41,9 @@ async def test_what_needs_brokers_of_its_own_says_so() -> None:
             cluster.faults.add(node=1, error="NOT_CONTROLLER")
         with pytest.raises(FaultError, match="answers Envelope by itself"):
             cluster.faults.add(api="Envelope", error="NOT_CONTROLLER")
-        with pytest.raises(ValueError, match="there is no broker 1; registered are none"):
-            cluster.fence_broker(1)
+        for fence in (cluster.fence_broker, cluster.unfence_broker):
+            with pytest.raises(ValueError, match="there is no broker 1; registered are none"):
+                fence(1)
         assert cluster.broker_states == {}
         status = await commands_of(cluster)["status"]()
         assert status is not None

@@ -127,7 +127,7 @@ def test_one_that_is_kept_fenced() -> None:
     controller.state.sessions.fence(1)
     assert controller.broker(1).fenced
     assert controller.beat(1).is_fenced
-    controller.state.sessions.kept_fenced.discard(1)
+    controller.state.sessions.unfence(1)
     assert not controller.beat(1).is_fenced
     with pytest.raises(ValueError, match="there is no broker 2; registered are 1"):
         controller.state.sessions.fence(2)
