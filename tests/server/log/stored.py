@@ -21,6 +21,7 @@ from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.state import State
+from kafka_admin_proto.server.topics.assignments import UNASSIGNED_DIRECTORY
 from kafka_admin_proto.values import Message
 
 #: Snapshots and segments of a few batches.
@@ -95,7 +96,7 @@ class Load:
             partitions = [
                 PartitionRecord(
                     partition_id=number, topic_id=topic_id, replicas=[1], isr=[1], leader=1,
-                    directories=[UUID(int=77)],
+                    directories=[UNASSIGNED_DIRECTORY],
                 )
                 for number in range(count)
             ]  # fmt: skip
