@@ -154,6 +154,13 @@ def test_who_sees_a_token() -> None:
         assert seen_by(served, principal) == [token.token_id]
 
 
+def test_an_id_is_never_taken_for_an_option() -> None:
+    """As in Kafka it does not begin with "-", of which one random id of 64 would."""
+    served = Served(configs=KEY)
+    ids = [created(served, "User:bob").token_id for _ in range(400)]
+    assert [each for each in ids if each.startswith("-")] == []
+
+
 def test_one_who_asks_for_another_sees_the_token_and_does_not_renew_it() -> None:
     served = Served(configs=KEY)
     asked = CreateDelegationTokenRequest("User", "anna")

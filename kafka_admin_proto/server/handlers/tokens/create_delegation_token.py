@@ -5,8 +5,6 @@ Versions: 1 nothing, 2 flexible, 3 another owner, and who asked for the token in
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 from kafka_admin_proto.messages.create_delegation_token_request import CreateDelegationTokenRequest
 from kafka_admin_proto.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
@@ -29,7 +27,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import allows
 from kafka_admin_proto.server.security.authorizer.rules import CREATE_TOKENS, USER
 from kafka_admin_proto.server.state import State
-from kafka_admin_proto.wire.types.fixed import uuid_to_text
+from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
 
 _FIRST_REQUESTER = 3
 
@@ -67,7 +65,7 @@ def handle(state: State, request: CreateDelegationTokenRequest, caller: Caller) 
     expires_ms = min(max_ms, later(now_ms, state.broker_value(EXPIRY_TIME)))
     renewers = [f"{each.principal_type}:{each.principal_name}" for each in request.renewers]
     token = Token(owner, caller.principal, renewers, now_ms, expires_ms, max_ms)
-    token_id = uuid_to_text(uuid4())
+    token_id = topic_id_to_text(random_topic_id())  # made as those are
     response.issue_timestamp_ms, response.max_timestamp_ms = now_ms, max_ms
     response.expiry_timestamp_ms = expires_ms
     response.token_id, response.hmac = token_id, hmac_of(key, token_id)
