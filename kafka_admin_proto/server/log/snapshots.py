@@ -17,7 +17,6 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
 from kafka_admin_proto.messages.client_quota_record import ClientQuotaRecord, EntityData
 from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.delegation_token_record import DelegationTokenRecord
 from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
 from kafka_admin_proto.messages.partition_record import PartitionRecord
@@ -47,6 +46,7 @@ from kafka_admin_proto.records.metadata.entities import Broker, Controller, Topi
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.schema.scalars import ZERO_UUID
+from kafka_admin_proto.server.delegation_tokens import record_of
 from kafka_admin_proto.server.log.batches import control_batch, metadata_batch
 from kafka_admin_proto.values import Message
 
@@ -197,15 +197,7 @@ def _security_records(state: ClusterState) -> Iterator[Message]:
             iterations=credential.iterations,
         )
     for token_id, token in state.delegation_tokens.items():
-        yield DelegationTokenRecord(
-            owner=token.owner,
-            requester=token.requester,
-            renewers=token.renewers,
-            issue_timestamp=token.issue_timestamp,
-            max_timestamp=token.max_timestamp,
-            expiration_timestamp=token.expiration_timestamp,
-            token_id=token_id,
-        )
+        yield record_of(token_id, token, token.expiration_timestamp)
 
 
 def _topic(topic: Topic) -> Iterator[Message]:

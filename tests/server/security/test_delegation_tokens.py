@@ -57,10 +57,13 @@ def seen_by(served: Served, principal: str) -> list[str]:
 
 def test_the_story(certificates: Certificates) -> None:
     with secured_cluster(certificates, configs=KEY) as cluster:
-        told = TokenStory(cluster.addresses).play()
-        assert told[:4] == [(64, "User", "ANONYMOUS", "User", "ANONYMOUS", -1, 0, 0, 0, 0),
+        answers = TokenStory(cluster.addresses).play()
+        assert answers[:4] == [(64, "User", "ANONYMOUS", "User", "ANONYMOUS", -1, 0, 0, 0, 0),
                             (64, -1), (64, -1), 64]  # fmt: skip
-        assert told[-2:] == [(0, 0), None]  # who has a token that is over gets in, and no further
+        assert answers[-2:] == [
+            (0, 0),
+            None,
+        ]  # who has a token that is over gets in, and no further
 
 
 def test_connections_that_may_not_ask(certificates: Certificates) -> None:

@@ -29,14 +29,14 @@ def with_token(client: Peer, mechanism: str, token_id: str, hmac: bytes) -> tupl
 
 
 class TokenStory:
-    """Tokens of bob's at a cluster, with addresses by listener; ``told`` is what was answered.
+    """Tokens of bob's at a cluster, with addresses by listener; ``answers`` are the cluster's.
 
     Ids, HMACs and times of the machine are left out of it.
     """
 
     def __init__(self, address: Callable[[str], str]) -> None:
         self._address = address
-        self.told: list[object] = []
+        self.answers: list[object] = []
 
     def play(self) -> list[object]:
         """All of it."""
@@ -53,7 +53,7 @@ class TokenStory:
             self._create(bob, owner=("User", "anna"), renewers=[("User", "admin")])
             self._renew_and_expire(bob, admin)
             self._use(bob)
-        return self.told
+        return self.answers
 
     def _log_in(self, client: Peer, user: str) -> None:
         assert client.handshake("PLAIN").error_code == 0
@@ -67,8 +67,8 @@ class TokenStory:
             m.ExpireDelegationTokenRequest(b"h", -1),
         ):
             answer = client.ask(request, 2)
-            self.told.append((answer.error_code, answer.expiry_timestamp_ms))
-        self.told.append(client.ask(m.DescribeDelegationTokenRequest(None), 3).error_code)
+            self.answers.append((answer.error_code, answer.expiry_timestamp_ms))
+        self.answers.append(client.ask(m.DescribeDelegationTokenRequest(None), 3).error_code)
 
     def _create(
         self,
@@ -85,7 +85,7 @@ class TokenStory:
             creating.CreateDelegationTokenRequest(*asked, named, lifetime_ms), version
         )
         issued = answer.issue_timestamp_ms
-        self.told.append(
+        self.answers.append(
             (
                 answer.error_code,
                 answer.principal_type,
@@ -126,13 +126,13 @@ class TokenStory:
                 named = [DescribeDelegationTokenOwner("User", each) for each in owners]
             for version in (1, 3):
                 answer = bob.ask(m.DescribeDelegationTokenRequest(named), version)
-                self.told.append((answer.error_code, sorted(map(_row, answer.tokens), key=str)))
+                self.answers.append((answer.error_code, sorted(map(_row, answer.tokens), key=str)))
 
     def _change(self, client: Peer, request: Message) -> None:
         answer = client.ask(request, 2)
         expires_ms = answer.expiry_timestamp_ms
         hours = (expires_ms - time.time() * 1000) / _HOUR_MS
-        self.told.append((answer.error_code, round(hours, 1) if expires_ms > 0 else expires_ms))
+        self.answers.append((answer.error_code, round(hours, 1) if expires_ms > 0 else expires_ms))
 
     def _expire(self, bob: Peer, token: Any) -> None:
         """Let a token expire, and wait until it has."""
@@ -158,16 +158,16 @@ class TokenStory:
         for mechanism in HASHES:
             with peer(self._address("SASL")) as client:
                 code, lifetime_ms = with_token(client, mechanism, token.token_id, token.hmac)
-                self.told.append((code, round(lifetime_ms / _HOUR_MS)))
-                self.told.append(len(client.ask(m.MetadataRequest(topics=None), 12).brokers))
+                self.answers.append((code, round(lifetime_ms / _HOUR_MS)))
+                self.answers.append(len(client.ask(m.MetadataRequest(topics=None), 12).brokers))
                 self._ask_for_all(client)
         for token_id, password in ((token.token_id, b"wrong"), ("none", token.hmac)):
             with peer(self._address("SASL")) as client:
-                self.told.append(with_token(client, "SCRAM-SHA-256", token_id, password))
+                self.answers.append(with_token(client, "SCRAM-SHA-256", token_id, password))
         self._expire(bob, token)
         with peer(self._address("SASL")) as client:
-            self.told.append(with_token(client, "SCRAM-SHA-256", token.token_id, token.hmac))
-            self.told.append(client.ask(m.MetadataRequest(topics=None), 12))
+            self.answers.append(with_token(client, "SCRAM-SHA-256", token.token_id, token.hmac))
+            self.answers.append(client.ask(m.MetadataRequest(topics=None), 12))
 
 
 def _row(token: Any) -> tuple[object, ...]:

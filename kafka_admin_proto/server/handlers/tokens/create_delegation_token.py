@@ -14,6 +14,7 @@ from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.delegation_tokens import (
     EXPIRY_TIME,
+    FIRST_REQUESTER,
     MAX_LIFETIME,
     NO_TIME,
     USER_TYPE,
@@ -29,8 +30,6 @@ from kafka_admin_proto.server.security.authorizer.rules import CREATE_TOKENS, US
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
 
-_FIRST_REQUESTER = 3
-
 
 @handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: CreateDelegationTokenRequest, caller: Caller) -> Answer:
@@ -42,7 +41,7 @@ def handle(state: State, request: CreateDelegationTokenRequest, caller: Caller) 
         owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
     response = CreateDelegationTokenResponse()
     response.principal_type, _, response.principal_name = owner.partition(":")
-    if caller.version >= _FIRST_REQUESTER:
+    if caller.version >= FIRST_REQUESTER:
         type_, _, name = caller.principal.partition(":")
         response.token_requester_principal_type = type_
         response.token_requester_principal_name = name

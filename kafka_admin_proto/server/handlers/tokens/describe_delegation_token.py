@@ -17,6 +17,7 @@ from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.delegation_tokens import (
+    FIRST_REQUESTER,
     check_allowed,
     hmac_of,
     secret_key,
@@ -29,8 +30,6 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     DESCRIBE_TOKENS,
     USER,
 )
-
-_FIRST_REQUESTER = 3
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -73,7 +72,7 @@ def _described(
 ) -> DescribedDelegationToken:
     owner_type, _, owner = token.owner.partition(":")
     requester_type, _, requester = token.requester.partition(":")
-    if version < _FIRST_REQUESTER:
+    if version < FIRST_REQUESTER:
         requester_type = requester = ""
     return DescribedDelegationToken(
         principal_type=owner_type,
