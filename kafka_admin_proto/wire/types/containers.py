@@ -216,8 +216,9 @@ class StructType(WireType):
             return
         assert member.absent_type is not None
         default = member.default()
-        # Any value may be looked at, and most are defaults: what is fast is enough.
-        differs = f"{value} or type({value}) is not list"
+        # Any value may be looked at, and most are defaults: what is fast is enough. A subclass is
+        # not asked for its truth, which may be what it likes.
+        differs = f"type({value}) is not list or {value}"
         if default != []:
             constant = e.constant("D", default, (type(default), str(default)))
             differs = f"{value} is not {constant}"
