@@ -17,7 +17,6 @@ def with_commas(count: float, things: str) -> str:
 
 
 def number(value: float) -> str:
-    """1234567 as "1,234,567"."""
     return f"{value:,}"
 
 

@@ -27,7 +27,6 @@ class DecodeOptions(msgspec.Struct, frozen=True, kw_only=True):
     raw: bool = False
 
     def reads_body(self, api_key: int) -> bool:
-        """Whether the bodies of that api are wanted."""
         return self.body and (self.bodies is None or api_key in self.bodies)
 
 

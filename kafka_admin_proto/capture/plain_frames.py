@@ -110,7 +110,6 @@ class PlainFrames:
         return (_software if len(body) <= _KEPT_BYTES else _software.__wrapped__)(codec, body)
 
     def principal(self, data: bytes) -> str | None:
-        """The principal in an Envelope."""
         return _principal(data)
 
 

@@ -161,7 +161,6 @@ def _header(columns: Sequence[TableColumn], widths: Sequence[int], gap: int) -> 
 def _row(
     row: Sequence[StyledText], columns: Sequence[TableColumn], widths: Sequence[int], gap: int
 ) -> Iterator[Text]:
-    """The lines of a row in a table."""
     cells = [
         [shortened(cell.text, width)] if column.cut else wrapped(cell.text, width)
         for cell, column, width in zip(row, columns, widths, strict=True)

@@ -186,7 +186,6 @@ def _condition(values: Mapping[str, Any], apis: Sequence[Api]) -> Condition:
 
 
 def effect_of(values: Mapping[str, Any], spelt: Spelling) -> Effect:
-    """The Effect for these values. Raises FaultError."""
     given = [name for name in _EFFECTS if values[name] is not None]
     if not given:
         raise FaultError(f"a fault does something: give one of {', '.join(map(spelt, _EFFECTS))}")

@@ -162,7 +162,6 @@ class Recorder:
         self._file.flush()
 
     def closed(self, ends: Ends) -> None:
-        """Write the end of a connection."""
         self._mechanisms.pop(ends, None)
         written = self._connections.pop(ends, None)
         if written is not None:

@@ -43,7 +43,6 @@ def page_template(name: str, *styles: str) -> str:
 
 
 def page_file(name: str) -> str:
-    """The text of a file in ``page/``."""
     return (files(__package__) / "page" / name).read_text("utf-8")
 
 

@@ -99,7 +99,6 @@ class Answers:
         return row_of(request.api_key, request.dialect, self._views.state.rules)
 
     def kept(self, view: View, caller: Caller, request: Request) -> bytes | None:
-        """The body of a kept answer; None if no answer is kept."""
         kept = self._kept.get(view)
         if kept is None:
             return None

@@ -76,7 +76,6 @@ def controllers_key(state: State) -> bytes:
 
 
 def hmac_of(key: bytes, token_id: str) -> bytes:
-    """The HMAC of a token."""
     return hmac.digest(key, token_id.encode(errors="surrogateescape"), "sha512")
 
 

@@ -87,7 +87,6 @@ class Processes:
             self._writer.close()
 
     def close(self) -> None:
-        """End the processes, and wait for that."""
         self.cancel()
         self._pool.shutdown(cancel_futures=True)
         for each in (self._reader, self._gate, self._opener):

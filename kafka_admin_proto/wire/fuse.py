@@ -41,7 +41,6 @@ def fuse_read(message: MessageType, *, views: bool = False) -> Fused:
 
 
 def fuse_write(message: MessageType) -> Fused:
-    """The encoder."""
     e = WriteEmitter()
     e.line("parts = []")
     e.line("w = parts.append")

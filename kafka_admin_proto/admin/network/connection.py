@@ -320,7 +320,6 @@ class BrokerConnection(asyncio.Protocol):
         )
 
     def _protocol_error(self, error: RemoteProtocolError) -> ConnectionFailedError:
-        """The error for a violation of the protocol."""
         if isinstance(error, SaslError):
             return AuthenticationError(f"{self.name}: {error}", address=str(self.address))
         if not self._ready.done():

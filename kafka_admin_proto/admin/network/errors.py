@@ -36,7 +36,6 @@ def unreachable(address: Address, error: OSError) -> ConnectionFailedError:
 
 
 def handshake_failed(address: Address, error: Exception) -> TlsError:
-    """The error for a TLS handshake that failed."""
     return TlsError(
         f"TLS with {address} failed: {tls_reason(address, error)}", address=str(address)
     )

@@ -56,7 +56,6 @@ class Tracer:
         self._unanswered: dict[int, tuple[SentRequest, float]] = {}
 
     def __call__(self, is_request: bool, sent: SentRequest, message: Message | None) -> None:
-        """Called by the connection with each message."""
         latency_s = None
         if is_request:
             if self._trace is None and not ADMIN.isEnabledFor(logging.DEBUG):

@@ -78,7 +78,6 @@ def wrong_listener(config: ClientConfig, fault: str) -> NoSuchBrokerError:
 
 
 def read_view(response: MetadataResponse | DescribeClusterResponse) -> ClusterView:
-    """The view of the cluster that a response describes."""
     brokers: dict[int, Broker] = {}
     if isinstance(response, MetadataResponse):
         for row in response.brokers:

@@ -96,7 +96,6 @@ def _from_directory(path: str, key: str, parameters: Mapping[str, str]) -> str:
 
 
 def _from_environment(path: str, key: str, parameters: Mapping[str, str]) -> str:
-    """An environment variable."""
     if path:
         raise ConfigurationError(f"a variable of the environment has no path, and {path!r} is one")
     pattern = parameters.get("allowlist.pattern", ".*")

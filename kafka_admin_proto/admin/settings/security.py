@@ -112,7 +112,6 @@ def warn_of_clear_secret(mechanism: str, addresses: Sequence[Address]) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name

@@ -114,7 +114,6 @@ class Connection:
             self._stop_decoding("")
 
     def frame(self, stream: StreamDecoder, data: bytes, offset: int, ts: int) -> None:
-        """A whole frame."""
         if stream.end != self.endpoints.client:
             self._exchange.response(data, offset, ts)
             return

@@ -111,7 +111,6 @@ class ConversationState(msgspec.Struct, omit_defaults=True):
 
 
 def pending_states(table: RequestTable) -> list[tuple[int, list[PendingState]]]:
-    """The requests in a table, as data."""
     return [(key, [_pending_state(each) for each in requests]) for key, requests in table.items()]
 
 
@@ -191,7 +190,6 @@ def _decoder() -> msgspec.msgpack.Decoder[ConversationState]:
 
 
 def write_state(state: ConversationState) -> bytes:
-    """The state as bytes, its version in front."""
     return STATE_VERSION.to_bytes(2, "big") + _encoder.encode(state)
 
 

@@ -44,7 +44,6 @@ class ConversationTable:
         return self.entries.get(key) or self._new(key)
 
     def note_end(self, ts: int, key: bytes, conversation: Conversation) -> None:
-        """The connection of a conversation has ended."""
         self.ended.append((ts, key, conversation))
 
     def forget(self, ts: int) -> None:

@@ -44,7 +44,6 @@ class ChunkJoiner:
             self._open[stream] = pending, first
 
     def is_open(self, stream: str) -> bool:
-        """Whether a frame of the stream goes on."""
         return stream in self._open
 
     def take(self, block: Block) -> None:

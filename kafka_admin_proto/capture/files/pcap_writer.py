@@ -41,7 +41,6 @@ class WrittenConnection:
         yield self._packet(at_us, 0, ACK)
 
     def data(self, at_us: int, side: int, frame: bytes) -> Iterator[bytes]:
-        """The packets of bytes that one side sends."""
         for start in range(0, len(frame), _SEGMENT_BYTES):
             yield self._packet(at_us, side, _PSH | ACK, frame[start : start + _SEGMENT_BYTES])
 

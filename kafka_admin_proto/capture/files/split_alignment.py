@@ -155,7 +155,6 @@ class _Section:
         return self._found(offset + 1)
 
     def _found(self, offset: int) -> int | None:
-        """The first accepted offset from ``offset`` on."""
         next_one = bisect_left(self._accepted, offset)
         if next_one < len(self._accepted):
             accepted = self._accepted[next_one]

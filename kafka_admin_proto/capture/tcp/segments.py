@@ -276,6 +276,5 @@ def endpoint(address: bytes, port: bytes) -> str:
 
 
 def reversed_key(key: bytes) -> bytes:
-    """The key of segments in the other direction."""
     size = (len(key) - 4) // 2
     return key[size : 2 * size] + key[:size] + key[-2:] + key[-4:-2]

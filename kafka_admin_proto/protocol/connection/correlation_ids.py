@@ -41,7 +41,6 @@ class CorrelationIds:
             self._unanswered.add(correlation_id)
 
     def received(self, correlation_id: int) -> None:
-        """The answer has come."""
         self._unanswered.discard(correlation_id)
 
     def _advance(self) -> None:

@@ -194,7 +194,6 @@ def new_nonce() -> str:
 
 
 def server_first(nonce: str, credential: ScramCredential) -> str:
-    """The server's challenge."""
     salt = base64.b64encode(credential.salt).decode()
     return f"r={nonce},s={salt},i={credential.iterations}"
 

@@ -29,13 +29,11 @@ class BrokerLogin(asyncio.Protocol):
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.write(self._connection.start())
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of the broker."""
         self._go_on(data)
 
     def connection_lost(self, exc: Exception | None) -> None:

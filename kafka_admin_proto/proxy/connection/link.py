@@ -220,7 +220,6 @@ class Side(asyncio.BufferedProtocol):
         self._buffer = buffer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is there."""
         assert isinstance(transport, asyncio.Transport)
         self._link.opened(self._end, transport)
 
@@ -241,7 +240,6 @@ class Side(asyncio.BufferedProtocol):
         self._link.takes_writes(self._end, True)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket has ended."""
         self._link.lost(self._end)
 
 

@@ -104,7 +104,6 @@ class NamedField(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> Iterator[Kind]:
-        """The kinds of this field and of all inside."""
         if self.kind is not None:
             yield self.kind
         for each in self.inner:
@@ -119,7 +118,6 @@ def named_fields(message_name: str, version: int) -> tuple[NamedField, ...]:
 
 @cache
 def has_names(message_name: str, version: int) -> bool:
-    """Whether a message has to be looked at."""
     return bool(named_fields(message_name, version))
 
 

@@ -63,11 +63,9 @@ class PrefixedNames:
         return self._remove(message, named_fields(message.message_name, version), request)
 
     def is_own(self, name: str) -> bool:
-        """Whether a name has the prefix."""
         return name.startswith(self._prefix)
 
     def short(self, name: str) -> str:
-        """A name without the prefix."""
         return name.removeprefix(self._prefix)
 
     # ``asked`` has the type of keys and of the embedded protocol: it is the request, or the

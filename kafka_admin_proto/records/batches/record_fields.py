@@ -172,7 +172,6 @@ def _timestamp_meaning(part: RecordPart, values: dict[str, int]) -> str:
 
 
 def _also(row: ExplainedRow, words: str) -> ExplainedRow:
-    """The row with words after its meaning."""
     meaning = "; ".join(filter(None, (row.meaning, words)))
     return ExplainedRow(
         row.start, row.end, row.path, row.type, row.value, meaning, secret=row.secret

@@ -150,7 +150,6 @@ class BatchRows:
     def _records(
         self, path: str, start: int, at: int, end: int, values: dict[str, int]
     ) -> Iterator[ExplainedRow]:
-        """The records, from ``at`` on, of a batch of magic 2 that begins at ``start``."""
         count = values["records"]
         if count < 0:
             yield self._damage(f"{path}.records[0]", at, end, f"the count of records is {count}")

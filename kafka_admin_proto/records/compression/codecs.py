@@ -93,7 +93,6 @@ def compress(
 
 
 def unknown(number: int, *, offset: int) -> DecodeError:
-    """The error for the number of an unknown compression."""
     return DecodeError(f"no compression has number {number}", offset=offset, expected="0 to 4")
 
 

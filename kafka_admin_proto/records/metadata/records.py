@@ -86,7 +86,6 @@ def write_metadata_value(message: Message, version: int) -> bytes:
 
 @cache
 def _names(topic: str) -> dict[int, str]:
-    """Type of each record in that topic → its name."""
     remote = topic == REMOTE_LOG_METADATA_TOPIC
     entries = ((name, catalog().entry(name)) for name in catalog().names())
     return {

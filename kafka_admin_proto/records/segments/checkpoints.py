@@ -22,7 +22,6 @@ _MOST_OFFSET, _MOST_INT = (1 << 63) - 1, (1 << 31) - 1
 
 
 def checkpoint_bytes(entries: Iterable[Iterable[object]]) -> bytes:
-    """The file with these entries."""
     lines = [" ".join(map(str, entry)) for entry in entries]
     return "\n".join([_VERSION, str(len(lines)), *lines, ""]).encode()
 

@@ -25,7 +25,6 @@ _Check = Callable[[Any], bool]
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is an integer; a bool is none here."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -29,7 +29,6 @@ COMMANDS = {
 
 
 def commands_of(cluster: Cluster) -> dict[str, Command]:
-    """The commands, with what each does to a cluster."""
     return {usage: partial(carry_out, cluster) for usage, carry_out in _CALLS.items()}
 
 

@@ -95,7 +95,6 @@ class Lifecycle:
         return node in self._nodes and node not in self._ended
 
     def state_of(self, node: int) -> BrokerState:
-        """The state of a node."""
         ended = self._ended.get(node)
         if ended is not None:
             return "ended" if ended.starting is None else "starting"

@@ -80,7 +80,6 @@ def register(state: State, nodes: Sequence[Registration]) -> None:
 
 
 def controller_record(state: State, node: Registration) -> Message:
-    """A node's registration as a controller."""
     return RegisterControllerRecord(
         controller_id=node.id,
         incarnation_id=uuid4(),

@@ -26,7 +26,6 @@ class Timers:
         return timer
 
     def end(self) -> None:
-        """Cancel all calls."""
         for each in self._waiting:
             each.cancel()
         self._waiting.clear()

@@ -108,7 +108,6 @@ class View:
 
     @property
     def controller(self) -> int:
-        """The id of the active controller."""
         return self.quorum.controller
 
     @property
@@ -124,12 +123,10 @@ class View:
     # Finding.
 
     def topic(self, name: str) -> Topic | None:
-        """The topic of that name."""
         topic_id = self._ids.get(name)
         return None if topic_id is None else self.cluster.topics[topic_id]
 
     def topic_by_id(self, topic_id: UUID) -> Topic | None:
-        """The topic of that id."""
         return self.cluster.topics.get(topic_id)
 
     @property
@@ -143,7 +140,6 @@ class View:
         return None if key is None else next(iter(self._colliding.get(key, ())), None)
 
     def live_brokers(self) -> list[Broker]:
-        """Brokers that are not fenced, by id."""
         brokers = self.cluster.brokers
         return [brokers[each] for each in sorted(brokers) if not brokers[each].fenced]
 
@@ -167,11 +163,9 @@ class View:
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
     def configs(self, resource_type: int, name: str) -> Configs:
-        """The configs that were set for a resource."""
         return self.cluster.configs.get((resource_type, name), _NO_CONFIGS)
 
     def broker_configs(self, node_id: int) -> BrokerConfigs:
-        """The configs of a broker by source."""
         return BrokerConfigs(
             dynamic=self.configs(BROKER_RESOURCE, str(node_id)),
             dynamic_default=self.configs(BROKER_RESOURCE, ""),
@@ -228,7 +222,6 @@ class View:
     # Following the log.
 
     def apply(self, records: Sequence[Message], offset: int, epoch: int) -> None:
-        """Apply the records of a batch; ``offset`` is that of the first one."""
         for index, record in enumerate(records):
             removed = (
                 self.topic_by_id(record.topic_id) if isinstance(record, RemoveTopicRecord) else None

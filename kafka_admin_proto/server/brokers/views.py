@@ -83,7 +83,6 @@ class Views:
         state.followers.append(self._appended)
 
     def of(self, node_id: int) -> View:
-        """A broker's view of the cluster."""
         found = self._followers.get(node_id)
         return self.state if found is None else found.view
 

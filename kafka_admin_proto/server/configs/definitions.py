@@ -113,7 +113,6 @@ class Definitions(msgspec.Struct, dict=True):
 
     @cached_property
     def topics(self) -> dict[str, ConfigDefinition]:
-        """The configs of topics by name."""
         return {each.name: each for each in self.topic}
 
     @cached_property
@@ -128,7 +127,6 @@ class Definitions(msgspec.Struct, dict=True):
 
     @cached_property
     def groups(self) -> dict[str, ConfigDefinition]:
-        """The configs of groups by name."""
         return {each.name: each for each in self.group}
 
     @cached_property
@@ -139,7 +137,6 @@ class Definitions(msgspec.Struct, dict=True):
 
 @cache
 def definitions(release: ReleaseNumber) -> Definitions:
-    """The definitions of a release that the cluster plays."""
     data = (catalog().folder / "configs.json").read_bytes()
     releases = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     return msgspec.json.decode(releases[str(release)], type=Definitions)

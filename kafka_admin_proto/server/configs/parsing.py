@@ -56,7 +56,6 @@ def parse(config: ConfigDefinition, text: str | None) -> Any:
 
 
 def to_text(value: Any) -> str | None:
-    """A parsed value as Kafka shows it."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -67,7 +66,6 @@ def to_text(value: Any) -> str | None:
 
 
 def invalid(name: str, value: object, message: str) -> ConfigFailure:
-    """The ConfigFailure for a name, a value and the reason."""
     return ConfigFailure(f"Invalid value {shown(value)} for configuration {name}: {message}")
 
 

@@ -57,7 +57,6 @@ class _Kept(msgspec.Struct):
     body: Message | None = None
 
     def decoded(self) -> AskedRequest:
-        """The request with its body."""
         if self.body is None:
             self.body = read_request(self.data, dialect=self.dialect).body
         assert self.body is not None

@@ -149,7 +149,6 @@ def rebalance(state: State, name: str) -> None:
 
 
 def _shard(state: State, name: str) -> Shard:
-    """The shard that has a group. Raises ValueError."""
     try:
         shard = state.coordinators.led(name)
     except ApiFailure as failure:

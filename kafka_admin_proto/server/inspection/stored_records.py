@@ -111,7 +111,6 @@ def _topic(state: State, name: str) -> Topic:
 
 
 def _append(state: State, topic: Topic, number: int, records: list[Record]) -> Appended:
-    """Append to a partition. Raises ValueError."""
     partition = topic.partitions[number]
     where = f"{topic.name}-{number}"
     if partition.leader < 0:

@@ -130,7 +130,6 @@ class ClusterLog:
         return next(iter(self._logs.values()))
 
     def close(self) -> None:
-        """Close all files."""
         self._snapshots.wait()
         for log in self._logs.values():
             log.close()

@@ -98,7 +98,6 @@ class FolderLock:
             ) from None
 
     def close(self) -> None:
-        """Release the folder."""
         os.close(self._file)
 
 

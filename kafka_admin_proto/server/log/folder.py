@@ -82,7 +82,6 @@ class NodeLog:
         return self._segments()[0]
 
     def snapshots(self) -> list[Snapshot]:
-        """The snapshots, the oldest first."""
         return Snapshot.in_folder(self.folder)
 
     def write(self, data: bytes, base: int, end: int, now_ms: int) -> None:
@@ -148,7 +147,6 @@ class NodeLog:
                 )
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._file)
 
     # Segments.
@@ -157,7 +155,6 @@ class NodeLog:
         return self.folder / f"{base:020}.log"
 
     def _segments(self) -> list[int]:
-        """The first offset of each segment."""
         return sorted(int(path.stem) for path in self.folder.glob("[0-9]" * 20 + ".log"))
 
     def _recover(self, covered: int) -> None:

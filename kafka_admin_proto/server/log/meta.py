@@ -53,7 +53,6 @@ def _node_id(text: str) -> int:
 
 
 def write_meta(folder: Path, meta: MetaProperties) -> None:
-    """Write ``meta.properties``, whole or not at all."""
     text = (
         f"version=1\ncluster.id={meta.cluster_id}\nnode.id={meta.node_id}\n"
         f"directory.id={topic_id_to_text(meta.directory_id)}\n"

@@ -67,7 +67,6 @@ class Opened(msgspec.Struct):
 
 
 def node_folders(data: Path, nodes: int) -> list[Path]:
-    """The folder of each node."""
     return [data] if nodes == 1 else [data / str(number) for number in range(1, nodes + 1)]
 
 

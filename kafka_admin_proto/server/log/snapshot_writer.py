@@ -30,7 +30,6 @@ class SnapshotWriter:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a snapshot is being written."""
         return self._thread is not None and self._thread.is_alive()
 
     def write(self, cluster: ClusterState, logs: Sequence[NodeLog], now_ms: int) -> None:

@@ -66,7 +66,6 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
 
     @classmethod
     def in_folder(cls, folder: Path) -> list[Snapshot]:
-        """The snapshots in a folder, the oldest first."""
         found = ((_NAME.fullmatch(path.name), path) for path in folder.iterdir())
         return sorted(cls(int(name[1]), int(name[2]), path) for name, path in found if name)
 
@@ -102,7 +101,6 @@ def _control(batch: object, index: int) -> Message | None:
 
 
 def snapshot_name(end: int, epoch: int) -> str:
-    """The name of a snapshot's file."""
     return f"{end:020}-{epoch:010}.checkpoint"
 
 

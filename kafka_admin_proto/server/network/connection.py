@@ -165,7 +165,6 @@ class NodeConnection(asyncio.BufferedProtocol):
 
     @property
     def node_id(self) -> int:
-        """The id of the node that the client has connected to."""
         return self._node.id
 
     @property

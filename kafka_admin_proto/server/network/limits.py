@@ -183,12 +183,10 @@ class ConnectionLimiter:
         return self._addresses[node, host] >= self._most_of(node, host)
 
     def _most(self, node: int) -> int:
-        """The most connections of a node."""
         of_config: int = self._config(_CONNECTIONS, node)
         return min(self.limits.connections, of_config)
 
     def _most_of(self, node: int, host: str) -> int:
-        """The most connections of an address to a node."""
         of_config = _overrides(self._config(_OVERRIDES, node) or "").get(host)
         if of_config is None:
             of_config = self._config(_PER_IP, node)

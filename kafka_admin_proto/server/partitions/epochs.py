@@ -34,7 +34,6 @@ class LeaderEpochs:
 
     @property
     def latest(self) -> int:
-        """The latest epoch, -1 if there is none."""
         return self.entries[-1][0] if self.entries else -1
 
     @property
@@ -73,7 +72,6 @@ class LeaderEpochs:
             self._replace([(before[-1][0], start_offset), *self.entries[len(before) :]])
 
     def clear(self) -> None:
-        """Forget all epochs."""
         self._replace([])
 
     def _replace(self, entries: list[tuple[int, int]]) -> None:

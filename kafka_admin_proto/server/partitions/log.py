@@ -105,7 +105,6 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        """The size of all segments."""
         return sum(each.size_bytes for each in self.segments)
 
     def append(

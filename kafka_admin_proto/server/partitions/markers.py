@@ -41,7 +41,6 @@ def marker_batch(
 def end_transaction(
     producers: Producers, transaction: CompletedTransaction | None, segment: Segment
 ) -> None:
-    """Note in the index of a segment that a marker in it has ended a transaction."""
     if transaction is None:
         return
     stable = producers.complete(transaction)

@@ -65,7 +65,6 @@ class LogStore:
         """The log begins at another offset than before, other than by removed segments."""
 
     def truncated(self, end_offset: int) -> None:
-        """The log ends at an offset."""
         self.recovery_point = min(self.recovery_point, end_offset)
 
     def write_epochs(self, entries: Sequence[tuple[int, int]]) -> None:

@@ -46,7 +46,6 @@ class Characters(msgspec.Struct, frozen=True):
         return zip(self.firsts, self.lasts, strict=True)
 
     def others(self) -> Characters:
-        """All other characters."""
         starts = (0, *(each + 1 for each in self.lasts))
         ends = (*(each - 1 for each in self.firsts), LAST)
         return Characters.of(each for each in zip(starts, ends, strict=True) if each[0] <= each[1])

@@ -111,7 +111,6 @@ class _Parser:
 
     @property
     def at_end(self) -> bool:
-        """Whether all is read."""
         return self._at >= len(self._text)
 
     def _peek(self, text: str) -> bool:
@@ -260,7 +259,6 @@ class _Parser:
         return characters
 
     def _character(self) -> int:
-        """The character that an escape stands for."""
         char = self._next()
         if char in _ESCAPED:
             return _ESCAPED[char]
@@ -328,7 +326,6 @@ class _Parser:
         raise PatternError("invalid or unsupported Perl syntax")
 
     def _set(self) -> Characters:
-        """The characters of brackets."""
         others = self._take("^")
         ranges: list[tuple[int, int]] = []
         is_first = True

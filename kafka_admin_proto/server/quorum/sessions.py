@@ -85,7 +85,6 @@ class Sessions:
                 del self._owners[each]
 
     def of(self, broker: int) -> Session:
-        """The session of a registered broker."""
         return self._sessions[broker]
 
     def touch(self, broker: int, metadata_offset: int) -> None:

@@ -22,7 +22,6 @@ class Lags:
         return bool(self._ended or self._delays_s)
 
     def of(self, node: int) -> float:
-        """The lag of a node."""
         return math.inf if node in self._ended else self._delays_s.get(node, 0.0)
 
     def set(self, node: int, delay_s: float) -> None:
@@ -33,19 +32,15 @@ class Lags:
             self._delays_s.pop(node, None)
 
     def runs(self, node: int) -> bool:
-        """Whether a node runs."""
         return node not in self._ended
 
     def left(self, node: int) -> None:
-        """A node has ended."""
         self._ended.add(node)
 
     def came(self, node: int) -> None:
-        """A node has started."""
         self._ended.discard(node)
 
     def now_ms(self) -> int:
-        """The time of the cluster."""
         return self._state.clock.now_ms()
 
     def later(self, node: int, call: Callable[[], None]) -> None:

@@ -50,7 +50,6 @@ class Partitions:
         state.followers.append(self._appended)
 
     def log(self, topic: Topic, number: int) -> ReplicatedLog:
-        """The log of a partition that there is."""
         replicas = self._logs.get(topic.id, {}).get(number)
         if replicas is None:
             now_ms = self._state.clock.now_ms()
@@ -97,7 +96,6 @@ class Partitions:
             log_dir.close(broker_epoch, self._state.clock.now_ms())
 
     def size_bytes(self, topic_id: UUID, number: int) -> int:
-        """The bytes of a partition's log."""
         replicas = self._logs.get(topic_id, {}).get(number)
         return 0 if replicas is None else replicas.log.size_bytes
 
@@ -107,7 +105,6 @@ class Partitions:
         return 0 if replicas is None else max(0, replicas.log.end_offset - replicas.end_on(node))
 
     def sessions(self, node: int) -> FetchSessions:
-        """The fetch sessions of a node."""
         kept = self._sessions.get(node)
         if kept is None:
             slots = self._state.broker_value("max.incremental.fetch.session.cache.slots", node)
@@ -151,7 +148,6 @@ class Partitions:
             replicas.change_lag(node)
 
     def runs(self, node: int) -> bool:
-        """Whether a node runs."""
         return self._lags.runs(node)
 
     def keep_clean(self, timers: Timers) -> None:

@@ -21,11 +21,9 @@ class PendingRows(Generic[_Row]):
 
     @property
     def keys(self) -> list[WaitKey]:
-        """The partitions that are waited for."""
         return list(self._rows)
 
     def add(self, key: WaitKey, row: _Row) -> None:
-        """Let a row wait for a partition."""
         self._rows.setdefault(key, []).append(row)
 
     def decide(self, changed: Collection[WaitKey], is_decided: Callable[[_Row], bool]) -> None:

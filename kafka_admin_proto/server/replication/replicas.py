@@ -106,7 +106,6 @@ class ReplicatedLog:
         return self._stored(lambda: log.append_marker(producer_id, producer_epoch, **given))
 
     def _stored(self, append: Callable[[], Appended]) -> Appended:
-        """Append, and let the replicas follow."""
         start, end = self.log.start_offset, self.log.end_offset
         try:
             appended = append()

@@ -149,7 +149,6 @@ class Security:
     def accept(
         self, service: Service, views: Views, node: Node, listener: Listener
     ) -> asyncio.BufferedProtocol:
-        """The asyncio protocol of a socket that a listener has accepted."""
         secured = self._listeners.get(listener.name)
         if secured is None:
             return NodeConnection(service, node, listener)

@@ -88,7 +88,6 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
     # The transport of the connection.
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        """Encrypt and send."""
         if self._socket is None or not data:
             return
         try:

@@ -89,7 +89,6 @@ class Acknowledging:
 
     @property
     def is_over(self) -> bool:
-        """Whether all are answered."""
         return not self._waiting
 
     def _answered(self, place: Place, code: int, message: str | None = None) -> None:

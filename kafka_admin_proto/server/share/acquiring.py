@@ -125,7 +125,6 @@ def _acquire_some(
 
 
 def number_of(rows: Iterable[Acquired]) -> int:
-    """The number of records."""
     return sum(each.last - each.first + 1 for each in rows)
 
 

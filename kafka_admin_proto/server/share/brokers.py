@@ -216,7 +216,6 @@ class ShareBroker:
             self._wake(led.key)
 
     def end(self) -> None:
-        """The broker has ended."""
         for place, groups in list(self._led.items()):
             for group in list(groups):
                 self.drop(ShareKey(group, *place))
@@ -243,18 +242,15 @@ class ShareBrokers:
             each(key)
 
     def lost(self, connection: object) -> None:
-        """A connection is closed."""
         for each in self._brokers.values():
             each.lost(connection)
 
     def left(self, node: int) -> None:
-        """A broker has ended."""
         broker = self._brokers.pop(node, None)
         if broker is not None:
             broker.end()
 
     def end(self) -> None:
-        """The cluster has ended."""
         for each in list(self._brokers):
             self.left(each)
 

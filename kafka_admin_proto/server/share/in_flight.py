@@ -100,12 +100,10 @@ class InFlight:
 
     @classmethod
     def whole(cls, part: Part) -> InFlight:
-        """A batch of one part."""
         return cls(part.first, part.last, [part])
 
     @classmethod
     def gap(cls, first: int, last: int) -> InFlight:
-        """A gap."""
         return cls(first, last, [Part(first, last, AVAILABLE, 0)], is_gap=True)
 
     def split(self) -> None:

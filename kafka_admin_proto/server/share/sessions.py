@@ -68,7 +68,6 @@ class ShareSessions:
         self._last: dict[object, Owner] = {}
 
     def found(self, owner: Owner) -> ShareSession:
-        """The session of a member. Raises ApiFailure."""
         if owner not in self._sessions:
             raise ApiFailure(codes.SHARE_SESSION_NOT_FOUND)
         return self._sessions[owner]
@@ -110,5 +109,4 @@ class ShareSessions:
         return found is not None and found.connection is connection
 
     def has_group(self, group: str) -> bool:
-        """Whether a member of a group has a session."""
         return any(each == group for each, _ in self._sessions)

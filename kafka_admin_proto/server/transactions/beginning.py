@@ -95,7 +95,6 @@ def _next(
 
 
 def _checked(shard: TransactionShard, name: str, producer_id: int, epoch: int) -> Transaction:
-    """The transaction of a producer that is the latest of its id. Raises ApiFailure."""
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)
     txn = shard.found(name)

@@ -53,7 +53,6 @@ class TransactionShard(CoordinatorShard):
         return value
 
     def found(self, transactional_id: str) -> Transaction:
-        """The transaction of an id. Raises ApiFailure."""
         found = self.transactions.get(transactional_id)
         if found is None:
             raise ApiFailure(codes.INVALID_PRODUCER_ID_MAPPING)
@@ -73,7 +72,6 @@ class TransactionShard(CoordinatorShard):
         self._write([written(new, self.level)], kept, new.timeout_ms)
 
     def forget(self, transactional_id: str) -> None:
-        """Append the tombstone of an id."""
         self.pending[transactional_id] = DEAD
 
         def kept(code: int) -> None:

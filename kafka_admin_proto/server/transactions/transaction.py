@@ -68,7 +68,6 @@ class Transaction(msgspec.Struct, frozen=True):
 
     @property
     def is_commit(self) -> bool:
-        """Whether the transaction commits or has committed."""
         return self.state in (PREPARE_COMMIT, COMPLETE_COMMIT)
 
 

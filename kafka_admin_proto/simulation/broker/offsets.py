@@ -67,8 +67,6 @@ def list_offsets(broker: BrokerState, body: ListOffsetsRequest | ListByIdRequest
 def offset_for_leader_epoch(
     broker: BrokerState, body: OffsetForLeaderEpochRequest | EpochsByIdRequest
 ) -> Message:
-    """The end offset of a leader epoch in each partition."""
-
     def row(asked: Any, replica: Replica | int, make: Any) -> Any:
         code, epoch, end = _end(replica, asked)
         return make(code, asked.partition, epoch, end)

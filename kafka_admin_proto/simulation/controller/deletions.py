@@ -67,7 +67,6 @@ class Deletions:
 
     @property
     def pending(self) -> list[Deletion]:
-        """Those that are not done."""
         return list(self._by_topic.values())
 
     def run(self) -> None:

@@ -96,7 +96,6 @@ class TopicStore:
         return self._session.children(TOPICS_PATH)
 
     def read(self, name: str) -> Topic:
-        """A topic as its znodes have it."""
         data = self._read(_topic_path(name))
         text = data.get("topic_id")
         numbers = sorted(map(int, data["partitions"]))

@@ -44,7 +44,6 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def errors_in(body: dict[str, Any], dialect: str) -> list[str]:
-    """The names of the errors that a body has, each once."""
     codes = (
         value
         for path, value in leaves(body)

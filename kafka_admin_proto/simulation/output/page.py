@@ -28,7 +28,6 @@ _EVENTS = {
 
 
 def html_page(trace: Trace, title: str, about: list[str]) -> Iterator[str]:
-    """The page of a run."""
     return sequence_page(diagram(trace, title, about))
 
 

@@ -58,7 +58,6 @@ class _Conversations:
         self._of_request[event.node, event.correlation_id] = connection
 
     def arrived(self, event: TraceEvent) -> Iterator[bytes]:
-        """A frame is there."""
         assert event.frame is not None, "what arrives is a frame"
         is_request = event.type == "request"
         client = event.peer if is_request else event.node

@@ -50,7 +50,6 @@ def table_rows(trace: Trace) -> Iterator[list[str]]:
 
 
 def node_name(trace: Trace, node: int) -> str | None:
-    """The name of a node; None for no node."""
     return None if node == NO_NODE else trace.names.get(node, f"node {node}")
 
 

@@ -39,7 +39,6 @@ class Answer(NamedTuple):
 
 
 def vote_request(topic_id: UUID, question: VoteQuestion) -> vote.VoteRequest:
-    """Ask for a vote."""
     partition = vote.Partition(
         candidate_epoch=question.epoch,
         candidate_id=question.candidate_id,
@@ -69,19 +68,16 @@ def end_request(
 
 
 def topic_id_of(request: VoterRequest) -> UUID:
-    """The metadata topic's id as the request has it."""
     return request.topics[0].topic_id
 
 
 def question_of(request: vote.VoteRequest) -> VoteQuestion:
-    """The question of a Vote request."""
     (partition,) = request.topics[0].partitions
     log_end = LogEnd(partition.last_offset_epoch, partition.last_offset)
     return VoteQuestion(partition.candidate_epoch, partition.candidate_id, log_end)
 
 
 def is_of_another_cluster(request: VoterRequest) -> bool:
-    """Whether the request is for another cluster."""
     return request.cluster_id != CLUSTER_ID
 
 

@@ -45,7 +45,6 @@ class MetadataFolder:
         self.files: dict[str, bytes] = {}
 
     def save(self, saved: Saved) -> None:
-        """Write ``quorum-state``."""
         self.files[QUORUM_STATE] = msgspec.json.encode({
             "clusterId": "", "leaderId": saved.leader_id, "leaderEpoch": saved.epoch,
             "votedId": saved.voted_id, "appliedOffset": 0, "currentVoters": [],
@@ -113,7 +112,6 @@ class MetadataLog:
         self._replace([*self.entries, *_entries(data)])
 
     def data_from(self, offset: int) -> bytes:
-        """All batches from an offset on."""
         return b"".join(entry.data for entry in self.entries[offset:])
 
     def end_of(self, epoch: int) -> LogEnd:

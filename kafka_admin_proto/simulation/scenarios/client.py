@@ -73,7 +73,6 @@ class Client:
         """Nothing to do before the first call."""
 
     def handle(self, request: Request) -> Message | None:
-        """A client gets no requests."""
         raise ValueError(f"node {request.source} sent {request.api} to a client")
 
     def state(self) -> dict[str, Any]:

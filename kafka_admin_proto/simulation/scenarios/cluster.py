@@ -71,7 +71,6 @@ class Cluster:
 
     @property
     def client(self) -> Client:
-        """The one client."""
         node = self.world.node(CLIENT)
         assert isinstance(node, Client)
         return node
@@ -102,7 +101,6 @@ class Cluster:
         return None if leader == NO_LEADER else leader
 
     def process(self, broker: int) -> BrokerProcess:
-        """A broker's process that is up."""
         node = self.world.node(broker)
         assert isinstance(node, BrokerProcess)
         return node

@@ -29,7 +29,6 @@ def add_quorum(world: World, make: type[Voter] = Voter) -> None:
 
 
 def nodes_of(world: World) -> list[Voter]:
-    """The nodes that are up."""
     nodes = [world.node(each) for each in world.node_ids if world.is_up(each)]
     return [each for each in nodes if isinstance(each, Voter)]
 

@@ -92,12 +92,10 @@ class Schedule:
             self.fetch(self.cluster.leader_of(name) or BROKERS[0], number)
 
     def crash(self, broker: int) -> None:
-        """Crash a broker that is up."""
         if self.cluster.world.is_up(broker):
             self.cluster.world.crash(broker)
 
     def start(self, broker: int) -> None:
-        """Start a broker that is down."""
         if not self.cluster.world.is_up(broker):
             self.cluster.world.start(broker)
             self.invariants.restarted(broker)

@@ -154,7 +154,6 @@ class Connection:
         self._last_arrival_ms = {"request": 0, "response": 0}
 
     def request(self, body: Message, version: int, call: OnResponse) -> None:
-        """Encode a request and send it."""
         next_number = self._network.next_correlation_id
         number = next_number.get(self.source.node_id, 0)
         next_number[self.source.node_id] = number + 1

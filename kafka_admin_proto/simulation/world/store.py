@@ -67,7 +67,6 @@ class Store:
         self._zxid = 0
 
     def open_session(self, node: int, on_expired: Callable[[], None]) -> Session:
-        """A new session of a node."""
         session = Session(self, node, on_expired)
         self.sessions.append(session)
         return session

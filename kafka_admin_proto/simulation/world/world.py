@@ -45,7 +45,6 @@ class World:
         return list(self._make)
 
     def add(self, node_id: int, name: str, make: MakeNode) -> None:
-        """Add a node and start it."""
         self.trace.names[node_id] = name
         self._make[node_id] = make
         self.start(node_id)

@@ -67,7 +67,6 @@ class Column:
         raise NotImplementedError
 
     def build(self, count: int, type_: Any, shown: Shown, hidden: Any) -> pa.Array:
-        """The array of the ``count`` values that are there."""
         raise NotImplementedError
 
 
@@ -214,7 +213,6 @@ def _fixed_array(raw: Any, wire_type: FixedType) -> pa.Array:
 
 
 def emit_head(e: ReadEmitter, run: Run | None, code: str, target: str) -> None:
-    """Emit the reading of one number, with the run in front of it."""
     size = _SIZES[code]
     if run is None and code == "B":
         e.line(f"{target} = b[p]")
@@ -233,7 +231,6 @@ def emit_head(e: ReadEmitter, run: Run | None, code: str, target: str) -> None:
 
 
 def emit_compact(e: ReadEmitter, run: Run | None, target: str) -> None:
-    """Emit the reading of a varint, with the run in front of it."""
     emit_head(e, run, "B", target)
     with e.block(f"if {target} > 127:"):
         e.line(f"{target}, p = uvarint(b, p - 1)")

@@ -125,7 +125,6 @@ class _Batches(msgspec.Struct, frozen=True):
         writer.parquet(to_write(self._folder(number)))
 
     def _is_decoded(self, number: int) -> bool:
-        """Whether the folder of a batch is complete."""
         return (self._folder(number) / "_SUCCESS").exists()
 
     def _problems(self, number: int) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,6 @@ class Staged(msgspec.Struct, frozen=True):
     files: list[FrameFile]
 
     def of(self, table: str) -> list[Group]:
-        """The groups of one table."""
         return [group for group in self.groups if group.table == table]
 
 
@@ -194,7 +193,6 @@ class Stage:
             self._keep()
 
     def _keep(self) -> None:
-        """Stage the frames that wait."""
         if self._waiting:
             frames = pa.concat_batches(self._waiting)
             for day, part in by_date(frames, dates_of(frames["ts"])):

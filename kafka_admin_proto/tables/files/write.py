@@ -56,7 +56,6 @@ def write_table(name: str, rows: Iterator[pa.Table], location: Location) -> list
 
 
 def dated(rows: pa.Table) -> pa.Table:
-    """Rows with the date of their ``ts``."""
     return rows.append_column("date", dates_of(rows["ts"]))
 
 
@@ -112,7 +111,6 @@ def log_names(staged: Staged) -> dict[str, str]:
 
 
 def read_all(name: str, groups: Sequence[Group]) -> pa.Table:
-    """All staged rows of a table."""
     return pa.Table.from_batches(read_groups(groups), STAGED[name])
 
 

@@ -62,7 +62,6 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, head: bytes, size: int) -> Self:
-        """The fingerprint of a file of ``size`` bytes that starts with ``head``."""
         return cls(size, hashlib.blake2b(head[:_FINGERPRINT_BYTES], digest_size=16).hexdigest())
 
     def is_start_of(self, head: bytes) -> bool:

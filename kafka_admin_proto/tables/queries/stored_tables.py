@@ -34,7 +34,6 @@ class StoredTable:
 
     @property
     def names(self) -> list[str]:
-        """The columns."""
         found: list[str] = self._files.schema.names
         return found
 
@@ -44,7 +43,6 @@ class StoredTable:
         return StoredTable(self._files, both)
 
     def count(self) -> int:
-        """The number of rows."""
         found: int = self._files.count_rows(filter=self._condition)
         return found
 

@@ -110,7 +110,6 @@ class DataFileWriter:
             self._out.close()
 
     def result(self) -> DataFile:
-        """The file, once it is closed."""
         size = self._system.get_file_info(self._path).size
         dates = self._dates
         return DataFile(

@@ -66,7 +66,6 @@ class _Emitter:
         self.named("Fallback", runtime.Fallback)
 
     def fresh(self, prefix: str) -> str:
-        """A name that is not in use."""
         self._names += 1
         return f"{prefix}{self._names}"
 

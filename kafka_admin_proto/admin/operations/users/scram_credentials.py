@@ -238,7 +238,6 @@ async def _alter(
     mechanism: ScramMechanism,
     timeout: float | None,
 ) -> dict[_Key, AlteredUser]:
-    """Alter the passwords of one mechanism."""
     reply = await caller.call(
         AlterUserScramCredentialsRequest(
             [ScramCredentialDeletion(each.user, mechanism.code) for each in removes], list(salted)

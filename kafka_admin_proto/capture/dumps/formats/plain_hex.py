@@ -66,7 +66,6 @@ def _bytes(code: str, number: int) -> bytes:
 
 
 def _without_comments(line: str) -> tuple[str, str]:
-    """The line without its comments, and the text of the comments."""
     code, words, position = [], [], 0
     while (start := _COMMENT.search(line, position)) is not None:
         code.append(line[position : start.start()])

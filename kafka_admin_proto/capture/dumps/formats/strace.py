@@ -100,7 +100,6 @@ def _stream(call: re.Match[str]) -> str:
 
 
 def _bytes(line: str, position: int, number: int) -> bytes:
-    """The bytes of all buffers of a call."""
     data = bytearray()
     if (buffer := _BUFFER.match(line, position)) is not None:
         read_string(line, buffer.end(), '"', data, number)

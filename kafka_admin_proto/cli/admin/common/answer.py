@@ -62,7 +62,6 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 def picked(row: Mapping[str, Any], *names: str) -> Row:
-    """These parts of a row."""
     return {name: row[name] for name in names}
 
 

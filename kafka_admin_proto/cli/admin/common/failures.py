@@ -52,7 +52,6 @@ def partition_entries(items: Iterable[Mapping[str, Any]], **about: Any) -> list[
 
 
 def entry(error: str, message: str | None, about: Mapping[str, Any] | None = None) -> Row:
-    """One entry of ``errors``."""
     row = {**(about or {}), "error": error, "message": message}
     if error in _REMEDIES:
         row["hint"] = _REMEDIES[error]

@@ -79,7 +79,6 @@ def handle(state: State, request: FetchRequest, caller: Caller) -> Answer:
 def _row(
     log: MetadataLog, request: FetchRequest, asked: FetchPartition, replica: int
 ) -> PartitionData:
-    """The answer for the partition, as it is at once."""
     row = PartitionData(high_watermark=log.end_offset, log_start_offset=0, records=b"")
     offset, epoch = asked.fetch_offset, asked.last_fetched_epoch
     if request.max_wait_ms < 0 or offset < 0 or not 0 <= epoch <= asked.current_leader_epoch:

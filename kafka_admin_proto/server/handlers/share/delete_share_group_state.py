@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 @handler(of_broker=True, needs=Gate(CLUSTER_ACTION, "code"), kept=False, at_once=True)
 def handle(state: View, request: DeleteShareGroupStateRequest, caller: Caller) -> Answer:
-    """Forget the states of partitions."""
     rows = (DeleteStateResult, PartitionResult)
     return answer_states(state, caller, request, DeleteShareGroupStateResponse(), rows, _act)
 

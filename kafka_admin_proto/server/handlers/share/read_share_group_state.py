@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 @handler(of_broker=True, needs=Gate(CLUSTER_ACTION, "code"), kept=False, at_once=True)
 def handle(state: View, request: ReadShareGroupStateRequest, caller: Caller) -> Answer:
-    """Answer with the state of each partition."""
     rows = (ReadStateResult, PartitionResult)
     return answer_states(state, caller, request, ReadShareGroupStateResponse(), rows, _act)
 

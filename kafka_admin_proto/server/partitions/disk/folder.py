@@ -105,7 +105,6 @@ class LogFolder(LogStore):
         files.replace(self.path / EPOCHS, checkpoint_bytes(entries), is_synced=False)
 
     def close(self, segments: Sequence[Segment]) -> None:
-        """Close the files of the log."""
         for each in segments:
             self._files.close(_on_disk(each).file.path)
 

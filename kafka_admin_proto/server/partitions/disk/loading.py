@@ -168,7 +168,6 @@ class Loading:
         self._files.close(path)
 
     def _segments(self) -> list[int]:
-        """The first offset of each segment."""
         bases = []
         for path in sorted(self._folder.iterdir()):
             match = _NAME.fullmatch(path.name)

@@ -33,13 +33,11 @@ class OpenFiles:
         return descriptor
 
     def close(self, path: Path) -> None:
-        """Close a file, if it is open."""
         found = self._files.pop(path, None)
         if found is not None:
             os.close(found)
 
     def close_all(self) -> None:
-        """Close all files."""
         while self._files:
             os.close(self._files.popitem()[1])
 
@@ -65,7 +63,6 @@ class SegmentFile:
         return data
 
     def write(self, position: int, data: bytes) -> None:
-        """Write all bytes at a position. Raises OSError."""
         rest = memoryview(data)
         while rest:
             written = os.pwrite(self._files.descriptor(self.path), rest, position)

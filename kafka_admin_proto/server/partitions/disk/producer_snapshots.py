@@ -61,7 +61,6 @@ class SnapshotFiles(MutableMapping[int, list[ProducerState]]):
         self._offsets = {int(path.stem): None for path in sorted(names)}
 
     def path(self, offset: int) -> Path:
-        """The file of a snapshot."""
         return self.folder / f"{offset:020}{SUFFIX}"
 
     def __getitem__(self, offset: int) -> list[ProducerState]:

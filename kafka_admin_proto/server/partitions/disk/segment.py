@@ -76,7 +76,6 @@ class FileSegment(Segment):
             self.write_indexes()
 
     def write_indexes(self) -> None:
-        """Write the files of the indexes. Raises OSError."""
         contents = bytes(self.index.offsets), bytes(self.index.times), aborted_bytes(self.aborted)
         for kind, data in zip(KINDS[1:], contents, strict=True):
             path = self._path(kind)
@@ -96,7 +95,6 @@ class FileSegment(Segment):
                 os.replace(path, segment_path(folder, self.base_offset, kind, suffix))
 
     def unlink(self) -> None:
-        """Remove all files. Raises OSError."""
         for kind in KINDS:
             self._path(kind).unlink(missing_ok=True)
 

@@ -173,7 +173,6 @@ def _given(code: int) -> int | None:
 
 
 def acl_of(row: AclCreation) -> Acl:
-    """The ACL of a request's row."""
     return Acl(
         row.resource_type,
         row.resource_name,
@@ -186,5 +185,4 @@ def acl_of(row: AclCreation) -> Acl:
 
 
 def record_of(acl: Acl) -> AccessControlEntryRecord:
-    """The record of a new ACL."""
     return AccessControlEntryRecord(id=uuid4(), **msgspec.structs.asdict(acl))

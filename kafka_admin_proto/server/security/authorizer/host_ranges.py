@@ -59,7 +59,6 @@ def address_of(host: str) -> tuple[int, int] | None:
 
 
 def contains(hosts: HostRange, address: tuple[int, int]) -> bool:
-    """Whether an address is in a range."""
     version, first, last = hosts
     return address[0] == version and first <= address[1] <= last
 

@@ -53,11 +53,9 @@ class Disk:
         self._files: dict[str, dict[str, dict[str, bytes]]] = {each: {} for each in self.log_dirs}
 
     def names(self, log_dir: str) -> list[str]:
-        """The folders of a log directory."""
         return sorted(self._files[log_dir])
 
     def make(self, log_dir: str, name: str) -> None:
-        """Make an empty folder."""
         self._files[log_dir][name] = {}
 
     def rename(self, log_dir: str, name: str, new: str) -> None:
@@ -74,7 +72,6 @@ class Disk:
         return self._files[log_dir][name].get(file)
 
     def write(self, log_dir: str, name: str, file: str, data: bytes) -> None:
-        """Write a file whole."""
         self._files[log_dir][name][file] = data
 
     def unlink(self, log_dir: str, name: str, file: str) -> None:
@@ -86,7 +83,6 @@ class Disk:
         return list(self._folders())
 
     def records(self, folder: Folder) -> list[Record]:
-        """The records of a folder's log."""
         data = self.read(folder.log_dir, folder.name, SEGMENT_NAME) or b""
         return [record for batch in read_batches(data) for record in batch.records]
 

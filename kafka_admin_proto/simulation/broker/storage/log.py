@@ -73,7 +73,6 @@ class Log:
         self.disk.write(self.log_dir, self.folder, FILE_NAME, text.encode())
 
     def keep_high_watermark(self, offset: int) -> None:
-        """Set the high watermark, and write it."""
         self.high_watermark = offset
         data = str(offset).encode()
         self.disk.write(self.log_dir, self.folder, _HIGH_WATERMARK_FILE, data)

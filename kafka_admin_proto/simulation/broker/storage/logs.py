@@ -38,7 +38,6 @@ class Logs:
                 self._logs[folder.topic, folder.partition] = log
 
     def get(self, partition: Partition) -> Log | None:
-        """The live log of a partition."""
         return self._logs.get(partition)
 
     def __iter__(self) -> Iterator[tuple[Partition, Log]]:

@@ -14,7 +14,6 @@ from kafka_admin_proto.server.state import State
 
 @handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
-    """Delete each topic separately."""
     codes, records = deleted(state, dict.fromkeys(request.topic_name))
     rows = [DeleteTopicResponseItem(name, code) for name, code in codes.items()]
     return Answer(DeleteTopicResponse(rows), records)

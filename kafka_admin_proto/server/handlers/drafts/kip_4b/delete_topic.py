@@ -15,7 +15,6 @@ from kafka_admin_proto.server.state import State
 
 @handler(of_broker=False, needs=None, kept=False)
 def handle(state: State, request: DeleteTopicRequest, caller: Caller) -> Answer:
-    """Delete each topic separately."""
     names = dict.fromkeys(request.topic_name)
     twice = repeated(request.topic_name)
     codes, records = deleted(state, (name for name in names if name not in twice))
