@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from kafka_admin_proto.admin.operations.acls import AclOperations
+from kafka_admin_proto.admin.operations.cluster.description import DescribeCluster
+from kafka_admin_proto.admin.operations.cluster.features import FeatureOperations
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
-from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
-from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
+from kafka_admin_proto.admin.operations.configs.changing import ChangeConfigs
 from kafka_admin_proto.admin.operations.groups.resets import ResetOperations
 from kafka_admin_proto.admin.operations.metadata_log import MetadataLogOperations
-from kafka_admin_proto.admin.operations.partitions import PartitionOperations
+from kafka_admin_proto.admin.operations.partitions.elections import ElectLeaders
 from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumOperations
 from kafka_admin_proto.admin.operations.quotas import QuotaOperations
 from kafka_admin_proto.admin.operations.records.fetching import FetchOperations
 from kafka_admin_proto.admin.operations.records.producing import ProduceOperations
 from kafka_admin_proto.admin.operations.topics.applying import ApplyTopics
-from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
+from kafka_admin_proto.admin.operations.topics.deletion import DeleteTopics
 from kafka_admin_proto.admin.operations.topics.reassignment_plans import PlanReassignments
 from kafka_admin_proto.admin.operations.transactions import TransactionOperations
 from kafka_admin_proto.admin.operations.users.delegation_tokens import TokenOperations
@@ -24,14 +25,15 @@ from kafka_admin_proto.admin.session.base_client import BaseClient
 
 
 class AdminClient(
-    TopicOperations,
+    DeleteTopics,
     FetchOperations,
     ApplyTopics,
-    PartitionOperations,
+    ElectLeaders,
     PlanReassignments,
     ReassignmentOperations,
-    ConfigOperations,
-    ClusterOperations,
+    ChangeConfigs,
+    DescribeCluster,
+    FeatureOperations,
     QuorumOperations,
     MetadataLogOperations,
     LogDirOperations,

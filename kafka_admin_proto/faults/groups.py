@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_admin_proto.faults.topics import has_field
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_admin_proto.messages import FindCoordinatorRequest
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.error_answers import fields_of
 from kafka_admin_proto.schema.fields import FieldSpec

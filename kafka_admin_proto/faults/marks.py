@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_admin_proto.faults.topics import Row, Target, Topics, partitions_of, topic_rows
-from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages import FetchRequest
 from kafka_admin_proto.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import DecodeError, TrailingBytesError
-from kafka_admin_proto.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
-from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from kafka_admin_proto.messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 #: The protocol type of groups whose members speak it.
 CONSUMER: Final = "consumer"

@@ -18,8 +18,7 @@ from kafka_admin_proto.errors import (
     TrailingBytesError,
     UnknownMessageError,
 )
-from kafka_admin_proto.messages.request_header import RequestHeader
-from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.headers import (
     header_codec,

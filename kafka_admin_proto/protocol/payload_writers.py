@@ -8,8 +8,7 @@ from typing import Any, overload
 from kafka_admin_proto.arguments import version_number
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.errors import EncodeError
-from kafka_admin_proto.messages.request_header import RequestHeader
-from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol.headers import (
     header_codec,
     header_writer,

@@ -23,8 +23,7 @@ from kafka_admin_proto.errors import (
     DecodeError,
     UnknownMessageError,
 )
-from kafka_admin_proto.messages.request_header import RequestHeader
-from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.headers import (
     header_codec,

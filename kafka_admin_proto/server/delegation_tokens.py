@@ -10,8 +10,7 @@ import hmac
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.delegation_token_record import DelegationTokenRecord
-from kafka_admin_proto.messages.remove_delegation_token_record import RemoveDelegationTokenRecord
+from kafka_admin_proto.messages import DelegationTokenRecord, RemoveDelegationTokenRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION

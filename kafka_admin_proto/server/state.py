@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.messages import PartitionChangeRecord, PartitionRecord
 from kafka_admin_proto.policies.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState

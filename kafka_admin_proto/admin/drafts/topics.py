@@ -21,14 +21,12 @@ from kafka_admin_proto.admin.operations.topics.descriptions import (
     matcher,
 )
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.messages import kip_4a, kip_4b
+from kafka_admin_proto.messages import MetadataRequest, MetadataResponse, kip_4a, kip_4b
 from kafka_admin_proto.messages.kip_4b.create_topic_request import (
     ConfigEntry,
     CreateTopicRequestItem,
     ReplicaAssignment,
 )
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.metadata_response import MetadataResponse
 from kafka_admin_proto.schema.versions import VersionRange
 
 _DELETE = {"kip-4a": kip_4a.DeleteTopicRequest, "kip-4b": kip_4b.DeleteTopicRequest}

@@ -20,14 +20,13 @@ from kafka_admin_proto.admin.operations.common.failures import (
     raise_failure,
 )
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import CreateAclsResponse, DescribeAclsRequest
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_admin_proto.messages.create_acls_response import CreateAclsResponse
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
 from kafka_admin_proto.messages.describe_acls_response import (
     AclDescription,
     DescribeAclsResource,

@@ -25,6 +25,7 @@ from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.retry import Deadline, is_transient
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, RemoteProtocolError
+from kafka_admin_proto.messages import FetchSnapshotResponse
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_admin_proto.messages.fetch_response import FetchResponse, PartitionData
 from kafka_admin_proto.messages.fetch_snapshot_request import (
@@ -33,7 +34,6 @@ from kafka_admin_proto.messages.fetch_snapshot_request import (
     SnapshotId,
     TopicSnapshot,
 )
-from kafka_admin_proto.messages.fetch_snapshot_response import FetchSnapshotResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import Batch, read_batches
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange

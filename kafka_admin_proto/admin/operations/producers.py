@@ -17,6 +17,7 @@ from kafka_admin_proto.admin.operations.common.routing import (
 from kafka_admin_proto.admin.operations.common.topic_partitions import (
     by_topic,
 )
+from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse
 from kafka_admin_proto.messages.describe_producers_request import (
     DescribeProducersRequest,
     TopicRequest,
@@ -25,8 +26,6 @@ from kafka_admin_proto.messages.describe_producers_response import (
     DescribeProducersResponse,
     PartitionResponse,
 )
-from kafka_admin_proto.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_admin_proto.schema.versions import VersionRange
 
 #: Versions before those of two-phase commit.

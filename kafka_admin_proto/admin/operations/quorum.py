@@ -14,8 +14,12 @@ from kafka_admin_proto.admin.operations.common.metadata import topic_id_text, to
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
+from kafka_admin_proto.messages import (
+    AddRaftVoterResponse,
+    RemoveRaftVoterRequest,
+    RemoveRaftVoterResponse,
+)
 from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
-from kafka_admin_proto.messages.add_raft_voter_response import AddRaftVoterResponse
 from kafka_admin_proto.messages.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
@@ -28,8 +32,6 @@ from kafka_admin_proto.messages.describe_quorum_response import (
 from kafka_admin_proto.messages.describe_quorum_response import (
     PartitionData as DescribedPartition,
 )
-from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC
 

@@ -15,19 +15,16 @@ from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import answer_of, failure, raise_failure
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import AlterClientQuotasResponse, DescribeClientQuotasResponse
 from kafka_admin_proto.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
     EntryData,
     OpData,
 )
-from kafka_admin_proto.messages.alter_client_quotas_response import AlterClientQuotasResponse
 from kafka_admin_proto.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
-)
-from kafka_admin_proto.messages.describe_client_quotas_response import (
-    DescribeClientQuotasResponse,
 )
 
 

@@ -20,19 +20,21 @@ from kafka_admin_proto.admin.operations.common.topic_partitions import (
     topic_partitions,
 )
 from kafka_admin_proto.admin.operations.producers import ProducerOperations
-from kafka_admin_proto.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_admin_proto.messages import (
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    WriteTxnMarkersResponse,
+)
 from kafka_admin_proto.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
     TransactionState,
 )
-from kafka_admin_proto.messages.list_transactions_request import ListTransactionsRequest
-from kafka_admin_proto.messages.list_transactions_response import ListTransactionsResponse
 from kafka_admin_proto.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from kafka_admin_proto.messages.write_txn_markers_response import WriteTxnMarkersResponse
 from kafka_admin_proto.schema.versions import VersionRange
 
 _WITH_DURATIONS, _WITH_PATTERNS = VersionRange.parse("1+"), VersionRange.parse("2+")

@@ -2,7 +2,7 @@
 
 A command that needs one family of operations adds that one and loads no other::
 
-    class TopicClient(TopicOperations, BaseClient): ...
+    class TopicClient(DescribeTopics, BaseClient): ...
 """
 
 from __future__ import annotations

@@ -12,10 +12,12 @@ from kafka_admin_proto.admin.errors import NoSuchBrokerError
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.admin.session.calls import Call
 from kafka_admin_proto.admin.settings.config import ClientConfig
-from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.messages import (
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 from kafka_admin_proto.values import StructValue

@@ -34,8 +34,7 @@ from kafka_admin_proto.admin.session.cluster_view import (
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
-from kafka_admin_proto.messages.metadata_response import MetadataResponse
+from kafka_admin_proto.messages import DescribeClusterResponse, MetadataResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.protocol.error_codes import error_label

@@ -13,7 +13,7 @@ from kafka_admin_proto.capture.connection.token_guard import (
     is_plausible_client,
     looks_like_a_request,
 )
-from kafka_admin_proto.messages.request_header import RequestHeader
+from kafka_admin_proto.messages import RequestHeader
 from kafka_admin_proto.protocol.payloads import read_request
 
 #: Frames of each stream that are looked at.

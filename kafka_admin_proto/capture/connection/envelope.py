@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_admin_proto.capture.frames import DecodedFrame, FrameOrigin, codec_of, frame_of_payload
 from kafka_admin_proto.errors import DecodeError, UnknownMessageError
-from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
+from kafka_admin_proto.messages import DefaultPrincipalData
 from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 

@@ -17,7 +17,7 @@ _LOG_DIRS = (
     "cluster.log_dirs:LogDirOperations",
     "topics.partition_search:FindPartitions",
 )
-_CLUSTER = ("cluster.operations:ClusterOperations",)
+_CLUSTER = ("cluster.description:DescribeCluster", "cluster.features:FeatureOperations")
 _QUORUM = ("quorum:QuorumOperations",)
 
 cluster = lazy_group("cluster", "Describe a cluster: brokers, controller, features, versions.")

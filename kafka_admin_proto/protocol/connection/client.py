@@ -13,9 +13,7 @@ from kafka_admin_proto.errors import (
     RemoteProtocolError,
     UnsupportedVersionError,
 )
-from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.messages.request_header import RequestHeader
+from kafka_admin_proto.messages import ApiVersionsRequest, ApiVersionsResponse, RequestHeader
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.base import BaseConnection
 from kafka_admin_proto.protocol.connection.client_sasl import (

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from kafka_admin_proto.errors import DecodeError, RemoteProtocolError, SaslError
-from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.messages import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeeded
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.messages import ApiVersionsResponse
 from kafka_admin_proto.protocol.payload_values import Request, Response
 from kafka_admin_proto.schema.versions import VersionRange
 

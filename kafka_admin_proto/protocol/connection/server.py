@@ -14,9 +14,8 @@ from kafka_admin_proto.errors import (
     SaslError,
     TrailingBytesError,
 )
+from kafka_admin_proto.messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from kafka_admin_proto.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.base import BaseConnection
 from kafka_admin_proto.protocol.connection.events import (

@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 from kafka_admin_proto.arguments import checked
 from kafka_admin_proto.errors import RemoteProtocolError, SaslError
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_admin_proto.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_admin_proto.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_admin_proto.messages import (
+    ApiVersionsResponse,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.events import Authenticated
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer, ServerExchange, Step

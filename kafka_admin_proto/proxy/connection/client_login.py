@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka_admin_proto.errors import SaslError
-from kafka_admin_proto.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_admin_proto.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_admin_proto.messages import SaslAuthenticateRequest, SaslHandshakeRequest
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.sasl_server import SaslServer
 from kafka_admin_proto.protocol.connection.server_sasl import ServerAuthentication, refused_amid

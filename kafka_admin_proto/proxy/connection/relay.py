@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import RemoteProtocolError
-from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.words import api_words
 from kafka_admin_proto.protocol.frames import cut_frame

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from kafka_admin_proto.loggers import SERVER
-from kafka_admin_proto.messages.broker_registration_change_record import (
+from kafka_admin_proto.messages import (
     BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
 )
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.messages.partition_record import PartitionRecord
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers import replicas
 from kafka_admin_proto.server.brokers.controllers import Controllers

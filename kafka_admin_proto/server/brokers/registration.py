@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from kafka_admin_proto.messages.broker_registration_change_record import (
+from kafka_admin_proto.messages import (
     BrokerRegistrationChangeRecord,
+    ConfigRecord,
+    FeatureLevelRecord,
 )
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
 from kafka_admin_proto.messages.register_broker_record import (
     BrokerEndpoint,
     BrokerFeature,

@@ -10,10 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kafka_admin_proto.messages.broker_registration_change_record import (
-    BrokerRegistrationChangeRecord,
-)
-from kafka_admin_proto.messages.unregister_broker_record import UnregisterBrokerRecord
+from kafka_admin_proto.messages import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.topics.assignments import is_online
 from kafka_admin_proto.server.topics.partition_changes import (

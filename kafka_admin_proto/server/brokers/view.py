@@ -12,14 +12,14 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.partition_record import PartitionRecord
-from kafka_admin_proto.messages.remove_access_control_entry_record import (
+from kafka_admin_proto.messages import (
+    AccessControlEntryRecord,
+    ConfigRecord,
+    PartitionRecord,
     RemoveAccessControlEntryRecord,
+    RemoveTopicRecord,
+    TopicRecord,
 )
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
-from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Broker, Partition, Topic
 from kafka_admin_proto.records.metadata.replay import MetadataReplay

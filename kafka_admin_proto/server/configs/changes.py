@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.messages.clear_elr_record import ClearElrRecord
-from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages import ClearElrRecord, ConfigRecord
 from kafka_admin_proto.policies.altered import altered_list
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.configs.brokers import check_broker_configs

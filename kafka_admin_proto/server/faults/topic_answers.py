@@ -8,10 +8,7 @@ from msgspec.structs import replace
 
 from kafka_admin_proto.faults.marks import mark_topics, refused_rows
 from kafka_admin_proto.faults.topics import Target, with_partitions
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.fetch_request import FetchRequest
-from kafka_admin_proto.messages.fetch_response import FetchResponse
-from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.messages import ConfigRecord, FetchRequest, FetchResponse, TopicRecord
 from kafka_admin_proto.protocol.error_answers import Failure, fields_of, whole_answer
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.server.apis import Answer, Caller, row_of

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.messages.partition_record import PartitionRecord
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
-from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.messages import (
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads
 from kafka_admin_proto.server.groups.consumer.members import UNREVOKED

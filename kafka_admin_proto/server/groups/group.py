@@ -7,11 +7,11 @@ from typing import Literal
 from uuid import uuid4
 
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.messages import SyncGroupResponse
 from kafka_admin_proto.messages.join_group_response import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import CONSUMER, read_subscribed_topics
 from kafka_admin_proto.server.coordination.replies import Reply

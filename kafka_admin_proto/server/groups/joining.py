@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from kafka_admin_proto.messages.join_group_request import JoinGroupRequest
-from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
+from kafka_admin_proto.messages import JoinGroupRequest, JoinGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from kafka_admin_proto.messages import SyncGroupRequest, SyncGroupResponse
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
 from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse, MemberResponse
-from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure

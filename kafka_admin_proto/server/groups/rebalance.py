@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
+from kafka_admin_proto.messages import JoinGroupResponse, SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.shard import Then, unheard
 from kafka_admin_proto.server.groups.group import Group

@@ -7,45 +7,25 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages.consumer_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     ConsumerGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.consumer_group_member_metadata_key import (
     ConsumerGroupMemberMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_metadata_key import (
     ConsumerGroupMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_partition_metadata_key import (
     ConsumerGroupPartitionMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_regular_expression_key import (
     ConsumerGroupRegularExpressionKey,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_member_key import (
     ConsumerGroupTargetAssignmentMemberKey,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key import (
     ConsumerGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
-from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
-from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
-from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
-from kafka_admin_proto.messages.share_group_current_member_assignment_key import (
+    GroupMetadataKey,
+    OffsetCommitKey,
+    OffsetCommitValue,
     ShareGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.share_group_member_metadata_key import ShareGroupMemberMetadataKey
-from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
-from kafka_admin_proto.messages.share_group_state_partition_metadata_key import (
+    ShareGroupMemberMetadataKey,
+    ShareGroupMetadataKey,
     ShareGroupStatePartitionMetadataKey,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_member_key import (
     ShareGroupTargetAssignmentMemberKey,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_metadata_key import (
     ShareGroupTargetAssignmentMetadataKey,
 )
+from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.records.segments.known_topics import write_known_record
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
-from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
-from kafka_admin_proto.messages.group_metadata_key import GroupMetadataKey
-from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue
-from kafka_admin_proto.messages.offset_commit_key import OffsetCommitKey
-from kafka_admin_proto.messages.offset_commit_value import OffsetCommitValue
-from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
-from kafka_admin_proto.messages.share_group_metadata_value import ShareGroupMetadataValue
+from kafka_admin_proto.messages import (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    ShareGroupMetadataKey,
+    ShareGroupMetadataValue,
+)
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS

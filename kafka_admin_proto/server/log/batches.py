@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kafka_admin_proto.messages.broker_registration_change_record import (
-    BrokerRegistrationChangeRecord,
-)
-from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages import BrokerRegistrationChangeRecord, FeatureLevelRecord
 from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.control import write_control_record

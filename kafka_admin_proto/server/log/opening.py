@@ -15,7 +15,7 @@ import msgspec
 
 from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.kept_files import refuse_link
-from kafka_admin_proto.messages.abort_transaction_record import AbortTransactionRecord
+from kafka_admin_proto.messages import AbortTransactionRecord
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.log import Replayed, replay

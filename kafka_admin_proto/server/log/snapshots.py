@@ -14,13 +14,20 @@ from pathlib import Path
 import msgspec
 
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
+from kafka_admin_proto.messages import (
+    AccessControlEntryRecord,
+    ConfigRecord,
+    FeatureLevelRecord,
+    KRaftVersionRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    SnapshotFooterRecord,
+    SnapshotHeaderRecord,
+    TopicRecord,
+    UserScramCredentialRecord,
+    ZkMigrationStateRecord,
+)
 from kafka_admin_proto.messages.client_quota_record import ClientQuotaRecord, EntityData
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
-from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
-from kafka_admin_proto.messages.partition_record import PartitionRecord
-from kafka_admin_proto.messages.producer_ids_record import ProducerIdsRecord
 from kafka_admin_proto.messages.register_broker_record import (
     BrokerEndpoint,
     BrokerFeature,
@@ -31,14 +38,9 @@ from kafka_admin_proto.messages.register_controller_record import (
     ControllerFeature,
     RegisterControllerRecord,
 )
-from kafka_admin_proto.messages.snapshot_footer_record import SnapshotFooterRecord
-from kafka_admin_proto.messages.snapshot_header_record import SnapshotHeaderRecord
-from kafka_admin_proto.messages.topic_record import TopicRecord
-from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
 from kafka_admin_proto.messages.voters_record import Endpoint as VoterEndpoint
 from kafka_admin_proto.messages.voters_record import KRaftVersionFeature, VotersRecord
 from kafka_admin_proto.messages.voters_record import Voter as VoterRow
-from kafka_admin_proto.messages.zk_migration_state_record import ZkMigrationStateRecord
 from kafka_admin_proto.records.batches.control import read_control_record
 from kafka_admin_proto.records.batches.model import Batch
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState

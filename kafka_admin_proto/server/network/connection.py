@@ -20,7 +20,7 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.gc_tuning import release_transport
 from kafka_admin_proto.loggers import SERVER
-from kafka_admin_proto.messages.envelope_response import EnvelopeResponse
+from kafka_admin_proto.messages import EnvelopeResponse
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection import (
     NEED_DATA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
+from kafka_admin_proto.messages import EndTxnMarker
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import write_batch
 from kafka_admin_proto.records.batches.control import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from kafka_admin_proto.messages import BrokerHeartbeatRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.brokers import replicas
 from kafka_admin_proto.server.failures import ApiFailure

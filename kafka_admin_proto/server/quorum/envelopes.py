@@ -12,9 +12,7 @@ import msgspec
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
-from kafka_admin_proto.messages.envelope_request import EnvelopeRequest
-from kafka_admin_proto.messages.envelope_response import EnvelopeResponse
+from kafka_admin_proto.messages import DefaultPrincipalData, EnvelopeRequest, EnvelopeResponse
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.protocol.payload_values import Request

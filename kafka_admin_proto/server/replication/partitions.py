@@ -12,9 +12,7 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.loggers import SERVER
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.messages import ConfigRecord, PartitionChangeRecord, RemoveTopicRecord
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.failures import ApiFailure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
+from kafka_admin_proto.messages import UserScramCredentialRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 

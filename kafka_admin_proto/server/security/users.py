@@ -9,7 +9,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
+from kafka_admin_proto.messages import UserScramCredentialRecord
 from kafka_admin_proto.protocol.connection.scram import ScramCredential, is_sasl_text
 from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.records.metadata.names import mechanism_name

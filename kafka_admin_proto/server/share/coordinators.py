@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.messages import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard

@@ -24,7 +24,7 @@ from kafka_admin_proto.server.share.partition import SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.messages.share_fetch_request import ShareFetchRequest
+    from kafka_admin_proto.messages import ShareFetchRequest
     from kafka_admin_proto.server.apis import Caller, WaitKey
     from kafka_admin_proto.server.brokers.view import View
 

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_admin_proto.messages import share_snapshot_value, share_update_value
-from kafka_admin_proto.messages.share_snapshot_key import ShareSnapshotKey
-from kafka_admin_proto.messages.share_snapshot_value import ShareSnapshotValue
-from kafka_admin_proto.messages.share_update_key import ShareUpdateKey
-from kafka_admin_proto.messages.share_update_value import ShareUpdateValue
+from kafka_admin_proto.messages import (
+    ShareSnapshotKey,
+    ShareSnapshotValue,
+    ShareUpdateKey,
+    ShareUpdateValue,
+    share_snapshot_value,
+    share_update_value,
+)
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import (

@@ -9,7 +9,7 @@ from uuid import UUID
 from zlib import crc32
 
 from kafka_admin_proto.errors import PlacementError
-from kafka_admin_proto.messages.partition_record import PartitionRecord
+from kafka_admin_proto.messages import PartitionRecord
 from kafka_admin_proto.placement import place_new, place_with_fenced
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.brokers.view import View, has_uncordoned

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
+from kafka_admin_proto.messages import PartitionChangeRecord
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.server.topics.assignments import directory_of, is_online
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.producer_ids_record import ProducerIdsRecord
+from kafka_admin_proto.messages import ProducerIdsRecord
 from kafka_admin_proto.server.failures import ControllerUnavailable
 from kafka_admin_proto.values import Message
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.transaction_log_key import TransactionLogKey
-from kafka_admin_proto.messages.transaction_log_value import TransactionLogValue
+from kafka_admin_proto.messages import TransactionLogKey, TransactionLogValue
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import TRANSACTION_STATE, write_known_record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kafka_admin_proto.messages.transaction_log_key import TransactionLogKey
+from kafka_admin_proto.messages import TransactionLogKey
 from kafka_admin_proto.messages.transaction_log_value import PartitionsSchema, TransactionLogValue
 from kafka_admin_proto.records.segments.known_topics import write_known_record
 from kafka_admin_proto.server.coordination.loading import StrangeRecord

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_admin_proto.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
-from kafka_admin_proto.messages.alter_replica_log_dirs_response import AlterReplicaLogDirsResponse
-from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages import (
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    FetchRequest,
+    LeaderAndIsrRequest,
+    ListOffsetsRequest,
+    OffsetForLeaderEpochRequest,
+    ProduceRequest,
+    StopReplicaRequest,
+)
 from kafka_admin_proto.messages.kip_516 import (
     ListOffsetsRequest as ListByIdRequest,
 )
@@ -16,11 +23,6 @@ from kafka_admin_proto.messages.kip_516 import (
 from kafka_admin_proto.messages.kip_516 import (
     StopReplicaRequest as StopByIdRequest,
 )
-from kafka_admin_proto.messages.leader_and_isr_request import LeaderAndIsrRequest
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
-from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
-from kafka_admin_proto.messages.produce_request import ProduceRequest
-from kafka_admin_proto.messages.stop_replica_request import StopReplicaRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker import control, offsets
 from kafka_admin_proto.simulation.broker.fetch import fetch

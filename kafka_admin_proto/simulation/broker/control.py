@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.messages import StopReplicaRequest, UpdateMetadataResponse
 from kafka_admin_proto.messages.kip_516 import (
     StopReplicaRequest as StopByIdRequest,
 )
@@ -24,12 +25,10 @@ from kafka_admin_proto.messages.leader_and_isr_response import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from kafka_admin_proto.messages.stop_replica_request import StopReplicaRequest
 from kafka_admin_proto.messages.stop_replica_response import (
     StopReplicaPartitionError,
     StopReplicaResponse,
 )
-from kafka_admin_proto.messages.update_metadata_response import UpdateMetadataResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_admin_proto.messages.fetch_request import FetchRequest
+from kafka_admin_proto.messages import FetchRequest
 from kafka_admin_proto.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,

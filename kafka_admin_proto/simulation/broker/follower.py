@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import cast
 
+from kafka_admin_proto.messages import (
+    FetchResponse,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_admin_proto.messages.fetch_response import FetchResponse
 from kafka_admin_proto.messages.kip_516 import (
     OffsetForLeaderEpochRequest as EpochsByIdRequest,
 )
 from kafka_admin_proto.messages.kip_516 import (
     OffsetForLeaderEpochResponse as EpochsByIdResponse,
 )
-from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
-from kafka_admin_proto.messages.offset_for_leader_epoch_response import OffsetForLeaderEpochResponse
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState

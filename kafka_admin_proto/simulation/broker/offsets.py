@@ -6,6 +6,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.messages import (
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from kafka_admin_proto.messages.kip_516 import (
     ListOffsetsRequest as ListByIdRequest,
 )
@@ -18,10 +24,6 @@ from kafka_admin_proto.messages.kip_516 import (
 from kafka_admin_proto.messages.kip_516 import (
     OffsetForLeaderEpochResponse as EpochsByIdResponse,
 )
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
-from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
-from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
-from kafka_admin_proto.messages.offset_for_leader_epoch_response import OffsetForLeaderEpochResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages import ProduceRequest
 from kafka_admin_proto.messages.produce_response import (
     PartitionProduceResponse,
     ProduceResponse,

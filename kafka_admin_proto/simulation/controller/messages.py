@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.messages import kip_516
+from kafka_admin_proto.messages import StopReplicaResponse, kip_516
 from kafka_admin_proto.messages.leader_and_isr_request import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -19,7 +19,6 @@ from kafka_admin_proto.messages.stop_replica_request import (
     StopReplicaRequest,
     StopReplicaTopicState,
 )
-from kafka_admin_proto.messages.stop_replica_response import StopReplicaResponse
 from kafka_admin_proto.messages.update_metadata_request import (
     UpdateMetadataBroker,
     UpdateMetadataEndpoint,

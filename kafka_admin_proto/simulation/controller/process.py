@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Protocol
 
-from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
+from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
 from kafka_admin_proto.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,

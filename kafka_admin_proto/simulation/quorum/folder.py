@@ -12,8 +12,8 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.messages import TopicRecord
 from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
-from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.records.batches.batches import read_batches, write_batch
 from kafka_admin_proto.records.batches.control import write_control_record
 from kafka_admin_proto.records.batches.model import Batch, Record

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.messages.fetch_request import FetchRequest
-from kafka_admin_proto.messages.kip_516.begin_quorum_epoch_request import (
+from kafka_admin_proto.messages import FetchRequest
+from kafka_admin_proto.messages.kip_516 import (
     BeginQuorumEpochRequest,
+    EndQuorumEpochRequest,
+    VoteRequest,
 )
-from kafka_admin_proto.messages.kip_516.end_quorum_epoch_request import EndQuorumEpochRequest
-from kafka_admin_proto.messages.kip_516.vote_request import VoteRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.node import Cancel, NodeContext, Request
 from kafka_admin_proto.simulation.quorum import draft

@@ -7,22 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from kafka_admin_proto.messages import (
+    CreateTopicsResponse,
+    DeleteTopicsResponse,
+    FetchResponse,
+    ProduceResponse,
+)
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from kafka_admin_proto.messages.create_topics_response import CreateTopicsResponse
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_admin_proto.messages.delete_topics_response import DeleteTopicsResponse
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_admin_proto.messages.fetch_response import FetchResponse
 from kafka_admin_proto.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_admin_proto.messages.produce_response import ProduceResponse
 from kafka_admin_proto.records.batches.batches import read_batches, write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.simulation.node import NodeContext, Request

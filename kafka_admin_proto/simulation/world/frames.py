@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from kafka_admin_proto.codec import Codec, codec
-from kafka_admin_proto.messages.request_header import RequestHeader
-from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol.frames import frame
 from kafka_admin_proto.protocol.headers import (
     header_codec,

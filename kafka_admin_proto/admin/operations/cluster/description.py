@@ -20,14 +20,16 @@ from kafka_admin_proto.admin.operations.common.failures import (
 from kafka_admin_proto.admin.operations.quorum import read_leader
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.metadata_response import MetadataResponse
-from kafka_admin_proto.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_admin_proto.messages.unregister_broker_response import UnregisterBrokerResponse
+from kafka_admin_proto.messages import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+    MetadataRequest,
+    MetadataResponse,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 

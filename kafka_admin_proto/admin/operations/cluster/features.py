@@ -13,12 +13,11 @@ from kafka_admin_proto.admin.operations.cluster.description import api_versions_
 from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
+from kafka_admin_proto.messages import ApiVersionsResponse, UpdateFeaturesResponse
 from kafka_admin_proto.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
-from kafka_admin_proto.messages.update_features_response import UpdateFeaturesResponse
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 UpgradeType = Literal["upgrade", "safe_downgrade", "unsafe_downgrade"]

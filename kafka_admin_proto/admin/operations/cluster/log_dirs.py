@@ -12,12 +12,12 @@ from kafka_admin_proto.admin.caller import Caller, Reply
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages import AlterReplicaLogDirsResponse
 from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from kafka_admin_proto.messages.alter_replica_log_dirs_response import AlterReplicaLogDirsResponse
 from kafka_admin_proto.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,

@@ -23,9 +23,11 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, UnsupportedVersionError
-from kafka_admin_proto.messages.api_versions_response import ApiVersionsResponse
-from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_admin_proto.messages.describe_cluster_response import DescribeClusterResponse
+from kafka_admin_proto.messages import (
+    ApiVersionsResponse,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 #: The error of a broker that is registered and gets no requests of clients.

@@ -12,8 +12,7 @@ from kafka_admin_proto.admin.operations.common.item_results import R
 from kafka_admin_proto.admin.operations.common.routing import ask_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_admin_proto.messages.find_coordinator_response import FindCoordinatorResponse
+from kafka_admin_proto.messages import FindCoordinatorRequest, FindCoordinatorResponse
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import VersionRange
 

@@ -22,23 +22,21 @@ from kafka_admin_proto.admin.operations.configs.resources import (
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    IncrementalAlterConfigsResponse,
+)
 from kafka_admin_proto.messages.alter_configs_request import (
     AlterableConfig as ReplacedConfig,
 )
 from kafka_admin_proto.messages.alter_configs_request import (
-    AlterConfigsRequest,
-)
-from kafka_admin_proto.messages.alter_configs_request import (
     AlterConfigsResource as ReplacedResource,
 )
-from kafka_admin_proto.messages.alter_configs_response import AlterConfigsResponse
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
-)
-from kafka_admin_proto.messages.incremental_alter_configs_response import (
-    IncrementalAlterConfigsResponse,
 )
 
 #: A KRaft controller refuses a request that would write over 10,000 records, one for a config.

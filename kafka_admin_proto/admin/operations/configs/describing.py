@@ -20,13 +20,15 @@ from kafka_admin_proto.admin.operations.configs.resources import (
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages import (
+    DescribeConfigsResponse,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 from kafka_admin_proto.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResponse
-from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
-from kafka_admin_proto.messages.list_config_resources_response import ListConfigResourcesResponse
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 

@@ -8,11 +8,11 @@ from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.entries import is_override
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import DescribeConfigsResponse
 from kafka_admin_proto.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResponse
 
 #: A broker answers with all configs of a topic, some 3 KB.
 _TOPICS_PER_REQUEST = 250

@@ -1,4 +1,4 @@
-"""What a group's coordinator answers to a change of several of the group's offsets."""
+"""What a group's coordinator answers to a change of several of the group's offsets or members."""
 
 from __future__ import annotations
 

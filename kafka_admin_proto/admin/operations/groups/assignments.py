@@ -7,7 +7,7 @@ from kafka_admin_proto.admin.operations.common.topic_partitions import (
     topic_partitions,
 )
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from kafka_admin_proto.messages import ConsumerProtocolSubscription
 from kafka_admin_proto.protocol import consumer_protocol
 
 

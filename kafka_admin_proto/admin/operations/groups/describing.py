@@ -7,7 +7,7 @@ listing of all groups is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kafka_admin_proto.admin.caller import Caller
@@ -22,20 +22,18 @@ from kafka_admin_proto.admin.operations.groups import assignments, streams
 from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    StreamsGroupDescribeRequest,
+    StreamsGroupDescribeResponse,
     consumer_group_describe_response,
     describe_groups_response,
     share_group_describe_response,
 )
-from kafka_admin_proto.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
-from kafka_admin_proto.messages.consumer_group_describe_response import (
-    ConsumerGroupDescribeResponse,
-)
-from kafka_admin_proto.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_admin_proto.messages.describe_groups_response import DescribeGroupsResponse
-from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_admin_proto.messages.share_group_describe_response import ShareGroupDescribeResponse
-from kafka_admin_proto.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_admin_proto.messages.streams_group_describe_response import StreamsGroupDescribeResponse
 from kafka_admin_proto.protocol.consumer_protocol import CONSUMER
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
@@ -59,32 +57,51 @@ class _Type(NamedTuple):
     read_member: Callable[[Any], GroupMember]
 
 
-async def describe_groups(
-    caller: Caller, groups: Sequence[str], authorized_operations: bool, timeout: float | None
-) -> list[GroupDescription]:
-    async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
-        described = dict(await _classic(caller, broker, mine, authorized_operations, seconds))
-        for type_ in _TYPES:
-            others = [
-                group for group in mine if _may_be_of_another_type(answer_of(group, described))
-            ]
-            if not others:
-                break
-            try:
-                more = await _described(
-                    caller, type_, broker, others, authorized_operations, seconds
+class DescribeGroups(Caller):
+    """DescribeGroups, and its likes for each type of groups."""
+
+    async def describe_groups(
+        self,
+        groups: Iterable[str],
+        *,
+        authorized_operations: bool = False,
+        timeout: float | None = None,
+    ) -> list[GroupDescription]:
+        """Groups of any type (classic, consumer, share, streams), in order, each id once.
+
+        A group that does not exist has the error GROUP_ID_NOT_FOUND, from brokers before 4.0 the
+        state "Dead" instead.
+        """
+
+        async def ask(broker: int, mine: list[str], seconds: float) -> dict[str, GroupDescription]:
+            described = dict(await _classic(self, broker, mine, authorized_operations, seconds))
+            for type_ in _TYPES:
+                others = [
+                    group for group in mine if _may_be_of_another_type(answer_of(group, described))
+                ]
+                if not others:
+                    break
+                try:
+                    more = await _described(
+                        self, type_, broker, others, authorized_operations, seconds
+                    )
+                except UnsupportedVersionError:
+                    continue  # the broker has no groups of that type
+                described.update(
+                    {
+                        id_: group
+                        for id_, group in more.items()
+                        if group.error not in _NOT_OF_THIS_TYPE
+                    }
                 )
-            except UnsupportedVersionError:
-                continue  # the broker has no groups of that type
-            described.update(
-                {id_: group for id_, group in more.items() if group.error not in _NOT_OF_THIS_TYPE}
-            )
-        return described
+            return described
 
-    def failed(group: str, why: Failure) -> GroupDescription:
-        return GroupDescription(group, error=why[0], message=why[1])
+        def failed(group: str, why: Failure) -> GroupDescription:
+            return GroupDescription(group, error=why[0], message=why[1])
 
-    return await ask_coordinators(caller, groups, KeyType.GROUP, ask, failed, timeout=timeout)
+        return await ask_coordinators(
+            self, list(groups), KeyType.GROUP, ask, failed, timeout=timeout
+        )
 
 
 def _may_be_of_another_type(group: GroupDescription) -> bool:

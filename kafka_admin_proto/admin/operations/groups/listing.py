@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import InstructionError
@@ -10,8 +10,7 @@ from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.operations.common.routing import ask_every_broker
 from kafka_admin_proto.admin.operations.groups.model import GroupListing, ListedGroup
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
-from kafka_admin_proto.messages.list_groups_response import ListGroupsResponse
+from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
 from kafka_admin_proto.schema.versions import VersionRange
 
 _WITH_STATES, _WITH_TYPES = VersionRange.parse("4+"), VersionRange.parse("5+")
@@ -23,35 +22,46 @@ _STATES = (
 _TYPES = ("classic", "consumer", "share", "streams")
 
 
-async def list_groups(
-    caller: Caller,
-    states: Sequence[str],
-    types: Sequence[str],
-    protocol_types: Collection[str],
-    timeout: float | None,
-) -> GroupListing:
-    for given, known, what in ((states, _STATES, "state"), (types, _TYPES, "type")):
-        lowered = {name.lower() for name in known}
-        for word in given:
-            if word.lower() not in lowered:
-                raise InstructionError(
-                    f"no group has the {what} {word!r}; there are {', '.join(known)}"
-                )
+class ListGroups(Caller):
+    """ListGroups, of each broker."""
 
-    async def ask(broker: int, seconds: float) -> list[ListedGroup]:
-        return await _list_groups_of_broker(caller, broker, states, types, seconds)
+    async def list_groups(
+        self,
+        *,
+        states: Iterable[str] = (),
+        types: Iterable[str] = (),
+        protocol_types: Iterable[str] = (),
+        timeout: float | None = None,
+    ) -> GroupListing:
+        """The groups of all brokers, sorted; those of the states, types and protocols asked for.
 
-    answers, failed = await ask_every_broker(caller, ask, timeout=timeout)
-    # A group that moves between the answers may be listed by both coordinators.
-    groups = {group.group_id: group for answer in answers for group in answer}
-    return GroupListing(
-        [
-            groups[id_]
-            for id_ in sorted(groups)
-            if not protocol_types or groups[id_].protocol_type in protocol_types
-        ],
-        failed,
-    )
+        ``states`` and ``types`` are Kafka's names in any case ("Stable", "consumer"), which the
+        brokers filter by; one that is too old to (before 2.6, before 3.8) is among the ``failed``.
+        Raises InstructionError for a name that Kafka has not.
+        """
+        named, protocols = (list(states), list(types)), set(protocol_types)
+        for given, known, what in zip(named, (_STATES, _TYPES), ("state", "type"), strict=True):
+            lowered = {name.lower() for name in known}
+            for word in given:
+                if word.lower() not in lowered:
+                    raise InstructionError(
+                        f"no group has the {what} {word!r}; there are {', '.join(known)}"
+                    )
+
+        async def ask(broker: int, seconds: float) -> list[ListedGroup]:
+            return await _list_groups_of_broker(self, broker, *named, seconds)
+
+        answers, failed = await ask_every_broker(self, ask, timeout=timeout)
+        # A group that moves between the answers may be listed by both coordinators.
+        groups = {group.group_id: group for answer in answers for group in answer}
+        return GroupListing(
+            [
+                groups[id_]
+                for id_ in sorted(groups)
+                if not protocols or groups[id_].protocol_type in protocols
+            ],
+            failed,
+        )
 
 
 async def _list_groups_of_broker(

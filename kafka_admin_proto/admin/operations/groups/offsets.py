@@ -18,18 +18,17 @@ from kafka_admin_proto.admin.operations.groups.model import (
 )
 from kafka_admin_proto.admin.retry import TRANSIENT
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import OffsetCommitResponse, OffsetDeleteResponse
 from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_admin_proto.messages.offset_commit_response import OffsetCommitResponse
 from kafka_admin_proto.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from kafka_admin_proto.messages.offset_delete_response import OffsetDeleteResponse
 from kafka_admin_proto.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -55,35 +54,129 @@ _FETCH_ONE, _FETCH_ONE_WHOLE, _FETCH_ONE_STABLE = (
 _COMMIT = VersionRange(2, 9)
 
 
-async def fetch_offsets(
-    caller: Caller,
-    groups: Mapping[str, Iterable[Partition] | None],
-    require_stable: bool,
-    timeout: float | None,
-) -> list[GroupOffsets]:
-    topics = {
-        group: None if partitions is None else by_topic(partitions)
-        for group, partitions in groups.items()
-    }
+class CommittedOffsets(Caller):
+    """OffsetFetch, OffsetCommit and OffsetDelete."""
 
-    async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, GroupOffsets]:
-        try:
-            return await _fetch_many(
-                caller, broker, {group: topics[group] for group in mine}, require_stable, seconds
-            )
-        except UnsupportedVersionError:
-            offsets = await asyncio.gather(
-                *(
-                    _fetch_one(caller, broker, group, topics[group], require_stable, seconds)
-                    for group in mine
+    async def list_group_offsets(
+        self,
+        groups: Mapping[str, Iterable[tuple[str, int]] | None],
+        *,
+        require_stable: bool = False,
+        timeout: float | None = None,
+    ) -> list[GroupOffsets]:
+        """The committed offsets of groups: of (topic, partition) pairs, or with None of all.
+
+        Pairs without a committed offset have None. ``require_stable`` waits for transactions that
+        have offsets to commit, up to the timeout.
+        """
+        topics = {
+            group: None if partitions is None else by_topic(partitions)
+            for group, partitions in groups.items()
+        }
+
+        async def ask(broker: int, mine: list[str], seconds: float) -> Mapping[str, GroupOffsets]:
+            try:
+                return await _fetch_many(
+                    self, broker, {group: topics[group] for group in mine}, require_stable, seconds
                 )
+            except UnsupportedVersionError:
+                offsets = await asyncio.gather(
+                    *(
+                        _fetch_one(self, broker, group, topics[group], require_stable, seconds)
+                        for group in mine
+                    )
+                )
+                return dict(zip(mine, offsets, strict=True))
+
+        def failed(group: str, why: Failure) -> GroupOffsets:
+            return GroupOffsets(group, (), *why)
+
+        return await ask_coordinators(
+            self, list(groups), KeyType.GROUP, ask, failed, timeout=timeout
+        )
+
+    async def alter_group_offsets(
+        self,
+        group: str,
+        offsets: Mapping[tuple[str, int], int | NewOffset],
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredOffset]:
+        """Commit offsets by (topic, partition) for a group without members.
+
+        A group that does not exist is created. One with members answers UNKNOWN_MEMBER_ID.
+        """
+        values = {
+            partition: NewOffset(offset) if isinstance(offset, int) else offset
+            for partition, offset in offsets.items()
+        }
+        request = OffsetCommitRequest(
+            group,
+            topics=[
+                OffsetCommitRequestTopic(
+                    topic,
+                    partitions=[
+                        OffsetCommitRequestPartition(
+                            partition,
+                            value.offset,
+                            -1 if value.leader_epoch is None else value.leader_epoch,
+                            committed_metadata=value.metadata,
+                        )
+                        for partition, value in ((each, values[topic, each]) for each in partitions)
+                    ],
+                )
+                for topic, partitions in by_topic(values).items()
+            ],
+        )
+
+        async def ask(broker: int, seconds: float) -> Altered[Partition]:
+            reply = await self.call_owner(
+                request, OffsetCommitResponse, to=broker, timeout=seconds, versions=_COMMIT
             )
-            return dict(zip(mine, offsets, strict=True))
+            return altered(
+                {
+                    (topic.name, each.partition_index): failure(each.error_code)
+                    for topic in reply.body.topics
+                    for each in topic.partitions
+                }
+            )
 
-    def failed(group: str, why: Failure) -> GroupOffsets:
-        return GroupOffsets(group, (), *why)
+        found = await alter(self, group, values, ask, timeout)
+        return [AlteredOffset(*place, *why) for place, why in zip(values, found, strict=True)]
 
-    return await ask_coordinators(caller, list(groups), KeyType.GROUP, ask, failed, timeout=timeout)
+    async def delete_group_offsets(
+        self,
+        group: str,
+        partitions: Iterable[tuple[str, int]],
+        *,
+        timeout: float | None = None,
+    ) -> list[AlteredOffset]:
+        """Delete committed offsets of (topic, partition) pairs.
+
+        Those of topics that members are subscribed to stay: GROUP_SUBSCRIBED_TO_TOPIC.
+        """
+        wanted = list(dict.fromkeys(partitions))
+        request = OffsetDeleteRequest(
+            group,
+            [
+                OffsetDeleteRequestTopic(
+                    topic, [OffsetDeleteRequestPartition(each) for each in own]
+                )
+                for topic, own in by_topic(wanted).items()
+            ],
+        )
+
+        async def ask(broker: int, seconds: float) -> Altered[Partition]:
+            reply = await self.call_owner(request, OffsetDeleteResponse, to=broker, timeout=seconds)
+            failures = {
+                (topic.name, each.partition_index): failure(each.error_code)
+                for topic in reply.body.topics
+                for each in topic.partitions
+            }
+            return altered(failures, failure(reply.body.error_code))
+
+        outcomes = await alter(self, group, wanted, ask, timeout)
+        return [AlteredOffset(*place, *why) for place, why in zip(wanted, outcomes, strict=True)]
 
 
 async def _fetch_many(
@@ -172,73 +265,3 @@ def _offsets(
         passing = [offset for offset in offsets if offset.error in TRANSIENT]
         why = (passing[0].error, passing[0].message) if passing else why
     return GroupOffsets(group, offsets, *why)
-
-
-async def commit_offsets(
-    caller: Caller,
-    group: str,
-    offsets: Mapping[Partition, int | NewOffset],
-    timeout: float | None,
-) -> list[AlteredOffset]:
-    values = {
-        partition: NewOffset(offset) if isinstance(offset, int) else offset
-        for partition, offset in offsets.items()
-    }
-    request = OffsetCommitRequest(
-        group,
-        topics=[
-            OffsetCommitRequestTopic(
-                topic,
-                partitions=[
-                    OffsetCommitRequestPartition(
-                        partition,
-                        value.offset,
-                        -1 if value.leader_epoch is None else value.leader_epoch,
-                        committed_metadata=value.metadata,
-                    )
-                    for partition, value in ((each, values[topic, each]) for each in partitions)
-                ],
-            )
-            for topic, partitions in by_topic(values).items()
-        ],
-    )
-
-    async def ask(broker: int, seconds: float) -> Altered[Partition]:
-        reply = await caller.call_owner(
-            request, OffsetCommitResponse, to=broker, timeout=seconds, versions=_COMMIT
-        )
-        return altered(
-            {
-                (topic.name, each.partition_index): failure(each.error_code)
-                for topic in reply.body.topics
-                for each in topic.partitions
-            }
-        )
-
-    found = await alter(caller, group, values, ask, timeout)
-    return [AlteredOffset(*place, *why) for place, why in zip(values, found, strict=True)]
-
-
-async def delete_offsets(
-    caller: Caller, group: str, partitions: Iterable[Partition], timeout: float | None
-) -> list[AlteredOffset]:
-    wanted = list(dict.fromkeys(partitions))
-    request = OffsetDeleteRequest(
-        group,
-        [
-            OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(each) for each in own])
-            for topic, own in by_topic(wanted).items()
-        ],
-    )
-
-    async def ask(broker: int, seconds: float) -> Altered[Partition]:
-        reply = await caller.call_owner(request, OffsetDeleteResponse, to=broker, timeout=seconds)
-        failures = {
-            (topic.name, each.partition_index): failure(each.error_code)
-            for topic in reply.body.topics
-            for each in topic.partitions
-        }
-        return altered(failures, failure(reply.body.error_code))
-
-    outcomes = await alter(caller, group, wanted, ask, timeout)
-    return [AlteredOffset(*place, *why) for place, why in zip(wanted, outcomes, strict=True)]

@@ -15,8 +15,8 @@ from kafka_admin_proto.admin.operations.common.missing import Missing, missing_i
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_results
+from kafka_admin_proto.messages import ElectLeadersResponse
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 

@@ -20,20 +20,18 @@ from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, wir
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages import (
+    AlterPartitionReassignmentsResponse,
+    ListPartitionReassignmentsResponse,
+)
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_admin_proto.messages.alter_partition_reassignments_response import (
-    AlterPartitionReassignmentsResponse,
-)
 from kafka_admin_proto.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
-)
-from kafka_admin_proto.messages.list_partition_reassignments_response import (
-    ListPartitionReassignmentsResponse,
 )
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 

@@ -14,18 +14,17 @@ from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import DeleteRecordsResponse, ListOffsetsResponse
 from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kafka_admin_proto.messages.delete_records_response import DeleteRecordsResponse
 from kafka_admin_proto.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
 OffsetSpec = Literal[

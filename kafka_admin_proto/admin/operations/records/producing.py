@@ -17,8 +17,7 @@ from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import EncodeError
-from kafka_admin_proto.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse
 from kafka_admin_proto.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,

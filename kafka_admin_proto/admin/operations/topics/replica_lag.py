@@ -19,12 +19,12 @@ from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.messages import ListOffsetsResponse
 from kafka_admin_proto.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_admin_proto.messages.list_offsets_response import ListOffsetsResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 

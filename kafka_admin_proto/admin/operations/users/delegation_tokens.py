@@ -21,29 +21,21 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages import (
+    CreateDelegationTokenResponse,
+    DescribeDelegationTokenResponse,
+    ExpireDelegationTokenRequest,
+    ExpireDelegationTokenResponse,
+    RenewDelegationTokenRequest,
+    RenewDelegationTokenResponse,
+)
 from kafka_admin_proto.messages.create_delegation_token_request import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from kafka_admin_proto.messages.create_delegation_token_response import (
-    CreateDelegationTokenResponse,
-)
 from kafka_admin_proto.messages.describe_delegation_token_request import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.describe_delegation_token_response import (
-    DescribeDelegationTokenResponse,
-)
-from kafka_admin_proto.messages.expire_delegation_token_request import (
-    ExpireDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.expire_delegation_token_response import (
-    ExpireDelegationTokenResponse,
-)
-from kafka_admin_proto.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from kafka_admin_proto.messages.renew_delegation_token_response import (
-    RenewDelegationTokenResponse,
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import VersionRange

@@ -27,20 +27,18 @@ from kafka_admin_proto.admin.operations.common.failures import (
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages import (
+    AlterUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResponse,
+)
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
-    AlterUserScramCredentialsResponse,
-)
 from kafka_admin_proto.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
     UserName,
-)
-from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
-    DescribeUserScramCredentialsResponse,
 )
 from kafka_admin_proto.wire.secrets import MASK, MaskedStruct
 

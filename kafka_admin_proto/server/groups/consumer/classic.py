@@ -12,17 +12,19 @@ from functools import partial
 import msgspec
 
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.messages import (
+    ConsumerProtocolSubscription,
+    JoinGroupResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
+)
 from kafka_admin_proto.messages.consumer_group_heartbeat_request import TopicPartitions
 from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
     ClassicMemberMetadata,
     ClassicProtocol,
 )
-from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
 from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse, MemberResponse
-from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import (
     CONSUMER,

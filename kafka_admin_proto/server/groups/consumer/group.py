@@ -7,39 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 from uuid import UUID
 
-from kafka_admin_proto.messages.consumer_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     ConsumerGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
     ConsumerGroupCurrentMemberAssignmentValue,
-)
-from kafka_admin_proto.messages.consumer_group_member_metadata_key import (
     ConsumerGroupMemberMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
     ConsumerGroupMemberMetadataValue,
-)
-from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
-from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
-from kafka_admin_proto.messages.consumer_group_partition_metadata_key import (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
     ConsumerGroupPartitionMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_regular_expression_key import (
     ConsumerGroupRegularExpressionKey,
-)
-from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
     ConsumerGroupRegularExpressionValue,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_member_key import (
     ConsumerGroupTargetAssignmentMemberKey,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_member_value import (
     ConsumerGroupTargetAssignmentMemberValue,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key import (
     ConsumerGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_value import (
     ConsumerGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember

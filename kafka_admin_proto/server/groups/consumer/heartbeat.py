@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from kafka_admin_proto.messages.consumer_group_heartbeat_request import (
-    ConsumerGroupHeartbeatRequest,
-)
+from kafka_admin_proto.messages import ConsumerGroupHeartbeatRequest
 from kafka_admin_proto.messages.consumer_group_heartbeat_response import (
     Assignment,
     ConsumerGroupHeartbeatResponse,

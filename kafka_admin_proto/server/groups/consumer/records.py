@@ -5,42 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from kafka_admin_proto.messages.consumer_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupRegularExpressionKey,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
     ConsumerGroupCurrentMemberAssignmentValue,
     TopicPartitions,
 )
-from kafka_admin_proto.messages.consumer_group_member_metadata_key import (
-    ConsumerGroupMemberMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
-    ConsumerGroupMemberMetadataValue,
-)
-from kafka_admin_proto.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
-from kafka_admin_proto.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
-from kafka_admin_proto.messages.consumer_group_partition_metadata_key import (
-    ConsumerGroupPartitionMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_regular_expression_key import (
-    ConsumerGroupRegularExpressionKey,
-)
-from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
-    ConsumerGroupRegularExpressionValue,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_member_key import (
-    ConsumerGroupTargetAssignmentMemberKey,
-)
 from kafka_admin_proto.messages.consumer_group_target_assignment_member_value import (
     ConsumerGroupTargetAssignmentMemberValue,
     TopicPartition,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_key import (
-    ConsumerGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.consumer_group_target_assignment_metadata_value import (
-    ConsumerGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember, Epochs
 from kafka_admin_proto.server.groups.records import CoordinatorRecord

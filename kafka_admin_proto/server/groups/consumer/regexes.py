@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
-    ConsumerGroupRegularExpressionValue,
-)
+from kafka_admin_proto.messages import ConsumerGroupRegularExpressionValue
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscribed

@@ -5,12 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from kafka_admin_proto.errors import DecodeError
+from kafka_admin_proto.messages import JoinGroupResponse, SyncGroupResponse
 from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
     ClassicMemberMetadata,
     ClassicProtocol,
 )
-from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import (
     CONSUMER,

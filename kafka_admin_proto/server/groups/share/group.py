@@ -5,34 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from kafka_admin_proto.messages.share_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     ShareGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
     ShareGroupCurrentMemberAssignmentValue,
-)
-from kafka_admin_proto.messages.share_group_member_metadata_key import ShareGroupMemberMetadataKey
-from kafka_admin_proto.messages.share_group_member_metadata_value import (
+    ShareGroupMemberMetadataKey,
     ShareGroupMemberMetadataValue,
-)
-from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
-from kafka_admin_proto.messages.share_group_metadata_value import ShareGroupMetadataValue
-from kafka_admin_proto.messages.share_group_state_partition_metadata_key import (
+    ShareGroupMetadataKey,
+    ShareGroupMetadataValue,
     ShareGroupStatePartitionMetadataKey,
-)
-from kafka_admin_proto.messages.share_group_state_partition_metadata_value import (
     ShareGroupStatePartitionMetadataValue,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_member_key import (
     ShareGroupTargetAssignmentMemberKey,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_member_value import (
     ShareGroupTargetAssignmentMemberValue,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_metadata_key import (
     ShareGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_metadata_value import (
     ShareGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.server.groups.modern import ModernGroup

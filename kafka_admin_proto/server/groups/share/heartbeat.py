@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kafka_admin_proto.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_admin_proto.messages import ShareGroupHeartbeatRequest
 from kafka_admin_proto.messages.share_group_heartbeat_response import (
     Assignment,
     ShareGroupHeartbeatResponse,

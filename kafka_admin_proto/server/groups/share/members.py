@@ -7,10 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
+from kafka_admin_proto.messages import (
     ShareGroupCurrentMemberAssignmentValue,
-)
-from kafka_admin_proto.messages.share_group_member_metadata_value import (
     ShareGroupMemberMetadataValue,
 )
 

@@ -7,39 +7,29 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages.share_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     ShareGroupCurrentMemberAssignmentKey,
+    ShareGroupMemberMetadataKey,
+    ShareGroupMemberMetadataValue,
+    ShareGroupMetadataKey,
+    ShareGroupMetadataValue,
+    ShareGroupStatePartitionMetadataKey,
+    ShareGroupTargetAssignmentMemberKey,
+    ShareGroupTargetAssignmentMetadataKey,
+    ShareGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
     ShareGroupCurrentMemberAssignmentValue,
     TopicPartitions,
-)
-from kafka_admin_proto.messages.share_group_member_metadata_key import ShareGroupMemberMetadataKey
-from kafka_admin_proto.messages.share_group_member_metadata_value import (
-    ShareGroupMemberMetadataValue,
-)
-from kafka_admin_proto.messages.share_group_metadata_key import ShareGroupMetadataKey
-from kafka_admin_proto.messages.share_group_metadata_value import ShareGroupMetadataValue
-from kafka_admin_proto.messages.share_group_state_partition_metadata_key import (
-    ShareGroupStatePartitionMetadataKey,
 )
 from kafka_admin_proto.messages.share_group_state_partition_metadata_value import (
     ShareGroupStatePartitionMetadataValue,
     TopicInfo,
     TopicPartitionsInfo,
 )
-from kafka_admin_proto.messages.share_group_target_assignment_member_key import (
-    ShareGroupTargetAssignmentMemberKey,
-)
 from kafka_admin_proto.messages.share_group_target_assignment_member_value import (
     ShareGroupTargetAssignmentMemberValue,
     TopicPartition,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_metadata_key import (
-    ShareGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.share_group_target_assignment_metadata_value import (
-    ShareGroupTargetAssignmentMetadataValue,
 )
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.share.members import Partitions, ShareMember

@@ -5,7 +5,7 @@ Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.create_acls_request import CreateAclsRequest
+from kafka_admin_proto.messages import CreateAclsRequest
 from kafka_admin_proto.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION

@@ -9,14 +9,11 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages.delete_acls_request import DeleteAclsRequest
+from kafka_admin_proto.messages import DeleteAclsRequest, RemoveAccessControlEntryRecord
 from kafka_admin_proto.messages.delete_acls_response import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
-)
-from kafka_admin_proto.messages.remove_access_control_entry_record import (
-    RemoveAccessControlEntryRecord,
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Acl

@@ -5,7 +5,7 @@ Versions: 1 pattern types (KIP-290), 2 flexible, 3 users as resources (KIP-373).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
+from kafka_admin_proto.messages import DescribeAclsRequest
 from kafka_admin_proto.messages.describe_acls_response import (
     AclDescription,
     DescribeAclsResource,

@@ -6,7 +6,7 @@ replicas are already: nothing ever moves.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
+from kafka_admin_proto.messages import AlterReplicaLogDirsRequest
 from kafka_admin_proto.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,

@@ -6,7 +6,7 @@ Versions: 1 a throttle time, 2 nothing, 3 software of the client and features (K
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
+from kafka_admin_proto.messages import ApiVersionsRequest
 from kafka_admin_proto.messages.api_versions_response import (
     ApiVersion,
     ApiVersionsResponse,

@@ -7,7 +7,7 @@ so its sizes are -1.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_admin_proto.messages import DescribeLogDirsRequest
 from kafka_admin_proto.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
     DescribeLogDirsResponse,

@@ -6,8 +6,7 @@ Versions: 1 kinds of downgrade and a dry run (KIP-778), 2 one result for the who
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.feature_level_record import FeatureLevelRecord
+from kafka_admin_proto.messages import ConfigRecord, FeatureLevelRecord
 from kafka_admin_proto.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,

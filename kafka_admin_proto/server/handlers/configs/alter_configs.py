@@ -5,7 +5,7 @@ Versions: 1 a throttle time, 2 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.alter_configs_request import AlterConfigsRequest
+from kafka_admin_proto.messages import AlterConfigsRequest
 from kafka_admin_proto.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,

@@ -5,9 +5,7 @@ Versions: 1 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
-    IncrementalAlterConfigsRequest,
-)
+from kafka_admin_proto.messages import IncrementalAlterConfigsRequest
 from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,

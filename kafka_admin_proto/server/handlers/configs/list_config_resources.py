@@ -5,7 +5,7 @@ Versions: 0 names subscriptions to clients' metrics alone (KIP-714), 1 every kin
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_admin_proto.messages import ListConfigResourcesRequest
 from kafka_admin_proto.messages.list_config_resources_response import (
     ConfigResource,
     ListConfigResourcesResponse,

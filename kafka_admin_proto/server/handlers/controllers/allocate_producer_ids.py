@@ -5,8 +5,7 @@ Versions: 0.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
-from kafka_admin_proto.messages.allocate_producer_ids_response import AllocateProducerIdsResponse
+from kafka_admin_proto.messages import AllocateProducerIdsRequest, AllocateProducerIdsResponse
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.quorum.broker_states import check_epoch
 from kafka_admin_proto.server.security.authorizer.rules import CLUSTER_ACTION

@@ -5,7 +5,7 @@ Versions: 0.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
+from kafka_admin_proto.messages import AssignReplicasToDirsRequest
 from kafka_admin_proto.messages.assign_replicas_to_dirs_response import (
     AssignReplicasToDirsResponse,
     DirectoryData,

@@ -5,9 +5,9 @@ Versions: 1 directories that are offline (KIP-858), 2 cordoned ones (KIP-1066).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.broker_heartbeat_request import BrokerHeartbeatRequest
-from kafka_admin_proto.messages.broker_heartbeat_response import BrokerHeartbeatResponse
-from kafka_admin_proto.messages.broker_registration_change_record import (
+from kafka_admin_proto.messages import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
     BrokerRegistrationChangeRecord,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler

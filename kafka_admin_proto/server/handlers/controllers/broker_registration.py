@@ -6,8 +6,7 @@ had when it ended cleanly (KIP-966), 4 features from level 0.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.broker_registration_request import BrokerRegistrationRequest
-from kafka_admin_proto.messages.broker_registration_response import BrokerRegistrationResponse
+from kafka_admin_proto.messages import BrokerRegistrationRequest, BrokerRegistrationResponse
 from kafka_admin_proto.messages.register_broker_record import (
     BrokerEndpoint,
     BrokerFeature,

@@ -5,7 +5,7 @@ Versions: 1 controllers or brokers, 2 fenced brokers too (KIP-1073).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_admin_proto.messages import DescribeClusterRequest
 from kafka_admin_proto.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,

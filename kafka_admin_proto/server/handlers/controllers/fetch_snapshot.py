@@ -7,7 +7,7 @@ Versions: 1 directories and addresses of leaders (KIP-853).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.fetch_snapshot_request import FetchSnapshotRequest
+from kafka_admin_proto.messages import FetchSnapshotRequest
 from kafka_admin_proto.messages.fetch_snapshot_response import (
     FetchSnapshotResponse,
     LeaderIdAndEpoch,

@@ -5,8 +5,7 @@ Versions: 0.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_admin_proto.messages.unregister_broker_response import UnregisterBrokerResponse
+from kafka_admin_proto.messages import UnregisterBrokerRequest, UnregisterBrokerResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers.replicas import unregister

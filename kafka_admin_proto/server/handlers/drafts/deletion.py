@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
+from kafka_admin_proto.messages import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message

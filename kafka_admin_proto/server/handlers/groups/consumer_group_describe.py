@@ -9,9 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from uuid import UUID
 
-from kafka_admin_proto.messages.consumer_group_describe_request import (
-    ConsumerGroupDescribeRequest,
-)
+from kafka_admin_proto.messages import ConsumerGroupDescribeRequest
 from kafka_admin_proto.messages.consumer_group_describe_response import (
     Assignment,
     ConsumerGroupDescribeResponse,

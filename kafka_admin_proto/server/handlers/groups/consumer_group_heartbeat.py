@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kafka_admin_proto.messages.consumer_group_heartbeat_request import (
-    ConsumerGroupHeartbeatRequest,
-)
-from kafka_admin_proto.messages.consumer_group_heartbeat_response import (
-    ConsumerGroupHeartbeatResponse,
-)
+from kafka_admin_proto.messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 
-from kafka_admin_proto.messages.delete_groups_request import DeleteGroupsRequest
+from kafka_admin_proto.messages import DeleteGroupsRequest
 from kafka_admin_proto.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,

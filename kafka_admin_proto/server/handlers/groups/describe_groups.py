@@ -6,7 +6,7 @@ Versions: 1 a throttle time, 3 authorized operations (KIP-430), 4 static members
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_groups_request import DescribeGroupsRequest
+from kafka_admin_proto.messages import DescribeGroupsRequest
 from kafka_admin_proto.messages.describe_groups_response import (
     DescribedGroup,
     DescribedGroupMember,

@@ -6,7 +6,7 @@ Versions: 1 types of keys and messages, 2 nothing, 3 flexible, 4 several keys (K
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_admin_proto.messages import FindCoordinatorRequest
 from kafka_admin_proto.messages.find_coordinator_response import (
     Coordinator,
     FindCoordinatorResponse,

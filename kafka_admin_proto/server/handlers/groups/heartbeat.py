@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kafka_admin_proto.messages.heartbeat_request import HeartbeatRequest
-from kafka_admin_proto.messages.heartbeat_response import HeartbeatResponse
+from kafka_admin_proto.messages import HeartbeatRequest, HeartbeatResponse
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kafka_admin_proto.messages.join_group_request import JoinGroupRequest
-from kafka_admin_proto.messages.join_group_response import JoinGroupResponse
+from kafka_admin_proto.messages import JoinGroupRequest, JoinGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from kafka_admin_proto.messages import LeaveGroupResponse
 from kafka_admin_proto.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_admin_proto.messages.list_groups_request import ListGroupsRequest
+from kafka_admin_proto.messages import ListGroupsRequest
 from kafka_admin_proto.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

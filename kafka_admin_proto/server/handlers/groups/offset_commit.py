@@ -7,8 +7,7 @@ Versions: 1 generations, 2 retention times, 3 a throttle time, 5 no retention ti
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.offset_commit_request import OffsetCommitRequest
-from kafka_admin_proto.messages.offset_commit_response import OffsetCommitResponse
+from kafka_admin_proto.messages import OffsetCommitRequest, OffsetCommitResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kafka_admin_proto.messages.offset_delete_request import OffsetDeleteRequest
+from kafka_admin_proto.messages import OffsetDeleteRequest
 from kafka_admin_proto.messages.offset_delete_response import (
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,

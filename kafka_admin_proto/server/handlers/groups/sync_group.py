@@ -5,8 +5,7 @@ Versions: 1 a throttle time, 3 static members (KIP-345), 4 flexible, 5 the proto
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.sync_group_request import SyncGroupRequest
-from kafka_admin_proto.messages.sync_group_response import SyncGroupResponse
+from kafka_admin_proto.messages import SyncGroupRequest, SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

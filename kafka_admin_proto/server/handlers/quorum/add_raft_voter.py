@@ -5,8 +5,7 @@ Versions: 1 an answer before the commit.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest
-from kafka_admin_proto.messages.add_raft_voter_response import AddRaftVoterResponse
+from kafka_admin_proto.messages import AddRaftVoterRequest, AddRaftVoterResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.security.authorizer.rules import ALTER

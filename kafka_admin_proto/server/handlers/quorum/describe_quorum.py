@@ -6,7 +6,7 @@ Versions: 1 when each fetched and was caught up (KIP-836), 2 addresses, director
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
+from kafka_admin_proto.messages import DescribeQuorumRequest
 from kafka_admin_proto.messages.describe_quorum_response import (
     DescribeQuorumResponse,
     Listener,

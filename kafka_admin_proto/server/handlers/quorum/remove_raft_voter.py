@@ -5,8 +5,7 @@ Versions: 0.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from kafka_admin_proto.messages.remove_raft_voter_response import RemoveRaftVoterResponse
+from kafka_admin_proto.messages import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.security.authorizer.rules import ALTER

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from kafka_admin_proto.messages.delete_records_request import DeleteRecordsRequest
+from kafka_admin_proto.messages import DeleteRecordsRequest
 from kafka_admin_proto.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
     DeleteRecordsResponse,

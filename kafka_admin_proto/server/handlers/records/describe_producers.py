@@ -5,7 +5,7 @@ Version 0 is the only one.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_producers_request import DescribeProducersRequest
+from kafka_admin_proto.messages import DescribeProducersRequest
 from kafka_admin_proto.messages.describe_producers_response import (
     DescribeProducersResponse,
     PartitionResponse,

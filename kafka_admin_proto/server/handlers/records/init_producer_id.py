@@ -6,8 +6,7 @@ Versions: 2 flexible, 3 the id that the producer had (KIP-360), 4 PRODUCER_FENCE
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

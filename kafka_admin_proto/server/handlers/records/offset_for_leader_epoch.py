@@ -5,7 +5,7 @@ Versions: 2 the epoch that the client knows, 3 the replica's id, 4 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.offset_for_leader_epoch_request import OffsetForLeaderEpochRequest
+from kafka_admin_proto.messages import OffsetForLeaderEpochRequest
 from kafka_admin_proto.messages.offset_for_leader_epoch_response import (
     EpochEndOffset,
     OffsetForLeaderEpochResponse,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 from uuid import UUID
 
-from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages import ProduceRequest
 from kafka_admin_proto.messages.produce_response import (
     BatchIndexAndErrorMessage,
     NodeEndpoint,

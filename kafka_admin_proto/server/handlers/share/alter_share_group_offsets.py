@@ -6,9 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from kafka_admin_proto.messages.alter_share_group_offsets_request import (
-    AlterShareGroupOffsetsRequest,
-)
+from kafka_admin_proto.messages import AlterShareGroupOffsetsRequest
 from kafka_admin_proto.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponse,
     AlterShareGroupOffsetsResponsePartition,

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kafka_admin_proto.messages.delete_share_group_offsets_request import (
-    DeleteShareGroupOffsetsRequest,
-)
+from kafka_admin_proto.messages import DeleteShareGroupOffsetsRequest
 from kafka_admin_proto.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,

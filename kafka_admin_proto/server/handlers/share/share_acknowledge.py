@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-from kafka_admin_proto.messages.share_acknowledge_request import ShareAcknowledgeRequest
+from kafka_admin_proto.messages import ShareAcknowledgeRequest
 from kafka_admin_proto.messages.share_acknowledge_response import (
     NodeEndpoint,
     PartitionData,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-from kafka_admin_proto.messages.share_fetch_request import ShareFetchRequest
+from kafka_admin_proto.messages import ShareFetchRequest
 from kafka_admin_proto.messages.share_fetch_response import (
     NodeEndpoint,
     PartitionData,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.share_group_describe_request import ShareGroupDescribeRequest
+from kafka_admin_proto.messages import ShareGroupDescribeRequest
 from kafka_admin_proto.messages.share_group_describe_response import (
     Assignment,
     DescribedGroup,

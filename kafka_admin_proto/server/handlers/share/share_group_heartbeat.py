@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_admin_proto.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
+from kafka_admin_proto.messages import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.coordination.replies import answer_of

@@ -5,10 +5,7 @@ Versions: 1 nothing, 2 flexible, 3 another owner, and who asked for the token in
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.create_delegation_token_request import CreateDelegationTokenRequest
-from kafka_admin_proto.messages.create_delegation_token_response import (
-    CreateDelegationTokenResponse,
-)
+from kafka_admin_proto.messages import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.server.apis import Answer, Caller, handler

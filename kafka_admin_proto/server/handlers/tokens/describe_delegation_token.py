@@ -5,9 +5,7 @@ Versions: 1 nothing, 2 flexible, 3 who asked for a token.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_delegation_token_request import (
-    DescribeDelegationTokenRequest,
-)
+from kafka_admin_proto.messages import DescribeDelegationTokenRequest
 from kafka_admin_proto.messages.describe_delegation_token_response import (
     DescribedDelegationToken,
     DescribedDelegationTokenRenewer,

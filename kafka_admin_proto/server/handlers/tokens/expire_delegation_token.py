@@ -5,11 +5,11 @@ Versions: 1 nothing, 2 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
-from kafka_admin_proto.messages.expire_delegation_token_response import (
+from kafka_admin_proto.messages import (
+    ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
+    RemoveDelegationTokenRecord,
 )
-from kafka_admin_proto.messages.remove_delegation_token_record import RemoveDelegationTokenRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.delegation_tokens import (

@@ -5,8 +5,7 @@ Versions: 1 nothing, 2 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from kafka_admin_proto.messages.renew_delegation_token_response import RenewDelegationTokenResponse
+from kafka_admin_proto.messages import RenewDelegationTokenRequest, RenewDelegationTokenResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.delegation_tokens import (

@@ -5,15 +5,12 @@ Versions: 1 whether the replication factor may change (KIP-860).
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.alter_partition_reassignments_request import (
-    AlterPartitionReassignmentsRequest,
-)
+from kafka_admin_proto.messages import AlterPartitionReassignmentsRequest, PartitionChangeRecord
 from kafka_admin_proto.messages.alter_partition_reassignments_response import (
     AlterPartitionReassignmentsResponse,
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler

@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kafka_admin_proto.messages.config_record import ConfigRecord
+from kafka_admin_proto.messages import ConfigRecord, TopicRecord
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
     CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsResponse,
 )
-from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition

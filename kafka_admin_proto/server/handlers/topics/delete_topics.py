@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from uuid import UUID
 
-from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_admin_proto.messages import DeleteTopicsRequest, RemoveTopicRecord
 from kafka_admin_proto.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
 )
-from kafka_admin_proto.messages.remove_topic_record import RemoveTopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure

@@ -5,9 +5,7 @@ Version 0 is the only one.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_topic_partitions_request import (
-    DescribeTopicPartitionsRequest,
-)
+from kafka_admin_proto.messages import DescribeTopicPartitionsRequest
 from kafka_admin_proto.messages.describe_topic_partitions_response import (
     Cursor,
     DescribeTopicPartitionsResponse,

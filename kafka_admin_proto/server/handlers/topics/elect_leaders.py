@@ -5,7 +5,7 @@ Versions: 1 unclean elections (KIP-460), 2 flexible.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
+from kafka_admin_proto.messages import ElectLeadersRequest
 from kafka_admin_proto.messages.elect_leaders_response import (
     ElectLeadersResponse,
     PartitionResult,

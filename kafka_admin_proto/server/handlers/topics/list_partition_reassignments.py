@@ -5,9 +5,7 @@ Version 0 is the only one.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.list_partition_reassignments_request import (
-    ListPartitionReassignmentsRequest,
-)
+from kafka_admin_proto.messages import ListPartitionReassignmentsRequest
 from kafka_admin_proto.messages.list_partition_reassignments_response import (
     ListPartitionReassignmentsResponse,
     OngoingPartitionReassignment,

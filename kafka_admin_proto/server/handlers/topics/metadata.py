@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,

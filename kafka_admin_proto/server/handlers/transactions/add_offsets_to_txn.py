@@ -5,8 +5,7 @@ Versions: 1 a throttle time, 2 PRODUCER_FENCED (KIP-588), 3 flexible, 4 TRANSACT
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_admin_proto.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+from kafka_admin_proto.messages import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

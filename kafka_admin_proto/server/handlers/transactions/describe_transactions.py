@@ -5,7 +5,7 @@ Version 0 is the only one.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_admin_proto.messages import DescribeTransactionsRequest
 from kafka_admin_proto.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
     TopicData,

@@ -6,8 +6,7 @@ Versions: 1 a throttle time, 2 PRODUCER_FENCED (KIP-588), 3 flexible, 4 TRANSACT
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.end_txn_request import EndTxnRequest
-from kafka_admin_proto.messages.end_txn_response import EndTxnResponse
+from kafka_admin_proto.messages import EndTxnRequest, EndTxnResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

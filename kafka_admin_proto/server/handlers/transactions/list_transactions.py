@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_admin_proto.messages.list_transactions_request import ListTransactionsRequest
+from kafka_admin_proto.messages import ListTransactionsRequest
 from kafka_admin_proto.messages.list_transactions_response import (
     ListTransactionsResponse,
     TransactionState,

@@ -7,8 +7,7 @@ ids.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.txn_offset_commit_request import TxnOffsetCommitRequest
-from kafka_admin_proto.messages.txn_offset_commit_response import TxnOffsetCommitResponse
+from kafka_admin_proto.messages import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View

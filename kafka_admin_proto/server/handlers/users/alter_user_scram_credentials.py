@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_admin_proto.messages import RemoveUserScramCredentialRecord
 from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -15,9 +16,6 @@ from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
 from kafka_admin_proto.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
-)
-from kafka_admin_proto.messages.remove_user_scram_credential_record import (
-    RemoveUserScramCredentialRecord,
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kafka_admin_proto.messages.describe_user_scram_credentials_request import (
-    DescribeUserScramCredentialsRequest,
-)
+from kafka_admin_proto.messages import DescribeUserScramCredentialsRequest
 from kafka_admin_proto.messages.describe_user_scram_credentials_response import (
     CredentialInfo,
     DescribeUserScramCredentialsResponse,

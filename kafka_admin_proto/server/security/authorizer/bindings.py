@@ -8,10 +8,9 @@ from uuid import UUID, uuid4
 import msgspec
 
 from kafka_admin_proto.errors import RemoteProtocolError
-from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
+from kafka_admin_proto.messages import AccessControlEntryRecord, DescribeAclsRequest
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_admin_proto.messages.describe_acls_request import DescribeAclsRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Acl
 from kafka_admin_proto.records.metadata.names import version_name

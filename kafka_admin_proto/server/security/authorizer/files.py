@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.messages.access_control_entry_record import AccessControlEntryRecord
+from kafka_admin_proto.messages import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Acl

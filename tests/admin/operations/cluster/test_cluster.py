@@ -7,13 +7,13 @@ import asyncio
 import pytest
 
 from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
-from kafka_admin_proto.admin.operations.cluster.description import ClusterNode
+from kafka_admin_proto.admin.operations.cluster.description import ClusterNode, DescribeCluster
 from kafka_admin_proto.admin.operations.cluster.features import (
+    FeatureOperations,
     FeatureUpdate,
     FinalizedFeature,
     SupportedFeature,
 )
-from kafka_admin_proto.admin.operations.cluster.operations import ClusterOperations
 from kafka_admin_proto.admin.operations.quorum import QuorumListener, QuorumOperations
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import api_versions_response as versions_messages
@@ -38,7 +38,7 @@ _CLUSTER_AUTHORIZATION_FAILED = 31
 _ZOOKEEPER = {55: VersionRange.NONE, 60: VersionRange(0, 1)}
 
 
-class Client(ClusterOperations, QuorumOperations, FakeCaller):
+class Client(DescribeCluster, FeatureOperations, QuorumOperations, FakeCaller):
     """Three brokers, 2 the quorum's leader; DescribeCluster names broker 3 as KRaft may."""
 
     def __init__(

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin.caller import Target
 from kafka_admin_proto.admin.errors import ConnectionFailedError
 from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.changing import ChangeConfigs
 from kafka_admin_proto.admin.operations.configs.entries import (
     ConfigEntry,
     ConfigSynonym,
     entry_of_created,
     entry_of_described,
 )
-from kafka_admin_proto.admin.operations.configs.operations import ConfigOperations
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages import alter_configs_response as replaced_messages
@@ -61,7 +61,7 @@ def _refused(resource: Any) -> tuple[int, None]:
     return _INVALID_CONFIG if resource.resource_name == "refused" else 0, None
 
 
-class Client(ConfigOperations, FakeCaller):
+class Client(ChangeConfigs, FakeCaller):
     """Brokers that echo what they are asked about; "refused" is refused, ``ended`` do not answer.
 
     Answers come in the opposite order.

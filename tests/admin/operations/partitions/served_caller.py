@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from kafka_admin_proto.admin.operations.partitions import PartitionOperations
+from kafka_admin_proto.admin.operations.partitions.elections import ElectLeaders
 from kafka_admin_proto.admin.operations.partitions.reassignment import ReassignmentOperations
 from kafka_admin_proto.admin.operations.topics.alteration import AlterOperations
 from kafka_admin_proto.admin.retry import Backoff
@@ -47,7 +47,7 @@ _ANSWERED_BY_THE_CLUSTER = (
 )  # fmt: skip
 
 
-class Cluster(AlterOperations, PartitionOperations, ReassignmentOperations, FakeCaller):
+class Cluster(AlterOperations, ElectLeaders, ReassignmentOperations, FakeCaller):
     """Moves end when ``arrive`` is called, or at once with ``instantly``.
 
     Each broker has the directories /a and /b, which the reference cluster has not: ``paths`` are

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from kafka_admin_proto.admin.operations.topics.operations import TopicOperations
+from kafka_admin_proto.admin.operations.topics.creation import CreateTopics
+from kafka_admin_proto.admin.operations.topics.deletion import DeleteTopics
+from kafka_admin_proto.admin.operations.topics.partition_search import FindPartitions
 from kafka_admin_proto.messages import create_topics_response as created_messages
 from kafka_admin_proto.messages import delete_topics_response as deleted_messages
 from kafka_admin_proto.messages import describe_configs_response as configs_messages
@@ -58,7 +60,7 @@ class Topic:
         self.leaders = self.leaders or [brokers[0] for brokers in self.replicas]
 
 
-class Topics(TopicOperations, FakeCaller):
+class Topics(CreateTopics, DeleteTopics, FindPartitions, FakeCaller):
     """``delay`` is how many answers of Metadata each broker is behind."""
 
     def __init__(

@@ -14,9 +14,8 @@ from collections.abc import Collection
 from typing import cast
 from uuid import UUID
 
+from kafka_admin_proto.messages import CreateTopicsResponse, TopicRecord
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_admin_proto.messages.create_topics_response import CreateTopicsResponse
-from kafka_admin_proto.messages.topic_record import TopicRecord
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View

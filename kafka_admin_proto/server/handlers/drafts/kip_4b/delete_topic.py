@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.kip_4b.delete_topic_request import DeleteTopicRequest
+from kafka_admin_proto.messages.kip_4b import DeleteTopicRequest
 from kafka_admin_proto.messages.kip_4b.delete_topic_response import (
     DeleteTopicResponse,
     DeleteTopicResponseItem,

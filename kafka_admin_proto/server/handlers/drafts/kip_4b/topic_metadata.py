@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.kip_4b.topic_metadata_request import TopicMetadataRequest
+from kafka_admin_proto.messages.kip_4b import TopicMetadataRequest
 from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
     Broker,
     ConfigEntry,
