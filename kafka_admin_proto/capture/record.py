@@ -252,7 +252,6 @@ def _hidden_from(frame: DecodedFrame) -> int | None:
 
 
 def _header_tags_offset(frame: DecodedFrame) -> int:
-    """The offset of the header's unknown tags, or of the body if the header has none."""
     if not getattr(frame.header, "unknown_tagged_fields", ()):
         return frame.body_offset
     assert frame.header is not None

@@ -267,7 +267,6 @@ def _has_secret_names(logged: Any) -> bool:
 
 
 def _entry(text: str) -> dict[str, Any]:
-    """The object that is logged."""
     start = text.find(_MARK) + len(_MARK)
     if text[start:].startswith(_OLD_STARTS):
         raise DumpError(_OLD_TEXT)

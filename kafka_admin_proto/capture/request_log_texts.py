@@ -91,7 +91,6 @@ def _own_time(text: str) -> int | None:
 
 
 def _time_in(outer: dict[str, Any]) -> int | None:
-    """The time that an object names."""
     instant = outer.get("instant")
     if isinstance(instant, dict):
         seconds, nanos = instant.get("epochSecond"), instant.get("nanoOfSecond")

@@ -110,7 +110,6 @@ def _with_option(group: click.Context, option: str, args: Sequence[str]) -> Iter
 
 
 def _groups(root: click.Context) -> Iterator[click.Context]:
-    """A context for each group of commands."""
     assert isinstance(root.command, click.Group)
     for name in _names(root):
         command = root.command.get_command(root, name)

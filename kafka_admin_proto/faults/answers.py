@@ -51,7 +51,6 @@ def damage_records(
 
 
 def _damaged(records: bytes) -> bytes:
-    """Records with another last byte in each batch."""
     out, at = bytearray(records), 0
     with suppress(NoBatch):
         while (size := batch_size(records, at)) is not None:

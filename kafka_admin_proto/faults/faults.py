@@ -131,5 +131,4 @@ class Faults:
 
 
 def _given(milliseconds: int) -> int | None:
-    """None for the default: no delay."""
     return None if type(milliseconds) is int and milliseconds == 0 else milliseconds

@@ -135,7 +135,6 @@ def _lists(fields: Fields, version: int) -> Iterator[tuple[tuple[str, ...], Fiel
 
 
 def _listed(asked: Any, path: tuple[str, ...]) -> Iterator[Any]:
-    """The items of a list, or of one in each item of another."""
     name, *rest = path
     for item in getattr(asked, name) or ():
         if rest:
@@ -199,7 +198,6 @@ def _is_bare(fields: Fields, version: int) -> bool:
 
 @cache
 def _row_class(value_class: Any, name: str) -> Any:
-    """The class of the rows in a list."""
     (found,) = (each for each in msgspec.structs.fields(value_class) if each.name == name)
     return _struct_in(found.type)
 

@@ -170,7 +170,6 @@ class SyncCluster:
         self.stop()
 
     def _run(self, call: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine in the cluster's thread; returns its result."""
         if self._thread is None:
             call.close()
             raise RuntimeError(not_running(self._cluster))

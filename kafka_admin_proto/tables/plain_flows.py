@@ -116,7 +116,6 @@ class PlainFlows(PlainFrames):
         return super().plan(is_response, api_key, api_version)
 
     def request(self, exchange: Exchange, data: bytes, offset: int, ts: int) -> DecodedFrame:
-        """The frame of a request that decodes to its end."""
         request = read_request(data, dialect=self._options.dialect, offset=4)
         return frame_of_payload(
             request, data, PREFIX_BYTES, codec_of(request), exchange.origin(offset, ts),
@@ -126,7 +125,6 @@ class PlainFlows(PlainFrames):
     def enclosed_request(
         self, exchange: Exchange, data: bytes, offset: int, ts: int
     ) -> DecodedFrame:
-        """The frame of the request in an Envelope."""
         return enclosed_request(self.request(exchange, data, offset, ts), self._options.dialect)
 
     def derived(self, about: DecodedFrame | tuple[Any, ...], ordinal: int) -> bytes | None:
@@ -167,7 +165,6 @@ class PlainFlows(PlainFrames):
         return None, topic_id_to_text(UUID(bytes=raw)).encode()
 
     def errors(self, dialect: str, codes: list[int]) -> tuple[str, ...]:
-        """The names of the distinct error codes."""
         return error_texts(dialect, tuple(sorted(set(codes))))
 
 

@@ -44,7 +44,6 @@ def add_name(names: dict[str, tuple[str, int]], topic_id: str, name: str, ordina
 
 
 def _limited(names: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
-    """The earliest `MAX_TOPICS` names."""
     if len(names) <= MAX_TOPICS:
         return names
     by_ordinal = sorted(names.items(), key=lambda each: each[1][1])

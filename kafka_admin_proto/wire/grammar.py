@@ -59,7 +59,6 @@ class _Builder:
         return built
 
     def parts(self, struct: StructSpec) -> dict[str, Any]:
-        """The arguments of StructType for that struct."""
         tags = {
             field.tag: field.tagged_versions for field in struct.fields if field.tag is not None
         }

@@ -76,5 +76,4 @@ class ElectByDraft(DraftCaller):
 
 
 def _is_preferred(partition: PartitionDescription) -> bool:
-    """Whether the head of the replicas leads."""
     return partition.replicas[:1] == [partition.leader]

@@ -298,7 +298,6 @@ class BrokerConnection(asyncio.Protocol):
             self._transport.write(data)
 
     def _ended_error(self, error: Exception | None) -> ConnectionFailedError:
-        """The error for a connection that the peer, or the network, has ended."""
         if not self._ready.done():
             if isinstance(error, ssl.SSLError):
                 return handshake_failed(self.address, error)

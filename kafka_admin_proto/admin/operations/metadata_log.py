@@ -305,7 +305,6 @@ class _Observer:
 
 
 def _only(rows: list[_Row], node: int) -> _Row:
-    """The row of the one partition that was asked for."""
     if len(rows) != 1:
         raise RemoteProtocolError(
             f"controller {node} was asked about one partition and answered about {len(rows)}"

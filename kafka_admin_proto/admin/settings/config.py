@@ -356,7 +356,6 @@ def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any])
 
 
 def _milliseconds(properties: Mapping[str, str], name: str, default_s: float = 0.0) -> float:
-    """A property in milliseconds, as seconds."""
     text = properties.get(name)
     if text is None:
         return default_s

@@ -23,7 +23,6 @@ class Endpoints:
         self.set_client(client)
 
     def set_client(self, client: int | None) -> None:
-        """The client is known now."""
         self.client = client
         if client is not None:
             self.client_text, self.server_text = self.ends[client], self.ends[1 - client]

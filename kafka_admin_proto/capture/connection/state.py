@@ -162,7 +162,6 @@ def client_bytes(client_id: str | None) -> bytes | None:
 
 
 def client_text(client_id: bytes | None) -> str | None:
-    """The client id again."""
     return None if client_id is None else client_id.decode("utf-8", "surrogateescape")
 
 

@@ -61,7 +61,6 @@ class TopicNameIndex:
         self.named: dict[UUID, tuple[str, int]] = {METADATA_TOPIC_ID: (METADATA_TOPIC, -1)}
 
     def learn(self, message: str, body: Any) -> None:
-        """Add the ids and names in a body."""
         if message in _NAMING_MESSAGES:
             for topic_id, name in named_topics(message, body):
                 known = self.named.get(topic_id)

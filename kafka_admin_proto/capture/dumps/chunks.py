@@ -47,7 +47,6 @@ class ChunkJoiner:
         return stream in self._open
 
     def take(self, block: Block) -> None:
-        """Append a block that is of no stream, as it is."""
         self._blocks.append(block)
 
     def end(self, stream: str) -> None:
@@ -57,7 +56,6 @@ class ChunkJoiner:
             self._blocks.append(Block(bytes(pending), line, stream))
 
     def finish(self) -> list[Block]:
-        """End all streams, and return the blocks."""
         for stream in list(self._open):
             self.end(stream)
         return self._blocks

@@ -206,7 +206,6 @@ class Blocks:
         return interface
 
     def _update_state(self, body: bytes) -> None:
-        """Update the state from a section block or an interface block."""
         if self._kind == _SECTION:
             self.order = _ORDERS[body[:4]]
             self.interfaces = []

@@ -38,7 +38,6 @@ _NO_MATCH = "no ACL matches what was asked for: kap acls list without options li
 
 
 def _resources(function: Function) -> Function:
-    """The options that name resources."""
     for option in reversed(
         (
             click.option("--topic", multiple=True, shell_complete=completion.topics,
@@ -156,7 +155,6 @@ def create(
 
 
 def _filter_options(function: Function) -> Function:
-    """The options that choose ACLs."""
     for option in reversed(
         (
             _grants,

@@ -47,7 +47,6 @@ _RESOURCES: dict[str, ResourceType] = {
 
 
 def _resources(function: Function) -> Function:
-    """The options that name resources."""
     for option in reversed(
         (
             topic_option("A topic; repeatable."),

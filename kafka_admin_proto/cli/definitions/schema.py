@@ -224,7 +224,6 @@ _JSON_OBJECT = re.compile(r"(?:\s|//[^\n]*+|/\*.*?\*/)*+\{", re.DOTALL)
 
 
 def _text_of(file: str) -> str | Slip:
-    """The file's text, or the slip that it is none."""
     data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     try:
         return data.decode("utf-8-sig")

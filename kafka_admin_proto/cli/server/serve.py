@@ -245,7 +245,6 @@ async def _serve(cluster: Cluster, control: Path | None) -> None:
 
 @contextlib.asynccontextmanager
 async def _controlled(cluster: Cluster, path: Path) -> AsyncIterator[None]:
-    """The cluster, with a socket for commands."""
     from kafka_admin_proto.faults import commands
     from kafka_admin_proto.server.brokers import control
 

@@ -64,7 +64,6 @@ class TokenSource:
         return token, f"n,,\x01auth=Bearer {token}\x01{pairs}\x01".encode("ascii")
 
     def _pairs(self) -> str:
-        """The extensions as the message has them."""
         if self._extensions is None:
             return ""
         extensions = self._extensions()
@@ -114,7 +113,6 @@ class ClientMessage(NamedTuple):
 
 
 def _checked(key: object, value: object) -> str:
-    """An extension as the message has it."""
     if key == "auth" or not _EXTENSION.fullmatch(f"{key}\0{value}"):
         raise _error(
             f"the extension {key!r} cannot be sent: a name has letters only and is not auth, a "

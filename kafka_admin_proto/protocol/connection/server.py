@@ -264,7 +264,6 @@ class ServerConnection(BaseConnection[ServerEvent]):
     # Answers, in the order of the requests.
 
     def _answer(self, request: Request, body: Message, version: int | None = None) -> None:
-        """The connection's own answer to a request."""
         assert request.header is not None
         place = len(self._turns)
         self._take_turn(request)

@@ -210,7 +210,6 @@ class ServerAuthentication:
         return step
 
     def _words(self, refusal: str) -> str:
-        """Kafka's words for a refusal."""
         kind = "authentication" if self.principal is None else "re-authentication"
         return refusal or (
             f"Authentication failed during {kind} due to invalid credentials with SASL mechanism "

@@ -37,7 +37,6 @@ class BrokerLogin(asyncio.Protocol):
         self._go_on(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The broker has ended the connection."""
         self._fail(OSError("the broker closed the connection during the login"))
 
     def _go_on(self, data: bytes = b"") -> None:

@@ -30,7 +30,6 @@ class ClientLogin:
 
     @property
     def takes_tokens(self) -> bool:
-        """Whether the next frame is a bare token."""
         return self._authentication.bare
 
     def takes(

@@ -151,7 +151,6 @@ class Link:
             self._observation = None
 
     def abort(self) -> None:
-        """End both at once."""
         self._end()
         for each in (self.client, self.broker):
             if each is not None:

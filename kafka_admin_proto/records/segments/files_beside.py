@@ -186,7 +186,6 @@ def _written(data: bytes, layout: struct.Struct) -> int:
 def _entries(
     data: bytes, layout: struct.Struct, count: int
 ) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
-    """A row and the values of each entry."""
     for number in range(count):
         at = number * layout.size
         yield row_of(position=at, size=layout.size), layout.unpack_from(data, at)

@@ -108,7 +108,6 @@ class Definitions(msgspec.Struct, dict=True):
 
     @cached_property
     def metadata_version(self) -> int:
-        """The newest level of ``metadata.version``."""
         return next(each.max for each in self.features if each.name == METADATA_VERSION)
 
     @cached_property

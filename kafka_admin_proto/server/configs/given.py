@@ -113,7 +113,6 @@ def checked_configs(
 
 
 def _of_listener(name: str, listeners: Mapping[str, str]) -> tuple[str, str]:
-    """The listener, and the config's name without it."""
     for listener in listeners:
         prefix = f"{LISTENER_PREFIX}{listener.lower()}."
         if name.startswith(prefix):

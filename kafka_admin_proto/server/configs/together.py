@@ -98,7 +98,6 @@ def check_together(known: Definitions, broker: BrokerConfigs, release: ReleaseNu
 
 
 def _check_groups(node: _Node) -> None:
-    """``GroupCoordinatorConfig`` and ``ShareGroupConfig``."""
     for name in _CODECS:
         if node.has(name) and node.value(name) not in _CODEC_IDS:
             raise _refused(f"{name}: Unknown compression type id: {node.value(name)}")
@@ -222,6 +221,5 @@ def _refused(text: str) -> ApiFailure:
 
 
 def _require(is_right: bool, text: str) -> None:
-    """Scala's require."""
     if not is_right:
         raise _refused(f"requirement failed: {text}")

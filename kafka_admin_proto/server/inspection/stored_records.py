@@ -160,7 +160,6 @@ def _record(given: Any, index: int, partitions: int, now_ms: int) -> tuple[int, 
 
 
 def _headers(given: Any, index: int) -> list[tuple[str, Any]]:
-    """Names and values of headers, of a mapping or of pairs."""
     if given is None:
         return []
     pairs = given.items() if isinstance(given, Mapping) else given

@@ -78,7 +78,6 @@ class NodeLog:
 
     @property
     def start(self) -> int:
-        """The offset of the first segment."""
         return self._segments()[0]
 
     def snapshots(self) -> list[Snapshot]:

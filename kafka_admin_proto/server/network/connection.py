@@ -192,7 +192,6 @@ class NodeConnection(asyncio.BufferedProtocol):
         self._continue()
 
     def pause_for(self, seconds: float, then: Callable[[], None] | None = None) -> None:
-        """Pause for so long, then ``resume`` with ``then``."""
         self.pause()
         if seconds > 0:
             self.service.clock.later(seconds, self.resume, then)

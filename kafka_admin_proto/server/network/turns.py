@@ -41,7 +41,6 @@ class Turns:
         return now_s > self._end_s
 
     def end(self) -> None:
-        """Forget all that wait: the cluster has ended."""
         self._waiting.clear()
 
     def _end_turn(self) -> None:

@@ -51,7 +51,6 @@ class CleanedTransactions:
         return False
 
     def _is_empty(self, marker: Batch) -> bool:
-        """Whether the transaction that a marker ends has no batches left."""
         if not marker.records:
             return True
         try:

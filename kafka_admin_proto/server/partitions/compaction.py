@@ -59,7 +59,6 @@ def _compact(log: PartitionLog, now_ms: int) -> None:
 
 
 def _closed_from(log: PartitionLog, offset: int) -> list[Segment]:
-    """The closed segments from the one with the offset on."""
     last = log.segments[-1].base_offset
     return segments_between(log.segments, offset, last) if offset <= last else []
 

@@ -54,7 +54,6 @@ class SegmentIndex:
         self._max_at = base_offset
 
     def add(self, last_offset: int, max_timestamp: int, position: int, size_bytes: int) -> None:
-        """A batch is at a position of the segment."""
         if max_timestamp > self._max_timestamp:
             self._max_timestamp, self._max_at = max_timestamp, last_offset
         if self._unindexed_bytes > self._interval_bytes:

@@ -256,7 +256,6 @@ class PartitionLog:
         return self.epochs.end_of(epoch, end, is_latest_known=is_known)
 
     def producers(self) -> list[ProducerState]:
-        """The producers that wrote to the log and have not expired."""
         return list(self._producers.states.values())
 
     def expire_producers(self, now_ms: int) -> None:

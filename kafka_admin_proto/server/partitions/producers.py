@@ -157,7 +157,6 @@ class Producers:
             )
 
     def append(self, header: BatchHeader) -> None:
-        """A batch of a producer is in the log."""
         state = self.states.setdefault(header.producer_id, ProducerState(header.producer_id))
         state.enter_epoch(header.producer_epoch)
         state.batches.append(

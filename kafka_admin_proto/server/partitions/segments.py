@@ -115,7 +115,6 @@ class Segment:
 
     @property
     def next_offset(self) -> int:
-        """The offset behind the last batch."""
         return self.batches[-1].last_offset + 1 if self.batches else self.base_offset
 
     def append(self, data: bytes, header: BatchHeader, now_ms: int) -> None:
@@ -128,7 +127,6 @@ class Segment:
         return data
 
     def _add(self, source: bytes | BatchSource, header: BatchHeader) -> None:
-        """The next batch is in the source."""
         size = header.size
         self.index.add(header.last_offset, header.max_timestamp, self.size_bytes, size)
         self.batches.append(

@@ -109,7 +109,6 @@ class MetadataLog:
             del self._observers[next(iter(self._observers))]
 
     def observers(self) -> dict[int, Observer]:
-        """The replicas that fetch, by id."""
         since_ms = self._clock.now_ms() - _OBSERVER_MS
         found = {key: each for key, each in self._observers.items() if each.fetched_ms >= since_ms}
         return dict(sorted(found.items()))

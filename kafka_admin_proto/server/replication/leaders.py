@@ -102,7 +102,6 @@ class LeaderHints:
             self._brokers[leader] = broker
 
     def endpoints(self, row: type[Any]) -> list[Any]:
-        """The rows of the named leaders, of this class."""
         return [
             row(node, each.endpoints[self._listener].host, each.endpoints[self._listener].port,
                 each.rack)

@@ -78,7 +78,6 @@ class ReplicatedLog:
 
     @property
     def in_sync(self) -> int:
-        """The number of replicas in sync."""
         return len(self._isr)
 
     def append(
@@ -125,7 +124,6 @@ class ReplicatedLog:
         self._changed()
 
     def end_on(self, node: int) -> int:
-        """The end offset of a node's replica."""
         behind = self._behind.get(node)
         return self.log.end_offset if behind is None else behind.end
 

@@ -204,7 +204,6 @@ def _date(value: object) -> int | None:
 
 
 def _list(value: object) -> list[str]:
-    """A text, or a list of texts; ValueError for anything else."""
     found = value if isinstance(value, list) else [value]
     texts = [each for each in found if isinstance(each, str)]
     if len(texts) < len(found):

@@ -67,7 +67,6 @@ def _pair(pair: bytes) -> str:
 
 
 def _identifier(data: bytes) -> str:
-    """An object identifier by its numbers."""
     numbers, value = [], 0
     for byte in data:
         value = value << 7 | byte & 0x7F

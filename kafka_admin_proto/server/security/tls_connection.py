@@ -59,7 +59,6 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
         self._inner.connection_made(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Pass the end of the socket on."""
         release_transport(self._socket)
         self._socket = None
         self._reader.connection_lost(exc)
@@ -111,12 +110,10 @@ class TlsConnection(asyncio.BufferedProtocol, asyncio.Transport):
             self._socket.close()
 
     def abort(self) -> None:
-        """Close the socket at once."""
         if self._socket is not None:
             self._socket.abort()
 
     def is_closing(self) -> bool:
-        """Whether the socket is closed or about to be."""
         return self._socket is None or self._socket.is_closing()
 
     def pause_reading(self) -> None:

@@ -233,7 +233,6 @@ def _records(batches: Sequence[StoredBatch], acquired: Sequence[Acquired]) -> by
 
 
 def _aborted(log: PartitionLog, batches: Sequence[StoredBatch]) -> list[LogBatch]:
-    """The batches of transactions that were aborted."""
     if not batches:
         return []
     ranges: dict[int, list[AbortedRange]] = {}

@@ -104,7 +104,6 @@ class ShareSessions:
         return self._last.pop(connection, None)
 
     def is_of(self, owner: Owner, connection: object) -> bool:
-        """Whether a connection began the session that a member has."""
         found = self._sessions.get(owner)
         return found is not None and found.connection is connection
 

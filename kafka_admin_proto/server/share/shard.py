@@ -255,7 +255,6 @@ class ShareStateShard(CoordinatorShard):
 
 
 def _updated(before: ShareState, value: ShareUpdateValue) -> ShareState:
-    """A state with an update."""
     start = before.start_offset if value.start_offset == -1 else value.start_offset
     leader_epoch = before.leader_epoch if value.leader_epoch == -1 else value.leader_epoch
     return msgspec.structs.replace(

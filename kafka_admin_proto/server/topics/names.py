@@ -34,7 +34,6 @@ def shortened(name: str) -> str:
 
 
 def is_valid(name: str) -> bool:
-    """Whether a topic may have that name."""
     return _fault(name) is None
 
 

@@ -117,7 +117,6 @@ def unclean_allowed(state: State, topic: str) -> bool:
 
 
 def eligible_replicas(state: State) -> bool:
-    """Whether partitions have eligible leader replicas."""
     return state.cluster.features.get(ELIGIBLE_REPLICAS, 0) > 0
 
 

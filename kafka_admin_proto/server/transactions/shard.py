@@ -47,7 +47,6 @@ class TransactionShard(CoordinatorShard):
         return self.state.cluster.features.get("transaction.version", 0)
 
     def config(self, name: str) -> int:
-        """A config of the broker."""
         value: int = self.state.broker_value(name, self.leads.node)
         return value
 

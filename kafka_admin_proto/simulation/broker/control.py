@@ -229,7 +229,6 @@ def _lead_or_follow(
 
 
 def _stop(broker: BrokerState, partition: Partition, epoch: int, *, delete: bool) -> int:
-    """Stop one replica; its error code."""
     replica = broker.replicas.get(partition)
     if replica is None and broker.logs.get(partition) is None:
         return broker.rules.stop_unknown

@@ -24,7 +24,6 @@ _IDS_SINCE, _FOLLOWERS_SINCE = 13, 11
 
 
 def fetch(broker: BrokerState, body: FetchRequest, version: int) -> Message:
-    """The records, or an error for each partition."""
     by_id = version >= _IDS_SINCE
     wanted = {each.key: each for each in _requested_partitions(broker, body, by_id=by_id)}
     sessions = broker.sessions.sessions

@@ -29,7 +29,6 @@ class MetadataCache:
         return index in self.partitions.get(topic, {})
 
     def name_of(self, topic_id: UUID) -> str | None:
-        """The topic with the id."""
         names = [name for name, known in self.topic_ids.items() if known == topic_id]
         return names[-1] if names else None
 

@@ -53,7 +53,6 @@ class BrokerState:
         return 0
 
     def hosted(self, partition: Partition) -> Replica | int:
-        """The replica, or the error for a partition that is not here."""
         replica = self.replicas.get(partition)
         if replica is not None:
             return replica

@@ -314,6 +314,5 @@ class Controller:
 
 
 def controller_data(node_id: int, now_ms: int) -> bytes:
-    """The data of the znode ``/controller``."""
     data = {"version": 1, "brokerid": node_id, "timestamp": str(now_ms)}
     return json.dumps(data, separators=(",", ":")).encode()

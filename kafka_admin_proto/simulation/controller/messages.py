@@ -142,7 +142,6 @@ class RequestBuilder:
         return self.topic_ids and self.dialect == "kip-516"
 
     def _epochs(self, broker_epoch: int) -> dict[str, Any]:
-        """The first fields of each request."""
         return {
             "controller_id": self.controller_id,
             "controller_epoch": self.controller_epoch,

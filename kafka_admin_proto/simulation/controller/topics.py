@@ -68,11 +68,9 @@ class Topic:
         return "" if self.topic_id is None else topic_id_to_text(self.topic_id)
 
     def brokers(self) -> list[int]:
-        """The brokers that have replicas of it, sorted."""
         return sorted({broker for each in self.partitions.values() for broker in each.replicas})
 
     def partitions_on(self, broker: int) -> list[int]:
-        """The partitions of which a broker has a replica."""
         return [number for number, each in self.partitions.items() if broker in each.replicas]
 
 
@@ -92,7 +90,6 @@ class TopicStore:
         self._check = check
 
     def names(self) -> list[str]:
-        """All topics that have a znode."""
         return self._session.children(TOPICS_PATH)
 
     def read(self, name: str) -> Topic:

@@ -98,7 +98,6 @@ class MetadataLog:
         self._append(Record(self.end.offset, at, key, value), epoch, is_control=True)
 
     def append_topic_id(self, topic_id: UUID, epoch: int, at: int) -> None:
-        """The record that gives the metadata topic its id."""
         value = write_metadata_value(TopicRecord(METADATA_TOPIC, topic_id), 0)
         self._append(Record(self.end.offset, at, None, value), epoch, is_control=False)
 

@@ -145,7 +145,6 @@ class QuorumState:
         return codes.INVALID_REQUEST if node_id < 0 else codes.NONE
 
     def is_stale(self, epoch: int) -> bool:
-        """Whether a message of that epoch is refused."""
         return epoch < self.epoch
 
     def is_up_to_date(self, candidate: LogEnd, own: LogEnd) -> bool:
@@ -181,7 +180,6 @@ class QuorumState:
         self._enter("candidate", self.epoch + 1, NOBODY, self.node_id)
 
     def become_follower(self, epoch: int, leader_id: int) -> None:
-        """Follow the leader of that epoch."""
         self._enter("follower", epoch, leader_id)
 
     def become_leader(self) -> None:
@@ -198,5 +196,4 @@ class QuorumState:
         self._save(self.saved())
 
     def saved(self) -> Saved:
-        """The state to write to ``quorum-state``."""
         return Saved(self.epoch, self.leader_id, self.voted_id, self.voted_directory_id)

@@ -112,7 +112,6 @@ class Voter:
 
     @property
     def is_voter(self) -> bool:
-        """Whether this node has a vote."""
         return self.context.node_id in self.voters
 
     def _answer(self, body: draft.VoterRequest) -> Message:
@@ -206,7 +205,6 @@ class Voter:
             self._ask(voter, lambda topic_id: draft.vote_request(topic_id, question), self._counted)
 
     def _counted(self, voter: int, answer: draft.Answer) -> None:
-        """A voter has answered the candidate of this epoch."""
         if answer.error_code:
             return
         (self._granted if answer.granted else self._rejected).add(voter)
@@ -221,7 +219,6 @@ class Voter:
         return True
 
     def is_majority(self, votes: int) -> bool:
-        """Whether this number of votes is a majority."""
         return 2 * votes > len(self.voters)
 
     def _become_leader(self) -> None:

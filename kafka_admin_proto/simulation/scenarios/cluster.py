@@ -61,7 +61,6 @@ class Cluster:
 
     @property
     def brokers(self) -> list[int]:
-        """All brokers, up or down."""
         return sorted(self.disks)
 
     @property
@@ -118,7 +117,6 @@ class Cluster:
         return self.world.run_until(self.is_ready, limit_ms)
 
     def create(self, name: str, assignment: dict[int, list[int]]) -> Topic:
-        """Create a topic by the client and wait for the answer."""
         call = self.client.create_topic(self._controller_or_any(), name, assignment)
         self.world.run_until(lambda: call.ended)
         controller = self.controller

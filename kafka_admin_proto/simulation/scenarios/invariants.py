@@ -63,7 +63,6 @@ class Invariants:
     _id_of: dict[tuple[str, int], UUID] = field(default_factory=dict)
 
     def live_topics(self) -> dict[str, LiveTopic]:
-        """The topics that are in the store."""
         store = self.cluster.world.store
         staged = store.children(DELETIONS_PATH)
         live = {}

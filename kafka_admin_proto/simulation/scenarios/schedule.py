@@ -119,7 +119,6 @@ class Schedule:
         self.cluster.world.network.loss = percent / 100
 
     def lose_api(self, api: str) -> None:
-        """Lose every request of one api from here on."""
         lost = (api, "request")
         self.cluster.world.network.loses = lambda node, peer, *sent: sent == lost
 
@@ -140,7 +139,6 @@ class Schedule:
         self.cluster.resign()
 
     def bump(self) -> None:
-        """Bump the protocol, once."""
         if not self.cluster.config.topic_ids:
             self.cluster.bump()
 
@@ -224,5 +222,4 @@ def run_schedule(
 
 
 def random_schedule(seed: int, steps: int, rules: Rules = TEXT) -> World:
-    """The world of a random schedule, with its nodes' states."""
     return run_schedule(seed, steps, rules=rules, record_states=True).cluster.world

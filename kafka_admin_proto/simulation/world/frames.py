@@ -69,7 +69,6 @@ def _check(
 def _codecs(
     api_key: int, version: int, kind: Literal["request", "response"], dialect: str
 ) -> tuple[Codec[Any], Codec[Any]]:
-    """The codecs of header and body."""
     name, message_dialect = message_of(api_key, version, kind, dialect) or ("", "")
     if kind == "request":
         header, version_of = "RequestHeader", request_header_version

@@ -79,7 +79,6 @@ class Store:
                 self.scheduler.call_later(SESSION_TIMEOUT_MS, session.expire)
 
     def sessions_of(self, node: int) -> list[Session]:
-        """The node's sessions that have not ended."""
         return [each for each in self.sessions if each.node == node and not each.expired]
 
     def read(self, path: str) -> bytes | None:
@@ -94,7 +93,6 @@ class Store:
         return sorted(name for name in below if "/" not in name)
 
     def next_zxid(self) -> int:
-        """The number of the next transaction."""
         self._zxid += 1
         return self._zxid
 

@@ -60,7 +60,6 @@ class Trace:
     start_up: int = 0
 
     def add(self, at_ms: int, kind: EventKind, node: int = NO_NODE, **rest: Any) -> None:
-        """Append an event; ``rest`` are its other fields."""
         self.events.append(TraceEvent(len(self.events), at_ms, kind, node, **rest))
 
     def to_bytes(self) -> bytes:

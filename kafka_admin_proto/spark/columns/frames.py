@@ -189,7 +189,6 @@ class _Records:
         self.records.append((*times, key, value, headers, *facts, hidden))
 
     def _fault(self, facts: tuple[Any, ...], error: str) -> None:
-        """Add an element for a fault, which has no record."""
         self.records.append((None, None, None, None, None, *facts, error))
 
     def result(self) -> pa.ListArray:

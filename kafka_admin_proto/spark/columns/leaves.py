@@ -127,7 +127,6 @@ class Run(Column):
         return self.build_all(count)[0]
 
     def build_all(self, count: int) -> list[pa.Array]:
-        """The array of each field."""
         fields: list[Any] = [
             (f"f{place}", _numpy_type(wire_type))
             for place, (_, wire_type) in enumerate(self.members)

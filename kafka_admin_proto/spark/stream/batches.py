@@ -147,7 +147,6 @@ class _Batches(msgspec.Struct, frozen=True):
         self.sink(rows.select(*DECODED.names), number)
 
     def _staged(self, spark: SparkSession, number: int) -> DataFrame:
-        """The decoded rows of batch ``number``."""
         folder = to_read(self._folder(number))
         return spark.read.schema(from_arrow_schema(STREAMED)).parquet(folder)
 

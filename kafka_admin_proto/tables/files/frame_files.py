@@ -134,7 +134,6 @@ def _runs(pending: Iterable[int]) -> list[range]:
 
 
 def _between(runs: list[range], rows: int) -> list[range]:
-    """The rows that are in none of the runs."""
     starts = [0, *(run.stop for run in runs)]
     ends = [*(run.start for run in runs), rows]
     return [range(start, end) for start, end in zip(starts, ends, strict=True)]
@@ -153,7 +152,6 @@ def _with_names(frames: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:
 def by_date(
     frames: pa.RecordBatch, dates: pa.Array
 ) -> Iterator[tuple[date | None, pa.RecordBatch]]:
-    """The frames of each date; ``dates`` has the date of each row."""
     found = pc.unique(dates)
     if len(found) < 2:
         if frames.num_rows:

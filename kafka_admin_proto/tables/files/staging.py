@@ -109,7 +109,6 @@ def _stage_share(
 
 
 def together(parts: Sequence[Staged]) -> Staged:
-    """What all tasks have staged."""
     groups = [group for each in parts for group in each.groups]
     files = [file for each in parts for file in each.files]
     return Staged(groups, earliest(each.topics for each in parts), files)
@@ -205,7 +204,6 @@ class Stage:
             self.add_derived(table, row)
 
     def add_derived(self, table: str, row: dict[str, Any]) -> None:
-        """Stage a row of a table, or the name of a topic id."""
         if table == "topic_names":
             add_name(self._topics, row["topic_id"], row["name"], row["packet_ordinal"])
             return
@@ -267,7 +265,6 @@ def _write_files(
 
 
 def _files(groups: Sequence[Group], cores: int) -> list[list[Group]]:
-    """The row groups of each file of the table."""
     most = max(min(_FILE_BYTES, _size(groups) // (cores * _FILES_OF_A_CORE)), _SMALL_FILE)
     files: list[list[Group]] = []
     size = 0
@@ -285,7 +282,6 @@ def _size(groups: Sequence[Group]) -> int:
 
 
 def read_groups(groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:
-    """The batches of groups, which are in the order of their files."""
     for name, of_file in groupby(groups, lambda group: group.file):
         with pa.OSFile(name) as source, pa.ipc.open_file(source) as file:
             for group in of_file:

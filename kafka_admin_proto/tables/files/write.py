@@ -49,7 +49,6 @@ def write_plain(
 
 
 def write_table(name: str, rows: Iterator[pa.Table], location: Location) -> list[DataFile]:
-    """Write rows in the columns of a table to one file."""
     schema = TABLES[name]
     batches = (batch for part in rows for batch in part.select(schema.names).to_batches())
     return [write_data_file(location, name, schema, batches)]
@@ -100,7 +99,6 @@ def clients_of(
 
 
 def found_problems(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
-    """The capture and the problem of each staged row of ``problems``."""
     for rows in _tables(groups):
         yield from zip(rows["capture"].to_pylist(), rows["problem"].to_pylist(), strict=True)
 

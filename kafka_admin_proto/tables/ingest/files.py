@@ -65,7 +65,6 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
         return cls(size, hashlib.blake2b(head[:_FINGERPRINT_BYTES], digest_size=16).hexdigest())
 
     def is_start_of(self, head: bytes) -> bool:
-        """Whether a file that starts with ``head`` is this file, perhaps with bytes appended."""
         return self == Fingerprint.of(head[: self.size], self.size)
 
 
@@ -209,7 +208,6 @@ def require_open(part: Part) -> None:
 
 
 def open_stream(name: str) -> io.BufferedReader:
-    """Open a file as a stream from its start."""
     return io.BufferedReader(_opened(name).native, SAMPLE_BYTES)
 
 

@@ -25,7 +25,6 @@ from kafka_admin_proto.wire.engine import compiled
 
 
 def part_chunks(part: Part, times: Times = ANY_TIME, engine: Any = compiled) -> Iterator[ChunkRow]:
-    """The packets of a part in chunks, and its faults."""
     opened = OpenChunks()
     taker = None if engine is None else PlainChunks(opened, engine)
     return chunks_of(packet_rows(part, times, taker), opened)

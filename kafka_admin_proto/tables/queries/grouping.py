@@ -94,7 +94,6 @@ def table_of(rows: Iterable[Row], columns: Sequence[tuple[str, pa.DataType]]) ->
 
 
 def add_span(row: Row, first: int | None, last: int | None) -> None:
-    """Widen the time of a row."""
     for name, value, choose in (("first_ts", first, min), ("last_ts", last, max)):
         if value is not None:
             row[name] = value if row[name] is None else choose(row[name], value)

@@ -45,7 +45,6 @@ def errors(frames: StoredTable) -> pa.Table:
 
 
 def _exploded(part: pa.Table) -> pa.Table:
-    """A row for each of the errors of a response."""
     codes = part["error_codes"].combine_chunks()
     repeated = with_api_name(with_address(part)).drop_columns("error_codes")
     repeated = repeated.take(pc.list_parent_indices(codes))

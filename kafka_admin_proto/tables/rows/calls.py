@@ -25,19 +25,16 @@ def items(body: Any, name: str) -> list[Json]:
 
 
 def text(value: Any) -> str | None:
-    """The value if it is a string, otherwise None."""
     return value if isinstance(value, str) else None
 
 
 def number(value: Any) -> int | None:
-    """The value if it is an int32, otherwise None."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if -(1 << 31) <= value < 1 << 31 else None
 
 
 def numbers(value: Any) -> list[int] | None:
-    """The value if it is a list of int32, otherwise None."""
     if not isinstance(value, list):
         return None
     return [each for each in value if number(each) is not None]

@@ -50,7 +50,6 @@ class RowList:
         return len(self._rows) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
 
     def add(self, row: tuple[Any, ...], size: int) -> None:
-        """Add a row, of about ``size`` bytes."""
         self._rows.append(row)
         self._bytes += size
 

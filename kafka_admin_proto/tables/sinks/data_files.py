@@ -70,7 +70,6 @@ class Location(msgspec.Struct, frozen=True):
         return _SCHEME.match(self.uri) is None
 
     def folder(self, table: str) -> tuple[fs.FileSystem, str]:
-        """The file system, and the folder of a table on it."""
         system, path = located(self.uri)
         return system, f"{path.rstrip('/')}/{table}"
 

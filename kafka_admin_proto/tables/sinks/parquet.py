@@ -289,11 +289,9 @@ def _together(files: Iterable[DataFile], most_bytes: int) -> Iterator[list[DataF
 
 
 def _is_old(file: DataFile, oldest: date | None) -> bool:
-    """Whether rows of a file are to be forgotten."""
     return oldest is not None and file.first_date is not None and file.first_date < oldest
 
 
 def _has_kept(file: DataFile, oldest: date) -> bool:
-    """Whether rows of a file are to be kept."""
     late = file.last_date is not None and file.last_date >= oldest
     return late or bool(file.undated_rows)

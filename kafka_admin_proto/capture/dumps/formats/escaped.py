@@ -49,7 +49,6 @@ def read(data: bytes) -> list[Block]:
 
 
 def _strings(line: str, number: int) -> bytes:
-    """The bytes of all strings of one line."""
     data = bytearray()
     position = 0
     while (rust := _RUST.match(line, position)) is not None:

@@ -111,7 +111,6 @@ def _wants_login(properties: Mapping[str, str]) -> bool:
 
 
 def _has_login(properties: Mapping[str, str]) -> bool:
-    """Whether the file names a user and the password."""
     both = all(properties.get(name) for name in ("sasl.username", "sasl.password"))
     return both or bool(properties.get("sasl.jaas.config"))
 

@@ -200,7 +200,6 @@ def _newest(name: str, apis: Any, dialect: str) -> int:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Each value that has no parts, with its path."""
     if isinstance(value, dict) and value:
         for name, each in value.items():
             yield from _leaves(each, f"{path}.{name}" if path else name)

@@ -138,7 +138,6 @@ class _Reading:
         }
 
     def read(self, view: View) -> None:
-        """Read all partitions anew."""
         self.hints = LeaderHints(view, self._caller)
         self.rows: dict[Key, PartitionData] = {}
         #: The partitions that were read without an error, and the bytes that are available of each.
@@ -200,7 +199,6 @@ class _Reading:
         return False
 
     def _refusals(self, view: View, partitions: dict[Key, Asked]) -> dict[Key, PartitionData]:
-        """The rows of partitions that are not read."""
         refusals: dict[Key, int] = {}
         names = {each.name for each in partitions.values() if each.name is not None}
         unknown = {

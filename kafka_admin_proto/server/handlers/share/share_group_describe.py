@@ -30,7 +30,6 @@ _ASSIGNOR = "simple"
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: ShareGroupDescribeRequest, caller: Caller) -> Answer:
-    """Describe each group that the caller may describe, with all its topics."""
     rows = described_groups(
         state, caller, request,
         check=partial(check_share_version, state),
@@ -86,5 +85,4 @@ def _assignment(shard: Shard, member: ShareMember) -> Assignment:
 
 
 def _topics(row: DescribedGroup) -> set[str]:
-    """The names of all topics in a row that members have."""
     return {each.topic_name for one in row.members for each in one.assignment.topic_partitions}

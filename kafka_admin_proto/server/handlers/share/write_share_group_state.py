@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 @handler(of_broker=True, needs=Gate(CLUSTER_ACTION, "code"), kept=False, at_once=True)
 def handle(state: View, request: WriteShareGroupStateRequest, caller: Caller) -> Answer:
-    """Keep the changes of each partition."""
     rows = (WriteStateResult, PartitionResult)
     return answer_states(state, caller, request, WriteShareGroupStateResponse(), rows, _act)
 

@@ -25,7 +25,6 @@ from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
 @handler(of_broker=True, needs=None, kept=False)
 def handle(state: View, request: DescribeTransactionsRequest, caller: Caller) -> Answer:
-    """Describe each transaction, with the topics that the caller may describe."""
     rows = []
     repeats = Repeats("partitions of transactions")
     for name in request.transactional_ids:
@@ -40,7 +39,6 @@ def handle(state: View, request: DescribeTransactionsRequest, caller: Caller) ->
 
 
 def _row(state: View, name: str, caller: Caller) -> TransactionState:
-    """The row of a transactional id. Raises ApiFailure."""
     check_transactional_id(state, caller, DESCRIBE, name)
     if not name:
         raise ApiFailure(codes.INVALID_REQUEST)

@@ -157,7 +157,6 @@ class Loading:
             os.replace(path, path.with_name(path.name.removesuffix(SWAP)))
 
     def _remove_replaced(self, path: Path) -> None:
-        """Remove the segments that a cleaned one replaces."""
         cleaned = self._segment(path)
         fault = self._fill(cleaned, is_checked=False)
         if fault:

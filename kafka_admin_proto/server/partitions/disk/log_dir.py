@@ -174,7 +174,6 @@ class LogDir:
             self._written[name] = data
 
     def release(self) -> None:
-        """Close all files as they are."""
         self._files.close_all()
 
     def close(self, broker_epoch: int, now_ms: int) -> None:
@@ -203,7 +202,6 @@ class LogDir:
             return None
 
     def _read(self, name: str) -> dict[tuple[str, int], int]:
-        """The offset of each partition in a file."""
         path = self.folder / name
         try:
             rows = read_checkpoint(read_kept(path, _MOST_BYTES), OF_OFFSETS)

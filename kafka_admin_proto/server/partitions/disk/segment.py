@@ -24,7 +24,6 @@ CLEANED, SWAP, DELETED = ".cleaned", ".swap", ".deleted"
 
 
 def segment_path(folder: Path, base_offset: int, kind: str, suffix: str = "") -> Path:
-    """The path of one of a segment's files."""
     return folder / f"{base_offset:020}{kind}{suffix}"
 
 

@@ -51,7 +51,6 @@ def allows(state: View, caller: Caller, operation: int, kind: int, name: str) ->
 
 
 def allows_on_cluster(state: View, caller: Caller, operation: int) -> bool:
-    """Whether the caller may do an operation on the cluster."""
     return allows(state, caller, operation, CLUSTER, CLUSTER_NAME)
 
 

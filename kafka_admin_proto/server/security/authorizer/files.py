@@ -100,13 +100,11 @@ def acls_of(rows: Iterable[Mapping[str, Any]], release: ReleaseNumber) -> list[A
 
 
 def records_of(acls: Iterable[Acl], cluster: ClusterState) -> list[AccessControlEntryRecord]:
-    """The records of the ACLs that the cluster does not have."""
     known = set(cluster.acls.values())
     return [record_of(each) for each in dict.fromkeys(acls) if each not in known]
 
 
 def _code(meaning: str, name: str, codes: Iterable[int]) -> int:
-    """The one of these codes that has this name."""
     known = {name_of(meaning, code): code for code in codes}
     if name not in known:
         kind = meaning.removeprefix("acl_").replace("_", " ")

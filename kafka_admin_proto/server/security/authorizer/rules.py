@@ -146,7 +146,6 @@ class Authorizer:
         )
 
     def _ranges_around(self, host: str) -> list[str]:
-        """The ranges that a client's address is in."""
         address = address_of(host) if self._ranges else None
         if address is None:
             return []

@@ -73,7 +73,6 @@ def rest(item: Json, *names: str, **more: Any) -> Json:
 
 
 def by_name(answers: list[Json], *names: str) -> dict[Any, Json]:
-    """Answers by the fields of those names."""
     if len(names) == 1:
         return {text(each.get(names[0])): each for each in answers}
     return {tuple(map(str, map(each.get, names))): each for each in answers}
