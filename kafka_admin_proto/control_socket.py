@@ -20,7 +20,6 @@ from pathlib import Path
 #: the answer, "ok" for None; OSError and ValueError are errors.
 Command = Callable[..., Awaitable[str | None]]
 
-#: The most bytes of a line.
 _LINE_BYTES = 4096
 
 

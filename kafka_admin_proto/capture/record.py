@@ -288,5 +288,4 @@ def _may_be_a_response(frame: DecodedFrame) -> bool:
 #: Zeros in the place of missing bytes: a hostile size must not make millions of fields of them.
 _MOST_PADDING = 64 * 1024
 
-#: The keys of a record, in order.
 RECORD_KEYS = tuple(frame_record(DecodedFrame(capture="", direction="data", data=b"")))

@@ -25,7 +25,6 @@ _OTHER_NAMES = {
 }
 #: An option of Kafka's scripts → what does the same here.
 _OTHER_OPTIONS = {"--force": "--yes"}
-#: The most commands that a hint names.
 _MOST_NAMED = 3
 
 

@@ -10,7 +10,6 @@ import msgspec
 
 from kafka_admin_proto.errors import SettingsError
 
-#: The highest port of TCP.
 HIGHEST_PORT = 65535
 #: A host's name or address of IPv4; names with an underscore are in use.
 _NAME = re.compile(r"[\w.-]+")

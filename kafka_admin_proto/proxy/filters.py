@@ -33,9 +33,7 @@ from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
 
-#: ``on_request`` of a filter.
 OnRequest = Callable[[Any, Call], Message | Generator[Message, Message, Message | None] | None]
-#: ``on_response`` of a filter.
 OnResponse = Callable[[Any, Call], Message | None]
 _KINDS = {"on_request": "Request", "on_response": "Response"}
 

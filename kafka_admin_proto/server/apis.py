@@ -47,7 +47,6 @@ _FOLDER = Path(__file__).parent / "handlers"
 Handle = Callable[[Any, Any, "Caller"], Any]
 H = TypeVar("H", bound=Handle)
 
-#: The rows of the modules that are imported.
 _ROWS: dict[str, ServedApi] = {}
 
 

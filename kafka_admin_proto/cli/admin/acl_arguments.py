@@ -20,7 +20,6 @@ _NAMED = {
     "delegation_token": "DELEGATION_TOKEN",
     "user_principal": "USER",
 }
-#: The name of the one resource that is a cluster.
 _CLUSTER = "kafka-cluster"
 OPERATIONS = (
     "All", "Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",

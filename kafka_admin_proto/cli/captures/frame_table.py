@@ -25,7 +25,6 @@ NOT_READ = "(not read)"
 _COLUMNS = ["#", "at", "what", "api", "size", "id", "client", "errors", "body"]
 _COLUMNS_OF_CAPTURES = ["#", "time", "connection", *_COLUMNS[2:6], "ms", *_COLUMNS[6:]]
 
-#: The options of `frame_record` by name.
 Options = dict[str, bool]
 
 

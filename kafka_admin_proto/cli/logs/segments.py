@@ -25,7 +25,6 @@ from kafka_admin_proto.records.segments.rows import ROW_KEYS, segment_rows
 from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
-#: The name of the format.
 SEGMENT = "log-segment"
 _NAME = re.compile(r"(^|/)(\d{20}\.log|\d{20}-\d{10}\.checkpoint)(\.deleted)?$")
 _ENDINGS = (".log", ".checkpoint", ".log.deleted", ".checkpoint.deleted")

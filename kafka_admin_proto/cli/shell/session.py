@@ -38,7 +38,6 @@ _NOT_HERE = {
     "shell": "this is the shell already",
     "completion": "its script is for the system's shell: run it there",
 }
-#: Words that end the shell.
 _END = ("exit", "quit")
 
 

@@ -15,7 +15,6 @@ from kafka_admin_proto.wire.secrets import MASK
 
 _T = TypeVar("_T")
 
-#: The mechanism's name.
 OAUTHBEARER = "OAUTHBEARER"
 #: What a client sends after a broker's error, which the broker then refuses (RFC 7628, 3.2.3).
 AFTER_ERROR = b"\x01"

@@ -31,7 +31,6 @@ from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
-#: The fields of a batch that JSON has, in this order.
 _BATCH_FIELDS = (
     "offset_in_data", "size", "magic", "base_offset", "last_offset", "partition_leader_epoch",
     "compression", "timestamp_type", "base_timestamp", "max_timestamp", "producer_id",

@@ -21,7 +21,6 @@ from kafka_admin_proto.records.segments.segments import (
     topic_of,
 )
 
-#: The names in each row.
 ROW_KEYS = (
     "position", "size", "offset", "epoch", "timestamp", "type", "version", "key", "fields",
     "headers", "batch", "problem", "note",

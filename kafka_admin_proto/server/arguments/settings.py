@@ -16,7 +16,6 @@ from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.releases import RELEASES
 from kafka_admin_proto.wire.types.base import shown
 
-#: The values of ``rules``.
 Rules = Literal["shipped", "kip-4", "kip-4a", "kip-4b"]
 RULES: tuple[str, ...] = get_args(Rules)
 MOST_BROKERS = 1000

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.groups.share.group import ShareGroup
     from kafka_admin_proto.server.state import State
 
-#: (topic, partition).
 Place = tuple[str, int]
 
 

@@ -18,7 +18,6 @@ from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignm
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.protocol import codes
 
-#: Topic, partition, broker.
 ReplicaKey = tuple[str, int, int]
 
 PartitionProgress = Literal["completed", "in_progress", "other_replicas", "unknown"]

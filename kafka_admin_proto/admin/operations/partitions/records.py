@@ -35,7 +35,6 @@ OffsetSpec = Literal[
     "latest_tiered",
     "earliest_pending_upload",
 ]
-#: An end of a partition's log.
 LogEnd = Literal["earliest", "latest"]
 IsolationLevel = Literal["read_uncommitted", "read_committed"]
 

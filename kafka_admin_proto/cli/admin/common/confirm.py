@@ -9,7 +9,6 @@ import click
 
 from kafka_admin_proto.cli.output import printable
 
-#: Names that a question lists.
 _LISTED = 10
 
 

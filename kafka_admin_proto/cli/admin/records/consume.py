@@ -40,7 +40,6 @@ _OPERATIONS = ("records.fetching:FetchOperations",)
 _OFFSET = re.compile(r"earliest|latest|-?\d+")
 #: Partitions whose ends are named where nothing is shown.
 _NAMED = 5
-#: Keys of a row, which are the columns.
 _COLUMNS = ("topic", "partition", "offset", "timestamp_ms", "key", "value", "headers")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.|$)", re.DOTALL)

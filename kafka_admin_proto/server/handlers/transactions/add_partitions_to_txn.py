@@ -33,7 +33,6 @@ from kafka_admin_proto.server.transactions.beginning import add_partitions, unve
 from kafka_admin_proto.server.transactions.transaction import EPOCH_BUMP, Place
 
 _FENCED, _OF_BROKERS = 2, 4
-#: By partition: the error code.
 _Codes = dict[Place, int]
 
 
