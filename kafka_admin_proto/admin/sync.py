@@ -6,12 +6,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kafka_admin_proto.admin.client import AdminClient
-from kafka_admin_proto.admin.session.sync_session import (
-    SyncSession,
-    blocking,
-    iterating,
-    takes_arguments_of,
-)
+from kafka_admin_proto.admin.session.sync_session import SyncSession, blocking, iterating
+from kafka_admin_proto.loop_thread import with_arguments_of
 
 
 class SyncAdminClient(SyncSession):
@@ -24,7 +20,7 @@ class SyncAdminClient(SyncSession):
     called in a thread of the client's own.
     """
 
-    @takes_arguments_of(AdminClient.__init__)
+    @with_arguments_of(AdminClient.__init__)
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(AdminClient(*arguments, **settings))
 

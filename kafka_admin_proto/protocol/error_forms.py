@@ -19,8 +19,8 @@ WITHOUT_ROWS = frozenset({
     api_keys.CONSUMER_GROUP_HEARTBEAT,
 })  # fmt: skip
 
-#: The first version of CreateDelegationToken that has who asked for the token.
-_FIRST_REQUESTER = 3
+#: The first version of the apis of delegation tokens that has who asked for a token.
+FIRST_REQUESTER = 3
 #: The first version of Fetch with topics by their ids, of JoinGroup with a protocol that may be
 #: null, and of OffsetFetch with a code for the group.
 _FIRST_FETCH_IDS, _FIRST_NULL_PROTOCOL, _FIRST_GROUP_ERRORS = 13, 7, 2
@@ -134,7 +134,7 @@ def _alter_replica_log_dirs(response: Any, request: Any, code: int, version: int
 
 def _create_delegation_token(response: Any, request: Any, code: int, version: int) -> None:
     response.principal_type, response.principal_name = "User", "ANONYMOUS"
-    if version >= _FIRST_REQUESTER:
+    if version >= FIRST_REQUESTER:
         response.token_requester_principal_type = "User"
         response.token_requester_principal_name = "ANONYMOUS"
     response.issue_timestamp_ms = response.expiry_timestamp_ms = response.max_timestamp_ms = -1

@@ -268,7 +268,7 @@ class Cluster:
         says what there is instead, and TypeError for a function with async.
         """
         self._check_runs()
-        return await held(until(condition, timeout, lambda: summary(self)))
+        return await held(until(condition, timeout, lambda: summary(self.state, self.requests)))
 
     async def start(self) -> None:
         """Listen on every port.

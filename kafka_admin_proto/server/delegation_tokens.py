@@ -32,8 +32,6 @@ _SECRET_KEYS = ("delegation.token.secret.key", "delegation.token.master.key")
 _FIRST_LEVEL = 14
 #: The only type of principal that can renew a token.
 USER_TYPE = "User"
-#: The first version of the apis whose responses have who asked for a token.
-FIRST_REQUESTER = 3
 #: A time in the response to a request that is not allowed.
 NO_TIME = -1
 _LATEST_MS = 2**63 - 1

@@ -109,7 +109,9 @@ class SyncCluster:
         """As ``Cluster.wait_for``; the condition is called in the caller's thread."""
         if self._thread is None:
             raise RuntimeError(not_running(self._cluster))
-        looks = until(condition, timeout, lambda: self._run(_called(summary, self._cluster)))
+        looks = until(
+            condition, timeout, lambda: self._run(_called(summary, self.state, self.requests))
+        )
         while True:
             try:
                 next(looks)

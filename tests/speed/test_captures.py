@@ -33,8 +33,7 @@ from kafka_admin_proto.capture.connection.topic_names import NAMING_API_KEYS
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.captures import decode, frame_table
-from kafka_admin_proto.cli.captures.filters import Filter
-from kafka_admin_proto.cli.captures.no_match import WhatThereIs
+from kafka_admin_proto.cli.captures.filters import Filter, WhatThereIs
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.errors import UnsupportedVersionError
 from kafka_admin_proto.messages.fetch_request import FetchTopic

@@ -93,18 +93,6 @@ def iterating(
     return run
 
 
-def takes_arguments_of(
-    model: Callable[Concatenate[Any, _P], None],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, _P], None]]:
-    """Give a constructor that passes its arguments on the parameters of the one that gets them."""
-
-    def changed(constructor: Callable[..., None]) -> Callable[Concatenate[Any, _P], None]:
-        update_wrapper(constructor, model, assigned=())
-        return constructor
-
-    return changed
-
-
 @atexit.register
 def _close_all() -> None:
     for each in list(_OPEN):

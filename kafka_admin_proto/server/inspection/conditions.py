@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +12,8 @@ from kafka_admin_proto.arguments import is_time
 from kafka_admin_proto.wire.types.base import shown
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.cluster import Cluster
+    from kafka_admin_proto.server.inspection.asked_requests import AskedRequest
+    from kafka_admin_proto.server.state import State
 
 _T = TypeVar("_T")
 
@@ -69,9 +70,8 @@ async def held(looks: Generator[None, None, _T]) -> _T:
         await asyncio.sleep(PAUSE_S)
 
 
-def summary(cluster: Cluster) -> str:
+def summary(state: State, requests: Iterable[AskedRequest]) -> str:
     """The topics with their numbers of records, and the last requests."""
-    state = cluster.state
     counts = []
     for name in sorted(state.topic_names):
         topic = state.topic(name)
@@ -81,7 +81,7 @@ def summary(cluster: Cluster) -> str:
             continue
         logs = [state.partitions.log(topic, number).log for number in topic.partitions]
         counts.append(f"{name} {sum(each.high_watermark - each.start_offset for each in logs)}")
-    asked = [f"{each.api} v{each.version} of {each.client_id!r}" for each in cluster.requests]
+    asked = [f"{each.api} v{each.version} of {each.client_id!r}" for each in requests]
     return (
         f"records by topic: {_some(counts, len(counts)) or 'no topics'}; "
         f"last requests: {_some(asked[-_NAMED:], len(asked)) or 'none'}"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from kafka_admin_proto.messages import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.protocol.error_forms import FIRST_REQUESTER
 from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.delegation_tokens import (
     EXPIRY_TIME,
-    FIRST_REQUESTER,
     MAX_LIFETIME,
     NO_TIME,
     USER_TYPE,

@@ -11,11 +11,11 @@ from kafka_admin_proto.messages.describe_delegation_token_response import (
     DescribedDelegationTokenRenewer,
     DescribeDelegationTokenResponse,
 )
+from kafka_admin_proto.protocol.error_forms import FIRST_REQUESTER
 from kafka_admin_proto.records.metadata.entities import Token
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.delegation_tokens import (
-    FIRST_REQUESTER,
     check_allowed,
     hmac_of,
     secret_key,
