@@ -21,10 +21,10 @@ from kafka_admin_proto.cli.admin.acl_arguments import (
 )
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
-from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.options import YES
+from kafka_admin_proto.cli.admin.common.options import YES, together
 from kafka_admin_proto.cli.admin.common.parameters import Principal
 from kafka_admin_proto.counts import counted
 
@@ -37,53 +37,42 @@ _NONE = "there are no ACLs"
 _NO_MATCH = "no ACL matches what was asked for: kap acls list without options lists all"
 
 
-def _resources(function: Function) -> Function:
-    for option in reversed(
-        (
-            click.option("--topic", multiple=True, shell_complete=completion.topics,
-                         help="A topic, or * for all; repeatable."),
-            click.option("--group", multiple=True, shell_complete=completion.groups,
-                         help="A group, or * for all; repeatable."),
-            click.option("--cluster", is_flag=True, help="The cluster."),
-            click.option("--transactional-id", multiple=True, help="A transactional id, or *."),
-            click.option("--delegation-token", multiple=True, help="A delegation token, or *."),
-            click.option("--user-principal", multiple=True, help="A user whose tokens are meant."),
-        )
-    ):  # fmt: skip
-        function = option(function)
-    return function
+_resources = together(
+    click.option("--topic", multiple=True, shell_complete=completion.topics,
+                 help="A topic, or * for all; repeatable."),
+    click.option("--group", multiple=True, shell_complete=completion.groups,
+                 help="A group, or * for all; repeatable."),
+    click.option("--cluster", is_flag=True, help="The cluster."),
+    click.option("--transactional-id", multiple=True, help="A transactional id, or *."),
+    click.option("--delegation-token", multiple=True, help="A delegation token, or *."),
+    click.option("--user-principal", multiple=True, help="A user whose tokens are meant."),
+)  # fmt: skip
 
 
-def _operation_option(function: Function) -> Function:
-    return click.option(
-        "--operation",
-        multiple=True,
-        type=click.Choice(OPERATIONS, case_sensitive=False),
-        help="An operation; repeatable.",
-    )(function)
+_operation_option = click.option(
+    "--operation",
+    multiple=True,
+    type=click.Choice(OPERATIONS, case_sensitive=False),
+    help="An operation; repeatable.",
+)
 
 
-def _grants(function: Function) -> Function:
-    """The options of Kafka's script that say whom something is allowed or denied, and for what."""
-    for option in reversed(
-        (
-            click.option("--allow-principal", type=Principal(), multiple=True,
-                         metavar="User:NAME", help="Whom it is allowed."),
-            click.option("--deny-principal", type=Principal(), multiple=True,
-                         metavar="User:NAME", help="Whom it is denied."),
-            click.option("--allow-host", multiple=True,
-                         help="With --allow-principal: from where; * by default."),
-            click.option("--deny-host", multiple=True,
-                         help="With --deny-principal: from where; * by default."),
-            click.option("--producer", is_flag=True, help="What a producer to the topics needs."),
-            click.option("--consumer", is_flag=True,
-                         help="What a consumer of the topics in the groups needs."),
-            click.option("--idempotent", is_flag=True,
-                         help="With --producer: IdempotentWrite as well."),
-        )
-    ):  # fmt: skip
-        function = option(function)
-    return function
+#: The options of Kafka's script that say whom something is allowed or denied, and for what.
+_grants = together(
+    click.option("--allow-principal", type=Principal(), multiple=True,
+                 metavar="User:NAME", help="Whom it is allowed."),
+    click.option("--deny-principal", type=Principal(), multiple=True,
+                 metavar="User:NAME", help="Whom it is denied."),
+    click.option("--allow-host", multiple=True,
+                 help="With --allow-principal: from where; * by default."),
+    click.option("--deny-host", multiple=True,
+                 help="With --deny-principal: from where; * by default."),
+    click.option("--producer", is_flag=True, help="What a producer to the topics needs."),
+    click.option("--consumer", is_flag=True,
+                 help="What a consumer of the topics in the groups needs."),
+    click.option("--idempotent", is_flag=True,
+                 help="With --producer: IdempotentWrite as well."),
+)  # fmt: skip
 
 
 @acls.command("create", cls=ClusterCommand, items="acls", operations=_ACLS)
@@ -154,31 +143,26 @@ def create(
     return _answer(rows, dry_run=False, notes=notes)
 
 
-def _filter_options(function: Function) -> Function:
-    for option in reversed(
-        (
-            _grants,
-            click.option(
-                "--principal",
-                type=Principal(),
-                multiple=True,
-                metavar="User:NAME",
-                help="Those of this principal; repeatable.",
-            ),
-            click.option("--host", help="Those for this host."),
-            _operation_option,
-            click.option("--permission", type=click.Choice(["allow", "deny"]), help="One of both."),
-            _resources,
-            click.option(
-                "--resource-pattern-type",
-                type=click.Choice(["any", "match", "literal", "prefixed"], case_sensitive=False),
-                help="literal by default where a resource is named, as with kafka-acls.sh. match: "
-                "all that apply to a resource of that name.",
-            ),
-        )
-    ):
-        function = option(function)
-    return function
+_filter_options = together(
+    _grants,
+    click.option(
+        "--principal",
+        type=Principal(),
+        multiple=True,
+        metavar="User:NAME",
+        help="Those of this principal; repeatable.",
+    ),
+    click.option("--host", help="Those for this host."),
+    _operation_option,
+    click.option("--permission", type=click.Choice(["allow", "deny"]), help="One of both."),
+    _resources,
+    click.option(
+        "--resource-pattern-type",
+        type=click.Choice(["any", "match", "literal", "prefixed"], case_sensitive=False),
+        help="literal by default where a resource is named, as with kafka-acls.sh. match: "
+        "all that apply to a resource of that name.",
+    ),
+)
 
 
 @acls.command("list", cls=ClusterCommand, items="acls", operations=_ACLS)

@@ -11,12 +11,13 @@ import click
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table
-from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Function, lazy_group
+from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import (
     DELETE_CONFIG,
     config_option,
     dry_run_option,
+    together,
     topic_option,
 )
 from kafka_admin_proto.cli.admin.common.parameters import (
@@ -36,36 +37,27 @@ _OPERATIONS = ("configs.changing:ChangeConfigs", "topics.descriptions:DescribeTo
 configs = lazy_group("configs", "Get, set and unset configs.")
 
 _NO_CONFIG = "there is no such config: --all without --key lists those that there are"
-#: Option → type of resource.
-_RESOURCES: dict[str, ResourceType] = {
-    "topic": "topic",
-    "broker": "broker",
-    "broker_logger": "broker_logger",
-    "client_metrics": "client_metrics",
-    "group": "group",
-}
+#: The types of resources that have an option of their name.
+_RESOURCES: tuple[ResourceType, ...] = (
+    "topic", "broker", "broker_logger", "client_metrics", "group",
+)  # fmt: skip
 
 
-def _resources(function: Function) -> Function:
-    for option in reversed(
-        (
-            topic_option("A topic; repeatable."),
-            click.option("--broker", multiple=True, shell_complete=completion.brokers,
-                         help="A broker by its id; repeatable."),
-            click.option("--broker-defaults", is_flag=True, help="What holds for all brokers."),
-            click.option("--broker-logger", multiple=True, shell_complete=completion.brokers,
-                         help="Levels of the loggers of a broker."),
-            click.option("--client-metrics", multiple=True, help="A subscription (KIP-714)."),
-            click.option("--group", "-g", multiple=True, shell_complete=completion.groups,
-                         help="A group; repeatable."),
-            click.option("--entity-type", type=click.Choice(list(ENTITY_TYPES)),
-                         help="The same as Kafka's script has it."),
-            click.option("--entity-name", help="With --entity-type."),
-            click.option("--entity-default", is_flag=True, help="With --entity-type brokers."),
-        )
-    ):  # fmt: skip
-        function = option(function)
-    return function
+_resources = together(
+    topic_option("A topic; repeatable."),
+    click.option("--broker", multiple=True, shell_complete=completion.brokers,
+                 help="A broker by its id; repeatable."),
+    click.option("--broker-defaults", is_flag=True, help="What holds for all brokers."),
+    click.option("--broker-logger", multiple=True, shell_complete=completion.brokers,
+                 help="Levels of the loggers of a broker."),
+    click.option("--client-metrics", multiple=True, help="A subscription (KIP-714)."),
+    click.option("--group", "-g", multiple=True, shell_complete=completion.groups,
+                 help="A group; repeatable."),
+    click.option("--entity-type", type=click.Choice(list(ENTITY_TYPES)),
+                 help="The same as Kafka's script has it."),
+    click.option("--entity-name", help="With --entity-type."),
+    click.option("--entity-default", is_flag=True, help="With --entity-type brokers."),
+)  # fmt: skip
 
 
 @configs.command("get", cls=ClusterCommand, items="resources", operations=_OPERATIONS)
@@ -250,7 +242,7 @@ def _all_of(live: Live, kind: ResourceType) -> list[admin.ConfigResource]:
 
 def _named(options: dict[str, Any], *, needed: bool = True) -> list[admin.ConfigResource]:
     """The resources that options name. Raises click.UsageError for none where one is needed."""
-    named = [(kind, name) for option, kind in _RESOURCES.items() for name in options[option]]
+    named = [(kind, name) for kind in _RESOURCES for name in options[kind]]
     kind = options["entity_type"]
     if options["entity_default"] and kind != "brokers":
         raise click.UsageError("--entity-default goes with --entity-type brokers")

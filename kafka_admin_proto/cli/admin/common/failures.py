@@ -58,10 +58,10 @@ def entry(error: str, message: str | None, about: Mapping[str, Any] | None = Non
     return row
 
 
-def incomplete(about: str, items: Iterable[Mapping[str, Any]], key: str = "name") -> list[Row]:
+def incomplete(about: str, items: Iterable[Mapping[str, Any]]) -> list[Row]:
     """An entry for each item that was not seen on every broker when the time was over."""
     return [
-        entry(NOT_COMPLETE, item["message"], {about: item[key]})
+        entry(NOT_COMPLETE, item["message"], {about: item["name"]})
         for item in items
         if item.get("complete") is False and not item.get("error")
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import click
@@ -15,6 +16,12 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     TopicPartition,
     topic_names,
 )
+
+
+def together(*options: Option) -> Option:
+    """Several options as one; ``--help`` lists them in this order."""
+    return lambda function: reduce(lambda made, option: option(made), reversed(options), function)
+
 
 #: For commands that take something away.
 YES: Option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
