@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -38,17 +38,12 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from kafka_admin_proto.values import Message
 
 #: A KRaft controller refuses a request that would write over 10,000 records, one for a config.
 _RESOURCES_PER_REQUEST = 500
 
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
-
-#: One request for some resources of one broker, and the seconds that are left.
-_Ask = Callable[
-    [int | Target, list[ConfigResource], float],
-    Awaitable[Mapping[ConfigResource, "AlteredConfigs"]],
-]
 
 
 class ConfigChange(ConfigSetter, frozen=True, kw_only=True):
@@ -95,19 +90,13 @@ class AlterConfigs(Caller):
             _once(change.resource, wanted)
             wanted[change.resource] = change
 
-        async def ask(
-            to: int | Target, some: list[ConfigResource], left: float
-        ) -> dict[ConfigResource, AlteredConfigs]:
-            request = IncrementalAlterConfigsRequest(
+        def request(some: Iterable[ConfigResource]) -> Message:
+            return IncrementalAlterConfigsRequest(
                 resources=[_changed(wanted[each]) for each in some], validate_only=validate_only
             )
-            reply = await self.call(request, IncrementalAlterConfigsResponse, to=to, timeout=left)
-            return _results(
-                (each.resource_type, each.resource_name, each.error_code, each.error_message)
-                for each in reply.body.responses
-            )
 
-        return await _by_broker(self, list(wanted), ask, timeout)
+        response = IncrementalAlterConfigsResponse
+        return await _by_broker(self, list(wanted), request, response, timeout)
 
     async def replace_configs(
         self,
@@ -122,34 +111,28 @@ class AlterConfigs(Caller):
         """
         wanted = dict(configs)
 
-        async def ask(
-            to: int | Target, some: list[ConfigResource], left: float
-        ) -> dict[ConfigResource, AlteredConfigs]:
-            request = AlterConfigsRequest(
+        def request(some: Iterable[ConfigResource]) -> Message:
+            return AlterConfigsRequest(
                 resources=[
                     ReplacedResource(
                         resource_type=each.number,
                         resource_name=each.name,
-                        configs=[
-                            ReplacedConfig(name=name, value=value)
-                            for name, value in wanted[each].items()
-                        ],
+                        configs=[ReplacedConfig(*pair) for pair in wanted[each].items()],
                     )
                     for each in some
                 ],
                 validate_only=validate_only,
             )
-            reply = await self.call(request, AlterConfigsResponse, to=to, timeout=left)
-            return _results(
-                (each.resource_type, each.resource_name, each.error_code, each.error_message)
-                for each in reply.body.responses
-            )
 
-        return await _by_broker(self, list(wanted), ask, timeout)
+        return await _by_broker(self, list(wanted), request, AlterConfigsResponse, timeout)
 
 
 async def _by_broker(
-    caller: Caller, resources: Sequence[ConfigResource], ask: _Ask, timeout: float | None
+    caller: Caller,
+    resources: Sequence[ConfigResource],
+    request: Callable[[Iterable[ConfigResource]], Message],
+    response: type[IncrementalAlterConfigsResponse | AlterConfigsResponse],
+    timeout: float | None,
 ) -> list[AlteredConfigs]:
     """Ask each broker for its own resources, side by side, and the controller for the others.
 
@@ -173,7 +156,8 @@ async def _by_broker(
         async def attempt(
             some: list[ConfigResource], left: float
         ) -> Mapping[ConfigResource, AlteredConfigs]:
-            return await ask(to, some, left)
+            reply = await caller.call(request(some), response, to=to, timeout=left)
+            return _results(reply.body)
 
         try:
             return await retry_items(caller, resources, attempt, timeout=deadline.left)
@@ -210,15 +194,15 @@ def _operation(name: str, operation: int, value: str | None) -> AlterableConfig:
 
 
 def _results(
-    answers: Iterable[tuple[int, str, int, str | None]],
+    answer: IncrementalAlterConfigsResponse | AlterConfigsResponse,
 ) -> dict[ConfigResource, AlteredConfigs]:
     results = {}
-    for number, name, code, said in answers:
-        resource = resource_of(number, name)
+    for each in answer.responses:
+        resource = resource_of(each.resource_type, each.resource_name)
         if resource is not None:
-            error, message = failure(code, said)
+            error, message = failure(each.error_code, each.error_message)
             results[resource] = AlteredConfigs(
-                type=resource.type, name=name, error=error, message=message
+                type=resource.type, name=resource.name, error=error, message=message
             )
     return results
 

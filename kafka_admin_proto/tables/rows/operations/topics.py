@@ -14,10 +14,18 @@ from kafka_admin_proto.tables.rows.operations.operation import (
 
 
 def create_topics(request: Json, response: Json) -> Operations:
-    answers = by_name(items(response, "topics"), "name")
+    return _of_topics("create topic", request, items(response, "topics"))
+
+
+def create_partitions(request: Json, response: Json) -> Operations:
+    return _of_topics("create partitions", request, items(response, "results"))
+
+
+def _of_topics(what: str, request: Json, answers: list[Json]) -> Operations:
+    named = by_name(answers, "name")
     for item in items(request, "topics"):
-        answer = answers.get(text(item.get("name")), {})
-        yield answered("create topic", item, answer, timeoutMs=request.get("timeoutMs"))
+        answer = named.get(text(item.get("name")), {})
+        yield answered(what, item, answer, timeoutMs=request.get("timeoutMs"))
 
 
 def delete_topics(request: Json, response: Json) -> Operations:
@@ -34,13 +42,6 @@ def delete_topics(request: Json, response: Json) -> Operations:
         found = answered("delete topic", topic, answer, timeoutMs=request.get("timeoutMs"))
         found.topic_id = its_id or found.topic_id
         yield found
-
-
-def create_partitions(request: Json, response: Json) -> Operations:
-    answers = by_name(items(response, "results"), "name")
-    for item in items(request, "topics"):
-        answer = answers.get(text(item.get("name")), {})
-        yield answered("create partitions", item, answer, timeoutMs=request.get("timeoutMs"))
 
 
 def _of_partitions(what: str, request: Json, response: Json, answers: str) -> Operations:
