@@ -22,6 +22,7 @@ MORE = {
     "flow.segment": _HOT,
     "_openssl": "words of a command",
     "cells": "any number of cells",
+    "together": "any number of options",
 }
 
 
