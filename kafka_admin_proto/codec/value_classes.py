@@ -32,6 +32,7 @@ def make_classes_with(dialect: str, make_classes: MakeClasses) -> None:
 
 
 def value_class_of(spec: MessageSpec, struct_name: str) -> type[Any]:
+    """The class of a message's values, or of those of a struct in it."""
     check_kind(spec, MessageSpec, "value_class_of: spec")
     loaded = _loaded.get(spec.dialect)
     if loaded is not None:

@@ -200,6 +200,7 @@ class ClientConfig(MaskedStruct, frozen=True, kw_only=True):
 
     @property
     def addresses(self) -> tuple[Address, ...]:
+        """The bootstrap addresses."""
         return self.bootstrap_servers or self.bootstrap_controllers
 
     @property

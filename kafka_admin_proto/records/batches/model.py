@@ -120,6 +120,7 @@ class RecordSet(msgspec.Struct):
     needed_bytes: int = 0
 
     def errors(self) -> Iterator[KafkaAdminProtoError]:
+        """All errors, in the order of the bytes."""
         for batch in self.batches:
             if batch.error is not None:
                 yield batch.error

@@ -121,6 +121,7 @@ def read_topics_to_move(text: str | bytes) -> list[str]:
 
 
 def write_topics_to_move(names: Iterable[str]) -> str:
+    """A topics-to-move file."""
     return _dump(
         {"topics": [{"topic": name} for name in listed(names, "names")], "version": _VERSION}
     )
