@@ -16,7 +16,7 @@ from kafka_admin_proto.messages import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.events import ClientEvent, ProofNeeded
 from kafka_admin_proto.protocol.connection.sasl_client import Sasl
 from kafka_admin_proto.protocol.connection.words import error_words
@@ -119,11 +119,18 @@ class ClientAuthentication:
 
     def _take_handshake(self, response: Response) -> ClientEvent | None:
         body = body_of(response, SaslHandshakeResponse)
-        if body.error_code:
+        if body.error_code == codes.UNSUPPORTED_SASL_MECHANISM:
             known = ", ".join(body.mechanisms) or "none"
             raise self._error(
                 f"the broker refused the mechanism, it names {known}: "
                 f"{error_words(body.error_code)}",
+                body.error_code,
+            )
+        if body.error_code:
+            raise self._error(
+                f"the broker takes no authentication now: {error_words(body.error_code)} "
+                "A listener without SASL takes none, one whose sessions do not end "
+                "(connections.max.reauth.ms) no second one, and any other one a second at most",
                 body.error_code,
             )
         self.bare = response.api_version == 0

@@ -45,6 +45,8 @@ class Record(msgspec.Struct, gc=False):
 class Batch(msgspec.Struct):
     """A batch of records with magic 2, or one message, plain or a compressed set, with magic 0/1.
 
+    ``Batch.of`` makes one whose offsets and times follow from its records, as brokers take it.
+
     ``base_offset`` and ``last_offset_delta`` are those of the batch when it was produced;
     compaction may have removed records since. With a delete horizon, ``base_timestamp`` is the time
     from which tombstones may be removed. If ``timestamp_type`` is "log_append", all records have

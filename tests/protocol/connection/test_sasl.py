@@ -161,7 +161,9 @@ def test_a_mechanism_that_the_broker_lacks() -> None:
 
 def test_a_listener_without_sasl() -> None:
     pair = Pair(client={"sasl": login("PLAIN")})
-    with pytest.raises(SaslError, match=r"names none: ILLEGAL_SASL_STATE"):
+    with pytest.raises(
+        SaslError, match=r"no authentication now: ILLEGAL_SASL_STATE .* without SASL"
+    ):
         pair.start()
     pair = Pair(
         client={"sasl": login("PLAIN")},
@@ -334,7 +336,7 @@ def test_not_twice_in_a_second() -> None:
     pair = timed(clock)
     pair.exchange(pair.client.reauthenticate())
     clock.now_s += 0.9
-    with pytest.raises(SaslError, match="ILLEGAL_SASL_STATE"):
+    with pytest.raises(SaslError, match="ILLEGAL_SASL_STATE .* one a second at most$"):
         pair.exchange(pair.client.reauthenticate())
 
 
