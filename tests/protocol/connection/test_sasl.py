@@ -336,7 +336,7 @@ def test_not_twice_in_a_second() -> None:
     pair = timed(clock)
     pair.exchange(pair.client.reauthenticate())
     clock.now_s += 0.9
-    with pytest.raises(SaslError, match="ILLEGAL_SASL_STATE .* one a second at most$"):
+    with pytest.raises(SaslError, match=r"ILLEGAL_SASL_STATE .* one a second at most$"):
         pair.exchange(pair.client.reauthenticate())
 
 
