@@ -27,6 +27,8 @@ class Call(msgspec.Struct, eq=False):
     client: str
     node_id: int | None = None
     client_id: str | None = None
+    #: Whether the broker has let the client begin a login by SASL, which it takes no request amid.
+    logs_in: bool = False
     request: Message | None = None
     #: False for a Produce with acks 0.
     expects_response: bool = True

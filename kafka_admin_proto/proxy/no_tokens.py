@@ -1,7 +1,9 @@
 """A filter that lets no client have delegation tokens (KIP-48).
 
-To the cluster the clients of a proxy that logs in itself are all the proxy's user. A token of that
-user is a login without the proxy: past its filters, its list of users and its tenant.
+To the cluster the clients of a proxy that logs in itself, by SASL or by a certificate, are all the
+proxy's user. A token of that user is a login without the proxy: past its filters, its list of users
+and its tenant. Clients whose login passes through the proxy may have tokens of their own. Others
+have no name where the proxy shows no certificate, and brokers refuse them tokens with this code.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ class NoTokens:
         | ExpireDelegationTokenRequest
         | RenewDelegationTokenRequest,
         call: Call,
-    ) -> Message:
-        """The answer to each of these requests."""
+    ) -> Message | None:
+        """The answer to each of these requests; None for a client that logs in at the broker."""
+        if call.logs_in:
+            return None
         return whole_answer(request, call.api_version, _NOT_ALLOWED)

@@ -125,7 +125,7 @@ class Proxy:
             last = ReadOnly()
             filters.append(last)
             denied["Metadata"] = max(denied.get("Metadata", 0), FIRST_METADATA)
-        if sasl is not None:
+        if sasl is not None or upstream_tls is not None:
             from kafka_admin_proto.proxy.no_tokens import NoTokens
 
             filters.append(NoTokens())

@@ -60,6 +60,8 @@ class Relay:
         self._requests = bytearray()
         self._responses = bytearray()
         self._pending = PendingCalls(self.delivery, rules.limits)
+        #: Whether the broker has taken a SaslHandshake of the client.
+        self._logs_in = False
         #: SaslHandshake v0 has been answered: what follows are tokens without a header.
         self._bare_tokens = False
         #: Tokens without a header that the broker has not answered.
@@ -144,7 +146,10 @@ class Relay:
                 "whole header"
             )
         api_key, api_version, correlation_id = _FRONT(payload)
-        call = Call(api_key, api_version, correlation_id, self.client, self._node_id)
+        call = Call(
+            api_key, api_version, correlation_id, self.client, self._node_id,
+            logs_in=self._logs_in,
+        )  # fmt: skip
         route = self._rules.route(api_key, api_version)
         if self._login is not None and self._log_in(self._login, call, route, payload):
             return
@@ -336,7 +341,8 @@ class Relay:
             self._take_versions(body)
             rewritten = True
         elif call.api_key == api_keys.SASL_HANDSHAKE:
-            self._bare_tokens = call.precedes_tokens and not getattr(body, "error_code", 0)
+            self._logs_in = not getattr(body, "error_code", 0)
+            self._bare_tokens = call.precedes_tokens and self._logs_in
         for _, method in reversed(route.response_filters):
             body = method(body, call) or body
         if call.fault is not None and call.fault.effect.changes_fields:

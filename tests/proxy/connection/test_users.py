@@ -123,6 +123,37 @@ def test_nobody_gets_a_token_of_the_proxys_user() -> None:
         assert list(cluster.state.cluster.delegation_tokens) == [token.token_id]
 
 
+@pytest.mark.parametrize("protocol", ["SSL", "SASL_SSL"])
+def test_a_certificate_of_the_proxy_is_no_token_either(tmp_path: Path, protocol: str) -> None:
+    """Who logs in at the broker asks for tokens of its own; all others are the certificate's."""
+    settings = certificates(tmp_path)
+    logs_in = protocol == "SASL_SSL"
+    login = (
+        {"sasl_mechanism": "PLAIN", "sasl_username": "alice", "sasl_password": "al-secret"}
+        if logs_in
+        else {}
+    )
+    with (
+        SyncCluster(
+            listeners={"BROKER": protocol},
+            users=_USERS if logs_in else None,
+            configs={
+                **settings.configs("BROKER", mutual=True), "delegation.token.secret.key": "key"
+            },
+        ) as cluster,
+        SyncProxy(
+            cluster.bootstrap_servers, upstream_tls=settings.client_context(mutual=True)
+        ) as proxy,
+        SyncAdminClient(proxy.bootstrap_servers, timeout=10, **login) as client,
+    ):  # fmt: skip
+        if logs_in:
+            assert client.create_delegation_token().owner == "User:alice"
+            return
+        with pytest.raises(BrokerError, match="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"):
+            client.create_delegation_token()
+        assert not cluster.state.cluster.delegation_tokens
+
+
 def test_a_login_with_a_token_is_refused_at_the_proxy() -> None:
     with (
         _behind() as (_, address),
