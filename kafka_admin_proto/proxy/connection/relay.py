@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.words import api_words
@@ -272,6 +272,11 @@ class Relay:
                 return
             api_key = api_key_of(asked, "Request")
             version = self._versions.get(api_key, 0)
+            if self._versions and api_key not in self._versions:
+                raise UnsupportedVersionError(
+                    f"a filter asks the broker for {api_words(api_key)}, which it does not have, "
+                    "or in no version that the proxy allows"
+                )
             own = Call(
                 api_key, version, call.correlation_id, call.client, call.node_id, call.client_id,
                 asked,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.errors import RemoteProtocolError
+from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -266,6 +266,17 @@ def test_a_filter_asks_the_broker_first(brokers: int) -> None:
     assert taken(passed.to_broker) == (b"" if brokers else create) + later, "nothing waits"
     if brokers:  # its address is what the broker said: filters are on the broker's side
         assert taken(passed.to_client) == answered(CreateTopicsResponse(9092), 7)
+
+
+def test_a_filter_asks_for_no_api_that_the_broker_lacks() -> None:
+    """The broker would close the connection, and nobody would know why."""
+    passed = relay(_Asks())
+    passed.from_client(asked(CreateTopicsRequest([CreatableTopic("a", 1, 1)]), 7))
+    taken(passed.to_broker)
+    versions = ApiVersionsResponse(api_keys=[ApiVersion(19, 2, 7)])
+    with pytest.raises(UnsupportedVersionError, match="asks the broker for Metadata, which it"):
+        passed.from_broker(answered(versions, 0))
+    assert not passed.to_broker
 
 
 def test_versions_are_cut_to_those_known_here() -> None:

@@ -128,7 +128,7 @@ def test_a_certificate_of_the_proxy_is_no_token_either(tmp_path: Path, protocol:
     """Who logs in at the broker asks for tokens of its own; all others are the certificate's."""
     settings = certificates(tmp_path)
     logs_in = protocol == "SASL_SSL"
-    login = (
+    login: dict[str, Any] = (
         {"sasl_mechanism": "PLAIN", "sasl_username": "alice", "sasl_password": "al-secret"}
         if logs_in
         else {}
