@@ -27,12 +27,12 @@ class Call(msgspec.Struct, eq=False):
     client: str
     node_id: int | None = None
     client_id: str | None = None
-    #: Whether the broker has let the client begin a login by SASL, which it takes no request amid.
-    logs_in: bool = False
     request: Message | None = None
     #: False for a Produce with acks 0.
     expects_response: bool = True
     notes: dict[str, Any] = {}
+    #: Whether the broker has let the client begin a login by SASL, which it takes no request amid.
+    logs_in: bool = False
     #: Whether the request is ApiVersions in a version that is not known here, to be answered in 0.
     unknown_version: bool = False
     #: The fault that fires for the request, and the rows of its answer that fail by it.
