@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AuthenticationError, NewTopic, SyncAdminClient
+from kafka_admin_proto.capture.files.pcap_writer import PCAP_HEADER
+from kafka_admin_proto.capture.tcp.segments import FIN, SYN
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.control_socket import send
 from kafka_admin_proto.server import SyncCluster
@@ -96,6 +98,21 @@ def test_a_log_and_a_capture(tmp_path: Path) -> None:
     assert answer["error_codes"] == ["TOPIC_ALREADY_EXISTS"]
     assert any("CreateTopics" in row and "TOPIC_ALREADY_EXISTS" in row for row in rows)
     assert _LEFT[1:] == ["", 0]
+
+
+def test_a_capture_has_the_ends_of_connections_that_the_proxy_ends(tmp_path: Path) -> None:
+    with SyncCluster(topics={"orders": 1}) as cluster, ExitStack() as stays:
+        options = ("--upstream", cluster.bootstrap_servers, "--record", "seen.pcap")
+        with _running(tmp_path, *options) as address:
+            client = stays.enter_context(SyncAdminClient(address))
+            client.list_topics()
+    assert _LEFT == ["", "", 0]
+    written = (tmp_path / "seen.pcap").read_bytes()
+    flags, at = [], len(PCAP_HEADER)
+    while at < len(written):
+        flags.append(written[at + 16 + 20 + 13])  # behind the headers of packet and IPv4
+        at += 16 + int.from_bytes(written[at + 8 : at + 12], "little")
+    assert sum(each & SYN for each in flags) == sum(2 * (each & FIN) for each in flags) > 0
 
 
 @pytest.mark.parametrize(

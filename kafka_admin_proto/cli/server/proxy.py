@@ -298,6 +298,8 @@ def _refuse_of_clients(path: str, properties: Mapping[str, str], client_auth: st
 async def _pass_on(proxy: Proxy, listen: str, control: Path | None, record: str | None) -> None:
     ended = until_stopped()
     async with contextlib.AsyncExitStack() as opened:
+        # Closed last: connections that the end of the proxy ends are in the capture too.
+        capture = opened.enter_context(contextlib.ExitStack())
         try:
             await opened.enter_async_context(proxy)
         except OSError as error:
@@ -308,21 +310,13 @@ async def _pass_on(proxy: Proxy, listen: str, control: Path | None, record: str 
 
             commands = commands_of(lambda: proxy.faults)
             await opened.enter_async_context(commands_at(control, commands))
-        with _recorded(proxy, record):
-            print(proxy.bootstrap_servers, flush=True)
-            await ended.wait()
-
-
-@contextlib.contextmanager
-def _recorded(proxy: Proxy, record: str | None) -> Iterator[None]:
-    """Write a capture; its file is emptied here, when all other options are checked."""
-    with contextlib.ExitStack() as opened:
-        if record is not None:
+        if record is not None:  # its file is emptied here, when all other options are checked
             with written_to("--record"):
                 file = open(record, "wb")  # noqa: SIM115
-                opened.callback(_close, file)
+                capture.callback(_close, file)
                 proxy.observe(Recorder(file))
-        yield
+        print(proxy.bootstrap_servers, flush=True)
+        await ended.wait()
 
 
 def _close(file: IO[bytes]) -> None:

@@ -146,15 +146,20 @@ class Link:
         if self._connecting is not None:
             self._connecting.cancel()
             self._connecting = None
-        if self._observation is not None:
-            self._observation.close()
-            self._observation = None
+        self._end_observation()
 
     def abort(self) -> None:
+        """End both at once; observers need not wait until the sockets say so."""
         self._end()
+        self._end_observation()
         for each in (self.client, self.broker):
             if each is not None:
                 each.abort()
+
+    def _end_observation(self) -> None:
+        if self._observation is not None:
+            self._observation.close()
+            self._observation = None
 
     async def _open(self) -> None:
         try:
