@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from kafka_admin_proto.cli.interrupted import WholeWriter
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.gc_tuning import tune_gc
 
@@ -33,7 +34,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
         sys.exit("kap: there is no standard output")
-    sys.stdout = _buffered(sys.stdout)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _whole(sys.stdout)
     tune_gc()
     name = Path(sys.argv[0]).name
     try:
@@ -53,13 +55,11 @@ def main() -> None:
         sys.exit(f"kap: {where}{error.strerror or error}")
 
 
-def _buffered(stream: Any) -> Any:
-    """Standard output with a buffer, where PYTHONUNBUFFERED has left it without one.
+def _whole(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Standard output whose writes are whole, with a buffer also where PYTHONUNBUFFERED is set.
 
-    Python drops what a pipe does not take at once, as when Ctrl-Z comes amid a write.
+    Without one Python drops what a pipe does not take at once, as when Ctrl-Z comes amid a write.
     """
-    if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
-        return stream
-    return io.TextIOWrapper(
-        io.BufferedWriter(stream.buffer), stream.encoding, stream.errors, line_buffering=True
-    )
+    raw: Any = getattr(stream.buffer, "raw", stream.buffer)
+    lines = stream.line_buffering or raw is stream.buffer
+    return io.TextIOWrapper(WholeWriter(raw), stream.encoding, stream.errors, line_buffering=lines)

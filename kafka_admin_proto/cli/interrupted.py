@@ -1,6 +1,91 @@
-"""The exit code of commands that Ctrl-C ended."""
+"""Commands that Ctrl-C ends: their exit code, and an output that is whole up to where it ends."""
 
 from __future__ import annotations
 
+import io
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 #: 128 and the number of the signal, as shells have it.
 INTERRUPTED = 130
+_BUFFER_BYTES = 8 << 10
+
+
+class _Late:
+    """The handler of SIGINT while it waits; the second one does not."""
+
+    def __init__(self, handler: Callable[[int, FrameType | None], Any]) -> None:
+        self.handler = handler
+        self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.came:
+            self.handler(number, frame)
+        self.came = True
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of a write, for which the reader may take its time.
+
+    The second one does not wait, so that a reader that has stalled holds nobody up.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not callable(handler) or isinstance(handler, _Late):
+        yield
+        return
+    late = _Late(handler)
+    signal.signal(signal.SIGINT, late)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if late.came:
+        handler(signal.SIGINT, None)
+
+
+class WholeWriter(io.BufferedWriter):
+    """Writes that Ctrl-C does not cut off: one that has begun is passed on to its end.
+
+    Python's own drops the rest of what a pipe has not taken when a signal comes amid a write. A
+    write that the second Ctrl-C ends is the last one, as the reader has stalled.
+    """
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        super().__init__(raw, _BUFFER_BYTES)
+        self._held_bytes = 0
+        self._is_given_up = False
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Keep the bytes, or pass on all that is kept with them."""
+        size = memoryview(data).nbytes
+        self._held_bytes += size
+        if self._held_bytes <= _BUFFER_BYTES:
+            super().write(data)
+        else:
+            self._pass_on(data)
+        return size
+
+    def flush(self) -> None:
+        """Pass on what is kept."""
+        self._pass_on(b"")
+
+    def _pass_on(self, data: ReadableBuffer) -> None:
+        if self._is_given_up:
+            return
+        with uninterrupted():
+            try:
+                super().write(data)
+                super().flush()
+            except KeyboardInterrupt:
+                self._is_given_up = True
+                raise
+            self._held_bytes = 0

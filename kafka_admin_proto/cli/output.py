@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -15,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 import msgspec
 
+from kafka_admin_proto.cli.interrupted import uninterrupted
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows
 from kafka_admin_proto.render.text import compact_json, printable, printable_json
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from rich.console import Console
 
 __all__ = [
@@ -140,48 +137,26 @@ def _utc_second(second: int) -> str:
 
 
 class JsonArray:
-    """Writes lines of JSON as one array, which is whole whatever happens.
-
-    So Ctrl-C waits for the end of a write, for which the reader may take its time; the second one
-    does not.
-    """
+    """Writes lines of JSON as one array, which is whole whatever happens."""
 
     def __init__(self) -> None:
         self._separator = b"[\n"
-        self._writes = self._is_late = False
-        self._before: Any = None
 
     def add_lines(self, lines: bytes | bytearray) -> None:
         """Items more: whole lines."""
         write = sys.stdout.buffer.write
-        self._writes = True
-        try:
+        with uninterrupted():
             write(self._separator)
             write(memoryview(lines.replace(b"\n", b",\n"))[:-2])
             self._separator = b",\n"
-        finally:
-            self._writes = False
-        if self._is_late:
-            self._is_late = False
-            self._before(signal.SIGINT, None)
-
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        if self._is_late or not self._writes:
-            self._before(number, frame)
-        self._is_late = self._writes
 
     def __enter__(self) -> Self:
         sys.stdout.flush()
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler) and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupted)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.stdout.buffer.write(b"[]\n" if self._separator == b"[\n" else b"\n]\n")
         sys.stdout.buffer.flush()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
 
 
 def write_json_array(records: Iterable[dict[str, Any]], array: JsonArray | None = None) -> None:

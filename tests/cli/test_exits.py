@@ -232,6 +232,52 @@ def test_nothing_is_lost_without_a_buffer(output: str, monkeypatch: pytest.Monke
     assert slow.taken.count(b"\n") == 294 + (output == "table")
 
 
+@pytest.mark.parametrize("interrupted_at", [0, 20_000])
+@pytest.mark.parametrize("output", ["jsonl", "tsv", "table"])
+@pytest.mark.parametrize("options", [(), ("--records",)], ids=["in blocks", "row by row"])
+def test_rows_are_whole_with_ctrl_c(
+    output: str, options: tuple[str, ...], interrupted_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Amid a write as well: the rows are the first ones of all, up to the end of a line."""
+    whole = CliRunner().invoke(kap, ["decode", str(CAPTURE), "--output", output, *options])
+    slow = _Slow(interrupted_at)
+    stdout = io.TextIOWrapper(io.BufferedWriter(slow), "utf-8")
+    monkeypatch.setattr(cli, "tune_gc", lambda: None)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    monkeypatch.setattr(sys, "argv", ["kap", "decode", str(CAPTURE), "--output", output, *options])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    sys.stdout.close()
+    assert ended.value.code == 130
+    assert slow.taken.endswith(b"\n")
+    assert slow.taken == whole.stdout_bytes[: len(slow.taken)]
+    assert interrupted_at < len(slow.taken)
+
+
+@pytest.mark.parametrize("output", ["jsonl", "tsv", "table", "json"])
+def test_after_a_second_ctrl_c_nothing_waits_for_the_reader(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is held would be written at the end, to a reader that has stalled."""
+    writes = []
+
+    class Stalled(_Slow):
+        def write(self, data: Any) -> int:
+            writes.append(bytes(data))
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            return len(data)
+
+    stdout = io.TextIOWrapper(io.BufferedWriter(Stalled()), "utf-8")
+    monkeypatch.setattr(cli, "tune_gc", lambda: None)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    monkeypatch.setattr(sys, "argv", ["kap", "decode", str(CAPTURE), "--output", output])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    sys.stdout.close()
+    assert (ended.value.code, len(writes)) == (130, 1)
+
+
 @pytest.mark.parametrize("interrupted_at", [0, 50_000, 100_000])
 def test_an_array_is_whole_with_ctrl_c(
     interrupted_at: int, monkeypatch: pytest.MonkeyPatch
