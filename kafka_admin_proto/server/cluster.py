@@ -116,6 +116,9 @@ class Cluster:
         #: The event loop that it was started in, until it is stopped.
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    def __repr__(self) -> str:
+        return f"<Cluster {self.bootstrap_servers if self._loop else 'that does not run'}>"
+
     @property
     def bootstrap_servers(self) -> str:
         """host:port of every node's first listener, separated by commas.

@@ -37,6 +37,9 @@ class SyncCluster:
         self._cluster = Cluster(*arguments, **settings)
         self._thread: LoopThread | None = None
 
+    def __repr__(self) -> str:
+        return repr(self._cluster).replace("Cluster", "SyncCluster", 1)
+
     @property
     def bootstrap_servers(self) -> str:
         """host:port of every node, separated by commas."""

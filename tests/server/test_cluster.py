@@ -244,3 +244,11 @@ async def test_before_the_start_and_after_the_end(make: type[Any]) -> None:
 def test_a_delay_that_is_none_is_a_sentence(kafka_session_cluster: SyncCluster, wrong: Any) -> None:
     with pytest.raises(ValueError, match="a delay is 0 or more seconds, not"):
         kafka_session_cluster.delay_metadata(wrong)
+
+
+def test_a_cluster_in_a_report_of_a_failed_test_says_where_it_listens() -> None:
+    cluster = SyncCluster(2)
+    assert repr(cluster) == "<SyncCluster that does not run>"
+    with cluster:
+        assert repr(cluster) == f"<SyncCluster {cluster.bootstrap_servers}>"
+    assert repr(cluster) == "<SyncCluster that does not run>"

@@ -86,7 +86,7 @@ class Call(Generic[_R]):
     def timed_out(self, reading: Call[Any] | None = None) -> RequestTimedOutError:
         """The error for a call whose deadline is over; ``reading`` asks for the list of brokers."""
         may_have_acted = not self.only_reads and (self.is_sent or self.maybe_repeated)
-        parts = [f"{self.api} was not done within {round(self.deadline.seconds, 2):g} s"]
+        parts = [f"{self.api} was not done within {round(self.deadline.seconds, 3):g} s"]
         asked = reading if reading and self.needs_view else self
         why = "" if asked is self else ", to know the brokers"
         parts.append(f"waiting for {asked.waiting}{why}")
