@@ -1,12 +1,10 @@
 import java.net.InetAddress;
 import java.util.Optional;
-import java.util.function.Supplier;
 import kafka.server.ClientQuotaManager; // 3.9
 import kafka.server.QuotaType; // 3.9
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.metrics.Quota;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.network.Session;
 import org.apache.kafka.server.config.ClientQuotaManagerConfig;
 import org.apache.kafka.server.quota.ClientQuotaManager; // 4.4
@@ -25,25 +23,10 @@ import org.apache.kafka.server.quota.QuotaType; // 4.4
  * </pre>
  */
 public final class ClientQuotas {
-    private static long now;
     private static ClientQuotaManager manager;
     private static Session session;
 
-    private static final Time TIME = new Time() {
-        public long milliseconds() {
-            return now;
-        }
-
-        public long nanoseconds() {
-            return now * 1_000_000;
-        }
-
-        public void sleep(long ms) {
-        }
-
-        public void waitObject(Object o, Supplier<Boolean> condition, long deadlineMs) {
-        }
-    };
+    private static final Clock TIME = new Clock();
 
     public static void main(String[] args) throws Exception {
         session = new Session(new KafkaPrincipal("User", "u"), InetAddress.getLoopbackAddress());
@@ -56,10 +39,10 @@ public final class ClientQuotas {
                 begin(Integer.parseInt(columns[1]), Integer.parseInt(columns[2]), Double.parseDouble(columns[3]));
                 return "";
             case "record":
-                now = Long.parseLong(columns[1]);
-                return "" + manager.maybeRecordAndGetThrottleTimeMs(session, "c", Double.parseDouble(columns[2]), now);
+                TIME.now = Long.parseLong(columns[1]);
+                return "" + manager.maybeRecordAndGetThrottleTimeMs(session, "c", Double.parseDouble(columns[2]), TIME.now);
             case "unrecord":
-                now = Long.parseLong(columns[1]);
+                TIME.now = Long.parseLong(columns[1]);
                 unrecord(Double.parseDouble(columns[2]));
                 return "";
             case "most":
@@ -86,7 +69,7 @@ public final class ClientQuotas {
     }
 
     private static void unrecord(double value) {
-        manager.unrecordQuotaSensor(session, "c", value, now); // 4.4
-        manager.getOrCreateQuotaSensors(session, "c").quotaSensor().record(value * -1, now, false); // 3.9
+        manager.unrecordQuotaSensor(session, "c", value, TIME.now); // 4.4
+        manager.getOrCreateQuotaSensors(session, "c").quotaSensor().record(value * -1, TIME.now, false); // 3.9
     }
 }

@@ -5,7 +5,6 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import kafka.server.FetchContext; // 3.9
 import kafka.server.FetchManager; // 3.9
 import kafka.server.FetchSessionCache; // 3.9
@@ -18,7 +17,6 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.FetchRequest;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.FetchContext; // 4.4
 import org.apache.kafka.server.FetchManager; // 4.4
 import org.apache.kafka.server.FetchSession.FetchSessionCache; // 4.4
@@ -43,25 +41,10 @@ public final class FetchSessions {
     private static final HexFormat HEX = HexFormat.of();
     private static final int SHARDS = 8;
     private static final long EVICTION_MS = 120_000;
-    private static long now;
     private static FetchManager manager;
     private static final List<FetchContext> CONTEXTS = new ArrayList<>();
 
-    private static final Time TIME = new Time() {
-        public long milliseconds() {
-            return now;
-        }
-
-        public long nanoseconds() {
-            return now * 1_000_000;
-        }
-
-        public void sleep(long ms) {
-        }
-
-        public void waitObject(Object o, Supplier<Boolean> condition, long deadlineMs) {
-        }
-    };
+    private static final Clock TIME = new Clock();
 
     public static void main(String[] args) throws Exception {
         Lines.answer(line -> answer(line.split("\t", -1)));
@@ -80,7 +63,7 @@ public final class FetchSessions {
             case "new":
                 return created(Integer.parseInt(columns[1]));
             case "now":
-                now = Long.parseLong(columns[1]);
+                TIME.now = Long.parseLong(columns[1]);
                 return "";
             case "open":
                 return opened(Short.parseShort(columns[1]), columns[2], columns[3]);
@@ -92,7 +75,7 @@ public final class FetchSessions {
     }
 
     private static String created(int slots) {
-        now = 0;
+        TIME.now = 0;
         CONTEXTS.clear();
         int range = Integer.MAX_VALUE / SHARDS;
         List<FetchSessionCacheShard> shards = new ArrayList<>();

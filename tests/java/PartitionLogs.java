@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import kafka.log.Cleaner; // 3.9
 import kafka.log.LogToClean; // 3.9
@@ -35,7 +34,6 @@ import org.apache.kafka.common.record.internal.LazyDownConversionRecordsSend; //
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.Records;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.server.common.MetadataVersion; // 3.9
 import org.apache.kafka.server.common.OffsetAndEpoch;
@@ -91,26 +89,11 @@ import org.apache.kafka.storage.log.metrics.BrokerTopicStats; // 4.4
  */
 public final class PartitionLogs {
     private static final HexFormat HEX = HexFormat.of();
-    private static long now;
     private static UnifiedLog log;
     private static File folder;
     private static long cleanedTo;
 
-    private static final Time TIME = new Time() {
-        public long milliseconds() {
-            return now;
-        }
-
-        public long nanoseconds() {
-            return now * 1_000_000;
-        }
-
-        public void sleep(long ms) {
-        }
-
-        public void waitObject(Object o, Supplier<Boolean> condition, long deadlineMs) {
-        }
-    };
+    private static final Clock TIME = new Clock();
 
     private static final ScheduledFuture<?> NEVER = never();
 
@@ -161,14 +144,14 @@ public final class PartitionLogs {
             case "new":
                 return created(columns[1]);
             case "now":
-                now = Long.parseLong(columns[1]);
+                TIME.now = Long.parseLong(columns[1]);
                 return "";
             case "append":
                 MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(HEX.parseHex(columns[1])));
                 return appended(records, Integer.parseInt(columns[2]), AppendOrigin.CLIENT, (short) 0);
             case "marker":
                 ControlRecordType type = columns[3].equals("1") ? ControlRecordType.COMMIT : ControlRecordType.ABORT;
-                MemoryRecords marker = MemoryRecords.withEndTransactionMarker(now, Long.parseLong(columns[1]),
+                MemoryRecords marker = MemoryRecords.withEndTransactionMarker(TIME.now, Long.parseLong(columns[1]),
                     Short.parseShort(columns[2]), new EndTransactionMarker(type, Integer.parseInt(columns[4])));
                 return appended(marker, Integer.parseInt(columns[5]), AppendOrigin.COORDINATOR,
                     Short.parseShort(columns[6]));
@@ -221,7 +204,7 @@ public final class PartitionLogs {
                 log.deleteOldSegments();
                 return "";
             case "expire":
-                log.removeExpiredProducers(now);
+                log.removeExpiredProducers(TIME.now);
                 return "";
             case "compact":
                 compact();
@@ -242,7 +225,7 @@ public final class PartitionLogs {
             folder.delete();
             folder.getParentFile().delete();
         }
-        now = 0;
+        TIME.now = 0;
         cleanedTo = 0;
         Map<String, String> values = new HashMap<>();
         for (String each : configs.isEmpty() ? new String[0] : configs.split(";")) {
@@ -300,8 +283,8 @@ public final class PartitionLogs {
         Method offsets = Class.forName("org.apache.kafka.storage.internals.log.LogCleanerManager") // 4.4
             .getDeclaredMethod("cleanableOffsets", UnifiedLog.class, Optional.class, long.class); // 4.4
         offsets.setAccessible(true); // 4.4
-        Object found = offsets.invoke(null, log, Optional.of(cleanedTo), now); // 4.4
-        Object found = kafka.log.LogCleanerManager.cleanableOffsets(log, scala.Option.apply(cleanedTo), now); // 3.9
+        Object found = offsets.invoke(null, log, Optional.of(cleanedTo), TIME.now); // 4.4
+        Object found = kafka.log.LogCleanerManager.cleanableOffsets(log, scala.Option.apply(cleanedTo), TIME.now); // 3.9
         LogToClean dirty = new LogToClean(log, offset(found, "firstDirtyOffset"), // 4.4
             offset(found, "firstUncleanableDirtyOffset"), false); // 4.4
         LogToClean dirty = new LogToClean(log.topicPartition(), log, offset(found, "firstDirtyOffset"), // 3.9
@@ -313,8 +296,8 @@ public final class PartitionLogs {
         Cleaner cleaner = new Cleaner(0, new SkimpyOffsetMap(1 << 16), 1 << 20, 1 << 20, 0.75, throttler, TIME,
             each -> { }); // 4.4
             each -> scala.runtime.BoxedUnit.UNIT); // 3.9
-        cleanedTo = cleaner.doClean(dirty, now).getKey(); // 4.4
-        cleanedTo = (Long) cleaner.doClean(dirty, now)._1(); // 3.9
+        cleanedTo = cleaner.doClean(dirty, TIME.now).getKey(); // 4.4
+        cleanedTo = (Long) cleaner.doClean(dirty, TIME.now)._1(); // 3.9
     }
 
     private static long offset(Object found, String name) throws Exception {
@@ -328,7 +311,7 @@ public final class PartitionLogs {
         LogSegment last = segments().get(segments().size() - 1);
         last.offsetIndex(); // makes the files, whose times are set too
         last.timeIndex();
-        last.setLastModified(now);
+        last.setLastModified(TIME.now);
     }
 
     private static List<LogSegment> segments() {

@@ -19,8 +19,9 @@ from tools.oracles.jars import ToolMissingError, cache_folder, one_process_at_a_
 
 #: The quick compiler alone is best for runs of this length.
 JVM_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-#: What programs that answer line by line share.
-_LINES = Path(__file__).parent / "Lines.java"
+_HERE = Path(__file__).parent
+#: What programs share: it is compiled with those that name it.
+_SHARED = [_HERE / name for name in ("Lines.java", "Clock.java")]
 #: Seconds that a program may take.
 _RUN_S = 300.0
 #: Runs Java with the options in the folder, which is empty, and waits for its end.
@@ -83,13 +84,14 @@ def make_archive(jars: Sequence[Path], run: Run) -> None:
 
 def compiled(source: Path, jars: Sequence[Path]) -> Path:
     """The folder with the classes of a program, compiled once for these jars."""
-    digest = _digest(source.read_text("utf-8"), _LINES.read_text("utf-8"), class_path(jars))
+    texts = [each.read_text("utf-8") for each in (source, *_SHARED)]
+    digest = _digest(*texts, class_path(jars))
     classes = _classes() / f"{source.stem}-{digest}"
     if not classes.exists():
         with tempfile.TemporaryDirectory(dir=classes.parent, prefix=".part-") as part:
             made = Path(part) / "classes"
-            paths = ("-d", str(made), "-cp", class_path(jars), str(source), str(_LINES))
-            subprocess.run([_program("javac"), "-nowarn", *paths], check=True)
+            paths = ("-d", str(made), "-cp", class_path(jars), "-sourcepath", str(_HERE))
+            subprocess.run([_program("javac"), "-nowarn", *paths, str(source)], check=True)
             try:
                 made.rename(classes)
             except OSError:
