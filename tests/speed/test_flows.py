@@ -19,13 +19,20 @@ from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import frame, write_request
 from tests.capture.credentials import LOGINS, Leaks
-from tests.capture.packets import conversation, duplicated, pcap, resegmented, shuffled
+from tests.capture.packets import conversation, pcap
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.spark.needs import require
 from tests.speed import damaged
 from tests.speed.compiled import speed
 from tests.speed.rows import File
-from tests.speed.test_captures import KEPT, SAMPLES, all_packets, content, each_api
+from tests.speed.test_captures import (
+    KEPT,
+    SAMPLES,
+    all_packets,
+    content,
+    each_api,
+    of_all_sizes_and_orders,
+)
 from tests.speed.test_engine import blocks
 
 require("pyarrow")
@@ -94,15 +101,8 @@ def test_every_message() -> None:
 
 
 def test_segments_of_all_sizes_and_orders() -> None:
-    dice = random.Random(SEED)
-    turns = [turn for name, made in each_api() if name.startswith("DescribeC") for turn in made]
-    for size in (3, 40, 1448, 60000):
-        packets = conversation(turns, size=size, handshake=size > 3)
-        for changed in (
-            packets, resegmented(packets, dice), duplicated(packets, dice),
-            shuffled(packets, dice, 4),
-        ):  # fmt: skip
-            check([("a", pcap(changed))])
+    for files in of_all_sizes_and_orders():
+        check(files)
 
 
 @pytest.mark.parametrize("login", LOGINS, ids=lambda login: login.name)
