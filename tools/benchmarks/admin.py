@@ -24,7 +24,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kafka_admin_proto.admin import NewTopic, SyncAdminClient
+from kafka_admin_proto.admin import NewTopic
 from kafka_admin_proto.messages import (
     ApiVersionsResponse,
     DescribeTopicPartitionsRequest,
@@ -41,6 +41,7 @@ from kafka_admin_proto.protocol import (
 )
 from kafka_admin_proto.topic_ids import random_topic_id
 from kafka_admin_proto.values import Message
+from tools.benchmarks.server import create
 from tools.clusters import HOST, kraft
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks-admin.md"
@@ -137,11 +138,7 @@ def real(count: int) -> Iterator[str]:
     """The address of three brokers with so many topics of one partition, and no others."""
     topics = [NewTopic(f"topic-{index:05}", 1, 1) for index in range(count)]
     with tempfile.TemporaryDirectory() as folder, kraft(Path(folder), nodes=3) as cluster:
-        with SyncAdminClient(cluster.bootstrap) as admin:
-            created = admin.create_topics(topics, timeout=600)
-        failed = [each for each in created if each.error or not each.complete]
-        if failed:
-            raise SystemExit(f"{len(failed)} topics were not created, the first: {failed[0]}")
+        create(cluster.bootstrap, topics)
         yield cluster.bootstrap
 
 

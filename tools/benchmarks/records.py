@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kafka_admin_proto.admin import NewTopic, SyncAdminClient
+from kafka_admin_proto.admin import NewTopic
 from kafka_admin_proto.server import SyncCluster
 from tools.benchmarks.bare_server import TOPIC
 from tools.benchmarks.record_load import (
@@ -41,6 +41,7 @@ from tools.benchmarks.server import (
     MIB,
     Figure,
     Server,
+    create,
     head,
     in_turn,
     options_beside_broker,
@@ -167,11 +168,7 @@ def _start_ms() -> float:
 
 def _create(server: Server) -> None:
     new = [NewTopic(name, 1, 1, configs=configs) for name, configs in _TOPICS.items()]
-    with SyncAdminClient(f"{server.address[0]}:{server.port}") as admin:
-        created = admin.create_topics(new, timeout=60)
-    failed = [each for each in created if each.error or not each.complete]
-    if failed:
-        raise SystemExit(f"{len(failed)} topics were not created, the first: {failed[0]}")
+    create(f"{server.address[0]}:{server.port}", new)
 
 
 # The page.

@@ -144,7 +144,8 @@ def measure(options: argparse.Namespace) -> Results:
         running = [stack.enter_context(start()) for start in servers]
         pin(processors[1:2])
         for server in running:
-            _create(server, options.topics)
+            new = [NewTopic(f"topic-{index:05}", 3, 1) for index in range(options.topics)]
+            create(f"{HOST}:{server.port}", new)
         for title, (requests, version) in _REQUESTS.items():
             frames = [request_frame(each, version) for each in requests]
             sizes = {each.pid: _checked_size(each, frames[0], options.topics) for each in running}
@@ -219,10 +220,10 @@ def _ready(pid: int, port: int, begin: float, line_s: float) -> Server:
     raise SystemExit(f"the server on port {port} has no live broker after {_START_S:.0f} seconds")
 
 
-def _create(server: Server, topics: int) -> None:
-    new = [NewTopic(f"topic-{index:05}", 3, 1) for index in range(topics)]
-    with SyncAdminClient(f"{HOST}:{server.port}") as admin:
-        created = admin.create_topics(new, timeout=60)
+def create(bootstrap: str, new: Sequence[NewTopic]) -> None:
+    """Create the topics. SystemExit where one is not there at the end."""
+    with SyncAdminClient(bootstrap) as admin:
+        created = admin.create_topics(new, timeout=600)
     failed = [each for each in created if each.error or not each.complete]
     if failed:
         raise SystemExit(f"{len(failed)} topics were not created, the first: {failed[0]}")
