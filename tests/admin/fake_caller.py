@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target
+from kafka_admin_proto.admin.errors import RequestTimedOutError
 from kafka_admin_proto.admin.retry import Backoff
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import UnsupportedVersionError
@@ -68,6 +69,8 @@ class FakeCaller(Caller):
         self.lost: set[type[Message]] = set()
         #: Brokers that are no longer live when that is looked up again.
         self.gone: set[int] = set()
+        #: What a look-up of the brokers waits for in vain; it may take 0.1 s.
+        self.silent = ""
 
     async def call(
         self,
@@ -120,6 +123,10 @@ class FakeCaller(Caller):
     async def brokers(
         self, *, refresh: bool = False, timeout: float | None = None
     ) -> Mapping[int, Broker]:
+        if self.silent:
+            assert timeout is not None
+            assert timeout <= 0.1
+            raise RequestTimedOutError(f"waiting for {self.silent}")
         if refresh:
             return {id_: each for id_, each in self.known.items() if id_ not in self.gone}
         return self.known

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.caller import Broker
-from kafka_admin_proto.admin.errors import (
+from kafka_admin_proto.admin import (
     BrokerError,
     ConnectionFailedError,
     ConnectionLostError,
@@ -20,11 +19,8 @@ from kafka_admin_proto.admin.errors import (
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, find_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
 from kafka_admin_proto.admin.operations.common.routing import ask_brokers, ask_every_broker
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_admin_proto.messages.find_coordinator_response import (
-    Coordinator,
-    FindCoordinatorResponse,
-)
+from kafka_admin_proto.messages import FindCoordinatorRequest, FindCoordinatorResponse
+from kafka_admin_proto.messages.find_coordinator_response import Coordinator
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
@@ -180,16 +176,10 @@ def test_coordinators_are_the_same_by_one_request_and_by_many(
 
 
 def test_a_silent_cluster_does_not_outlast_the_timeout_and_is_named() -> None:
-    class Silent(FakeCaller):
-        async def brokers(
-            self, *, refresh: bool = False, timeout: float | None = None
-        ) -> Mapping[int, Broker]:
-            assert timeout is not None
-            assert timeout <= 0.1
-            raise RequestTimedOutError("waiting for a connection to 127.0.0.1:9")
-
     async def ask(broker: int, seconds: float) -> int:
         return broker
 
+    caller = FakeCaller({})
+    caller.silent = "a connection to 127.0.0.1:9"
     with pytest.raises(RequestTimedOutError, match=r"127\.0\.0\.1:9"):
-        asyncio.run(ask_every_broker(Silent({}), ask, timeout=0.1))
+        asyncio.run(ask_every_broker(caller, ask, timeout=0.1))

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.alter import SetConfigStep, TopicAlteration
-from kafka_admin_proto.admin.caller import Broker
-from kafka_admin_proto.admin.errors import InstructionError, RequestTimedOutError
-from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
-from kafka_admin_proto.messages.alter_partition_reassignments_request import (
-    AlterPartitionReassignmentsRequest,
+from kafka_admin_proto.admin import (
+    InstructionError,
+    PartitionReplicas,
+    RequestTimedOutError,
+    SetConfigStep,
+    TopicAlteration,
 )
-from kafka_admin_proto.messages.config_record import ConfigRecord
-from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsRequest
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
+from kafka_admin_proto.messages import (
+    AlterPartitionReassignmentsRequest,
+    ConfigRecord,
+    CreatePartitionsRequest,
     IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    MetadataRequest,
 )
 from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
-    IncrementalAlterConfigsResponse,
 )
-from kafka_admin_proto.messages.list_partition_reassignments_request import (
-    ListPartitionReassignmentsRequest,
-)
-from kafka_admin_proto.messages.list_partition_reassignments_response import (
-    ListPartitionReassignmentsResponse,
-)
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import VersionRange
 from tests.admin.operations.partitions.served_caller import Cluster
@@ -237,15 +233,8 @@ async def test_the_values_of_configs_go_out_as_they_are() -> None:
 
 
 async def test_a_silent_cluster_does_not_outlast_the_timeout_and_is_named() -> None:
-    class Silent(Cluster):
-        async def brokers(
-            self, *, refresh: bool = False, timeout: float | None = None
-        ) -> Mapping[int, Broker]:
-            assert timeout is not None
-            assert timeout <= 0.1
-            raise RequestTimedOutError("waiting for a connection to 127.0.0.1:9")
-
-    cluster = Silent({"a": [[1]]})
+    cluster = Cluster({"a": [[1]]})
+    cluster.silent = "a connection to 127.0.0.1:9"
     cluster.default_timeout = 60
     row = PartitionReplicas("a", 0, [2])
     for late in (
