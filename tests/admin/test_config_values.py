@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.alter.instructions import TopicAlteration
+from kafka_admin_proto.admin import ConfigChange, ConfigResource, NewTopic, TopicAlteration
 from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
-from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
-from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 
 _NEEDED: dict[type[ConfigSetter], dict[str, Any]] = {
     NewTopic: {"name": "a"},

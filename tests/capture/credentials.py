@@ -30,8 +30,8 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
+from kafka_admin_proto.capture import DecodedFrame
 from kafka_admin_proto.capture.captures import CaptureDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.explain import (
@@ -45,14 +45,11 @@ from kafka_admin_proto.cli.captures.filters import Filter, FilteredFrames
 from kafka_admin_proto.cli.captures.frame_table import row_of_frame
 from kafka_admin_proto.cli.captures.summary import summarise
 from kafka_admin_proto.cli.output import tsv_cell
-from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
-    ScramCredentialUpsertion,
-)
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.describe_delegation_token_response import DescribedDelegationToken
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
-from kafka_admin_proto.protocol import frame, write_request, write_response
-from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, frame, write_request, write_response
 from kafka_admin_proto.render.html import html_page
 from tests.capture.packets import Packet, conversation, pcap
 

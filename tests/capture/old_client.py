@@ -13,8 +13,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.dumps.readers import read_blocks
+from kafka_admin_proto.capture import FrameDecoder, read_blocks
 from tests.capture.packets import conversation, pcap
 
 _SAMPLES = Path(__file__).parents[2] / "samples"

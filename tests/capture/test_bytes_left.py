@@ -14,8 +14,7 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.capture import FrameDecoder, read_blocks
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, FrameDecoder, read_blocks
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import Turn, answers, asks, read

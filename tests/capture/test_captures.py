@@ -36,12 +36,11 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.capture.tcp.framing import Framer
+from kafka_admin_proto.messages import DefaultPrincipalData
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
-from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.messages.fetch_request import FetchTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic

@@ -22,15 +22,11 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder, read_blocks
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
-from kafka_admin_proto.capture.dumps.readers import read_blocks
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, frame
 from tests.capture.credentials import (
     CLIENT_FINAL,
     EXCHANGES,

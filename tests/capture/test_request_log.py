@@ -28,20 +28,16 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     codec,
 )
-from kafka_admin_proto.capture import FrameDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, FrameDecoder, read_request_log
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.capture.request_log_lines import logged_lines, matches
 from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import DumpError
-from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
-    ScramCredentialUpsertion,
-)
+from kafka_admin_proto.messages import DefaultPrincipalData
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_admin_proto.messages.api_versions_response import ApiVersion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
-from kafka_admin_proto.messages.default_principal_data import DefaultPrincipalData
 from kafka_admin_proto.protocol import write_request, write_response
 
 REQUEST = CreateTopicsRequest(topics=[CreatableTopic(name="apples", num_partitions=1)])

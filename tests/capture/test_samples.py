@@ -8,8 +8,7 @@ from pathlib import Path
 import dpkt
 import pytest
 
-from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from tests.capture.old_client import CAPTURE as OLD_CLIENT
 from tests.capture.old_client import old_client
 

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.capture import read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from kafka_admin_proto.capture.tcp.segments import read_segment
 from tests.capture import packets as made
 from tests.capture.packets import Packet, conversation, pcap

@@ -12,11 +12,10 @@ from importlib.util import find_spec
 from io import BytesIO
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest, codec
+from kafka_admin_proto.capture import DecodedFrame, read_request_log
 from kafka_admin_proto.capture.captures import CaptureDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_field_rows, frame_record
-from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic

@@ -11,11 +11,8 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import READERS, Block, DecodedFrame, FrameDecoder, read_blocks
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
-from kafka_admin_proto.capture.dumps.readers import READERS, read_blocks
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.record import frame_field_rows, frame_record
 from kafka_admin_proto.errors import DumpError
 from tests.capture.dumps import formatters

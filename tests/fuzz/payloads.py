@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import FrameError
-from kafka_admin_proto.messages.request_header import RequestHeader
-from kafka_admin_proto.messages.response_header import ResponseHeader
+from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol import FrameReader, Request, Response, read_request, read_response
 from kafka_admin_proto.schema.catalog import catalog
 from tests.fuzz import seeds as made

@@ -12,13 +12,7 @@ from collections.abc import Iterator
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError, EncodeError
-from kafka_admin_proto.records.batches.batches import (
-    Batch,
-    Record,
-    read_batches,
-    read_records,
-    write_batch,
-)
+from kafka_admin_proto.records import Batch, Record, read_batches, read_records, write_batch
 from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
 from kafka_admin_proto.records.batches.records_json import record_set_json

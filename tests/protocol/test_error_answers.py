@@ -13,13 +13,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.messages import (
-    MetadataRequest,
-    MetadataResponse,
-)
+from kafka_admin_proto.messages import MetadataRequest, MetadataResponse
+from kafka_admin_proto.protocol import Api, api_versions
 from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
-from kafka_admin_proto.protocol.versions import Api, api_versions
-from kafka_admin_proto.testing.strategies import messages
+from kafka_admin_proto.testing import messages
 from kafka_admin_proto.values import Message
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws, sample

@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.errors import UnknownReleaseError
-from kafka_admin_proto.protocol.releases import (
-    BROKER_APIS,
-    release,
-    releases,
-    removed_versions,
-)
-from kafka_admin_proto.protocol.versions import api_versions
+from kafka_admin_proto.protocol import api_versions
+from kafka_admin_proto.protocol.releases import BROKER_APIS, release, releases, removed_versions
 from kafka_admin_proto.render.meanings import api_name
 from kafka_admin_proto.schema.catalog import catalog
 from tests.helpers.requirements import require_oracle

@@ -16,9 +16,7 @@ from kafka_admin_proto.messages import (
     ShareAcknowledgeRequest,
     ShareFetchRequest,
 )
-from kafka_admin_proto.protocol import api_versions, frame
-from kafka_admin_proto.protocol.payload_writers import write_response
-from kafka_admin_proto.protocol.payloads import read_response
+from kafka_admin_proto.protocol import api_versions, frame, read_response, write_response
 from kafka_admin_proto.proxy.addresses import has_addresses
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.containers import StructType

@@ -12,8 +12,7 @@ import pytest
 
 from kafka_admin_proto.messages import ListGroupsRequest, MetadataRequest, MetadataResponse
 from kafka_admin_proto.messages.metadata_response import MetadataResponseBroker
-from kafka_admin_proto.protocol import frame
-from kafka_admin_proto.protocol.payload_writers import write_response
+from kafka_admin_proto.protocol import frame, write_response
 from kafka_admin_proto.proxy import SyncProxy
 from tests.server.network.test_connection import answers, asked, ids
 

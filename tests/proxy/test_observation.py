@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
 from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from kafka_admin_proto.capture.connection.sasl import SaslExchange, shown_bytes
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.server.proxy import FrameLog
-from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT
 from kafka_admin_proto.proxy import SyncProxy
 from kafka_admin_proto.proxy.metrics import Metrics
 from kafka_admin_proto.proxy.observation import Ends, Observed, Recorder

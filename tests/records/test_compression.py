@@ -17,13 +17,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, MissingExtraError
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.records.batches.batches import (
-    Batch,
-    Record,
-    read_batches,
-    read_records,
-    write_batch,
-)
+from kafka_admin_proto.records import Batch, Record, read_batches, read_records, write_batch
 from kafka_admin_proto.records.batches.model import CompressionName
 from kafka_admin_proto.records.compression.codecs import compress, decompress
 from kafka_admin_proto.records.compression.lz4_frames import _header_checksum, _xxh32_of_few

@@ -14,14 +14,9 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
-from kafka_admin_proto.messages.describe_acls_response import (
-    AclDescription,
-    DescribeAclsResource,
-)
+from kafka_admin_proto.messages.describe_acls_response import AclDescription, DescribeAclsResource
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,

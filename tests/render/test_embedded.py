@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame
 from kafka_admin_proto.capture.record import frame_record
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import codec
@@ -30,11 +30,10 @@ from kafka_admin_proto.messages import (
     SyncGroupResponse,
 )
 from kafka_admin_proto.protocol import write_request, write_response
-from kafka_admin_proto.records.batches.batches import read_records, write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_records, write_batch, write_known_record
 from kafka_admin_proto.records.batches.records_json import record_set_json
 from kafka_admin_proto.records.batches.rows import BatchRows
-from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, write_known_record
+from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.render.embedded import embedded_problems, message_json
 from kafka_admin_proto.schema.catalog import catalog

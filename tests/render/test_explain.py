@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import FetchRequest
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder
 from kafka_admin_proto.capture.record import frame_field_rows
 from kafka_admin_proto.cli.captures.explain import explanation_of
 from kafka_admin_proto.codec import Codec

@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.protocol import api_keys
-from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.protocol import Api, api_keys
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import apis
 from kafka_admin_proto.server.apis import (

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture import read_captures, read_request_log
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.stream.batches import StreamEndedError, end_stream, stream_frames
 from tests.capture.test_request_log import entry, log4j

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError
+from kafka_admin_proto.records import Batch, Record, read_records, write_batch
 from kafka_admin_proto.records.batches import record_format
-from kafka_admin_proto.records.batches.batches import Batch, read_records, write_batch
 from kafka_admin_proto.records.batches.crc32c import by_tables
-from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.records.batches.record_format import (
     read_records_v2,
     skim_records_v2,

@@ -18,9 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.capture.captures import read_captures
+from kafka_admin_proto.capture import read_captures, read_request_log
 from kafka_admin_proto.capture.record import RECORD_KEYS, frame_record
-from kafka_admin_proto.capture.request_log import read_request_log
 from kafka_admin_proto.messages import ConsumerProtocolSubscription, JoinGroupRequest
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.tables.files import frame_files

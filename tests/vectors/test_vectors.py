@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import TrailingBytesError, codec
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.dumps.readers import read_blocks
+from kafka_admin_proto.capture import FrameDecoder, read_blocks
 from kafka_admin_proto.capture.record import frame_record
 
 HERE = Path(__file__).parent

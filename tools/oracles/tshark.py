@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from tools.oracles.jars import ToolMissingError
 
 #: Between the values of a field that a packet has several times.

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from kafka_admin_proto.protocol import Request, read_request, write_response
-from kafka_admin_proto.protocol.frames import frame
+from kafka_admin_proto.protocol import Request, frame, read_request, write_response
 from kafka_admin_proto.values import Message
 
 #: Seconds that a script waits for a client at most.

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from kafka_admin_proto import MetadataRequest, MetadataResponse
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.errors import ConnectionFailedError, RequestTimedOutError
+from kafka_admin_proto.admin import AdminClient, ConnectionFailedError, RequestTimedOutError
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
 from tests.admin.hostile.faults import (
     API_VERSIONS,

@@ -11,10 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.alter import TopicAlteration
-from kafka_admin_proto.admin.caller import Broker, Reply
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import AdminClient, Broker, NewTopic, Reply, TopicAlteration
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange

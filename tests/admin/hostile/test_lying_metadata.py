@@ -14,9 +14,7 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.caller import Target
-from kafka_admin_proto.admin.errors import ConnectionFailedError, RequestTimedOutError
+from kafka_admin_proto.admin import AdminClient, ConnectionFailedError, RequestTimedOutError, Target
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol import Request
 from kafka_admin_proto.protocol.error_codes import error_code

@@ -8,23 +8,19 @@ from typing import TypeVar
 
 import pytest
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.acls import (
+from kafka_admin_proto.admin import (
     AclBinding,
     AclFilter,
     AclOperation,
     AclPermission,
-    PatternType,
-    ResourceType,
-)
-from kafka_admin_proto.admin.operations.quotas import (
+    AdminClient,
+    BrokerError,
     ClientQuota,
+    PatternType,
     QuotaAlteration,
     QuotaComponent,
     QuotaMatch,
-)
-from kafka_admin_proto.admin.operations.users.scram_credentials import (
+    ResourceType,
     ScramCredential,
     ScramDeletion,
     ScramMechanism,

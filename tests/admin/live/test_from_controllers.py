@@ -9,9 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
-from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
 from kafka_admin_proto.cli.app import kap
 from tests.admin.live.helpers.controllers import active_controller, wait_until
 from tests.admin.live.helpers.kafka_tools import KafkaTools

@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.common.topic_partitions import TopicPartitions
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import AdminClient, BrokerError, NewTopic, TopicPartitions
 from tests.admin.live.helpers.each_broker import until
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.secured import PASSWORDS, Secured

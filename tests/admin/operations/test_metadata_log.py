@@ -12,20 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.admin.errors import (
+from kafka_admin_proto.admin import (
     BrokerError,
     ConnectionFailedError,
     ConnectionLostError,
     InstructionError,
-    RequestTimedOutError,
-)
-from kafka_admin_proto.admin.operations.metadata_log import (
     MetadataEvent,
-    MetadataLogOperations,
     MetadataRecords,
     MetadataSnapshot,
     QuorumLeader,
+    RequestTimedOutError,
 )
+from kafka_admin_proto.admin.operations.metadata_log import MetadataLogOperations
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records import Batch, Record, write_batch

@@ -7,17 +7,11 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.operations.quotas import (
-    ClientQuota,
-    QuotaAlteration,
-    QuotaComponent,
-    QuotaMatch,
-    QuotaOperations,
-)
+from kafka_admin_proto.admin import ClientQuota, QuotaAlteration, QuotaComponent, QuotaMatch
+from kafka_admin_proto.admin.operations.quotas import QuotaOperations
+from kafka_admin_proto.messages import AlterClientQuotasRequest, DescribeClientQuotasRequest
 from kafka_admin_proto.messages import alter_client_quotas_response as altered_messages
 from kafka_admin_proto.messages import describe_client_quotas_response as described_messages
-from kafka_admin_proto.messages.alter_client_quotas_request import AlterClientQuotasRequest
-from kafka_admin_proto.messages.describe_client_quotas_request import DescribeClientQuotasRequest
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
 

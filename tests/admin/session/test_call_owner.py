@@ -6,31 +6,28 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.errors import ConnectionLostError
-from kafka_admin_proto.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_admin_proto.messages.delete_groups_response import (
-    DeletableGroupResult,
+from kafka_admin_proto.admin import AdminClient, ConnectionLostError
+from kafka_admin_proto.messages import (
+    DeleteGroupsRequest,
     DeleteGroupsResponse,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    MetadataRequest,
 )
-from kafka_admin_proto.messages.delete_records_request import DeleteRecordsRequest
+from kafka_admin_proto.messages.delete_groups_response import DeletableGroupResult
 from kafka_admin_proto.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
-    DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_admin_proto.messages.find_coordinator_response import (
-    Coordinator,
-    FindCoordinatorResponse,
-)
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
+from kafka_admin_proto.messages.find_coordinator_response import Coordinator
 from kafka_admin_proto.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
-    ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin import ConfigurationError, client_config
-from kafka_admin_proto.admin.settings.config import ClientConfig
+from kafka_admin_proto.admin import ClientConfig, ConfigurationError, client_config
 from kafka_admin_proto.errors import SaslError
 from tools.clusters import free_ports
 

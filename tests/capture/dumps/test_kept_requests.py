@@ -7,11 +7,9 @@ import sys
 import pytest
 
 from kafka_admin_proto import ApiVersionsResponse, DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder
 from kafka_admin_proto.capture.connection import pairing
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
-from kafka_admin_proto.capture.frames import DecodedFrame
-from kafka_admin_proto.messages.produce_request import ProduceRequest
+from kafka_admin_proto.messages import ProduceRequest
 from kafka_admin_proto.protocol import write_request, write_response
 
 ASK = write_request(DeleteTopicsRequest(), 1, 7)

@@ -12,17 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse, MetadataRequest
-from kafka_admin_proto.capture.captures import read_captures
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder, read_blocks, read_captures
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
-from kafka_admin_proto.capture.dumps.readers import read_blocks
-from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.tcp.segments import link_type_of
 from kafka_admin_proto.errors import DumpError
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
-from kafka_admin_proto.protocol import frame, write_request, write_response
-from kafka_admin_proto.protocol.frames import DEFAULT_FRAME_LIMIT
+from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, frame, write_request, write_response
 from tests.capture.packets import FIN, KINDS, SYN, Packet, conversation, ethernet
 
 SAMPLES = Path(__file__).parents[3] / "samples"

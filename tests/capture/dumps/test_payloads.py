@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from kafka_admin_proto import DeleteTopicsRequest, DeleteTopicsResponse
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.capture.dumps.payloads import MAX_APIS_OF_ID, PayloadReader
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.protocol import Request, Response, write_request, write_response
 
 RESPONSE = write_response(DeleteTopicsResponse(), 1, 7)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.capture import FrameDecoder, read_blocks, read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, FrameDecoder, read_blocks, read_captures
 from kafka_admin_proto.capture.sources import read_frames
 from kafka_admin_proto.errors import DumpError
 from tests.helpers.requirements import skip_or_fail

@@ -7,8 +7,7 @@ import json
 import pytest
 
 import kafka_admin_proto.messages as m
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import RECORDS, requests_of

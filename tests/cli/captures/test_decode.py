@@ -28,8 +28,7 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
     codec,
 )
-from kafka_admin_proto.capture.dumps.blocks import Block
-from kafka_admin_proto.capture.dumps.frame_decoder import FrameDecoder
+from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.capture.record import RECORD_KEYS
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic

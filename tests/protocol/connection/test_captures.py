@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto import RequestHeader
-from kafka_admin_proto.capture import read_captures
-from kafka_admin_proto.capture.frames import DecodedFrame
+from kafka_admin_proto.capture import DecodedFrame, read_captures
 from kafka_admin_proto.protocol import api_versions
 from kafka_admin_proto.protocol.connection import (
     CLIENT,

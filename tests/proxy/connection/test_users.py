@@ -20,10 +20,9 @@ from kafka_admin_proto.messages import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.protocol import api_versions, frame, write_request
+from kafka_admin_proto.protocol import api_versions, frame, read_response, write_request
 from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.protocol.connection import Limits, Sasl, SaslPlain, SaslScram, SaslServer
-from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.proxy import Proxy, SyncProxy
 from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters

@@ -7,16 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError
-from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
-from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage
-from kafka_admin_proto.records.batches.control import (
-    CONTROL_TYPES,
-    ControlRecord,
-    read_control_record,
-    write_control_record,
-)
+from kafka_admin_proto.messages import EndTxnMarker, LeaderChangeMessage
+from kafka_admin_proto.records import ControlRecord, read_control_record, write_control_record
+from kafka_admin_proto.records.batches.control import CONTROL_TYPES
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.testing.strategies import messages
+from kafka_admin_proto.testing import messages
 
 EVERY = [
     (number, name, message, version)

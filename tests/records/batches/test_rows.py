@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.messages.end_txn_marker import EndTxnMarker
-from kafka_admin_proto.messages.user_scram_credential_record import UserScramCredentialRecord
-from kafka_admin_proto.records.batches.batches import Batch, Record, read_records, write_batch
-from kafka_admin_proto.records.batches.control import write_control_record
+from kafka_admin_proto.messages import EndTxnMarker, UserScramCredentialRecord
+from kafka_admin_proto.records import Batch, Record, read_records, write_batch, write_control_record
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
 from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM, write_records_v2
 from kafka_admin_proto.records.batches.rows import BatchRows

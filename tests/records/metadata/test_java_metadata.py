@@ -20,8 +20,7 @@ from kafka_admin_proto.messages import (
     FeatureLevelRecord,
     RemoveUserScramCredentialRecord,
 )
-from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
-from kafka_admin_proto.records.metadata.log import Replayed, replay
+from kafka_admin_proto.records import Batch, Record, Replayed, replay, write_batch
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC, write_metadata_value
 from kafka_admin_proto.records.metadata.replay import MetadataReplay

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import DecodeError, EncodeError, codec
 from kafka_admin_proto.errors import TrailingBytesError
-from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
-from kafka_admin_proto.messages.no_op_record import NoOpRecord
-from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.messages import CreateTopicsRequest, NoOpRecord, TopicRecord
 from kafka_admin_proto.records.metadata.records import (
     METADATA_TOPIC,
     REMOTE_LOG_METADATA_TOPIC,
@@ -20,7 +18,7 @@ from kafka_admin_proto.records.metadata.records import (
     write_metadata_value,
 )
 from kafka_admin_proto.schema.catalog import catalog
-from kafka_admin_proto.testing.strategies import messages
+from kafka_admin_proto.testing import messages
 
 EVERY = [
     (name, version)

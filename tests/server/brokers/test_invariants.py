@@ -36,9 +36,8 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
-from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records import ClusterState, replay
 from kafka_admin_proto.records.metadata.entities import Partition
-from kafka_admin_proto.records.metadata.log import replay
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.lifecycle import Lifecycle

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest
-from kafka_admin_proto.messages.topic_record import TopicRecord
+from kafka_admin_proto.messages import CreateTopicsRequest, DeleteTopicsRequest, TopicRecord
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.brokers.views import Views
 from kafka_admin_proto.values import Message

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_admin
 from tests.admin.live.helpers.kafka_tools import KafkaTools

@@ -18,9 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.kept_files import KeptFileError
-from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records import Batch, read_segment
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
-from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.server.partitions.compaction import compact
 from kafka_admin_proto.server.partitions.disk.log_dir import LogDir
 from tests.helpers.profile import draws

@@ -18,13 +18,8 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.errors import EncodeError
 from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestGroup
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.model import Batch, Record
-from kafka_admin_proto.records.segments.known_topics import (
-    CONSUMER_OFFSETS,
-    TRANSACTION_STATE,
-    read_known_record,
-    write_known_record,
-)
+from kafka_admin_proto.records import Batch, Record, read_known_record, write_known_record
+from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.inspection.stored_records import records_of
 from tests.helpers.profile import draws

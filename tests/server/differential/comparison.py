@@ -17,13 +17,11 @@ from uuid import UUID
 
 import msgspec
 
+from kafka_admin_proto.messages import InitProducerIdResponse, ShareGroupHeartbeatResponse
 from kafka_admin_proto.messages.describe_log_dirs_response import DescribeLogDirsResult
 from kafka_admin_proto.messages.describe_quorum_response import PartitionData as QuorumPartition
-from kafka_admin_proto.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_admin_proto.messages.share_group_describe_response import DescribedGroup
-from kafka_admin_proto.messages.share_group_heartbeat_response import ShareGroupHeartbeatResponse
-from kafka_admin_proto.records.batches.batches import read_batches
-from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records import Batch, read_batches
 from kafka_admin_proto.server.topics.names import INTERNAL
 
 

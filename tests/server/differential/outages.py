@@ -10,10 +10,8 @@ from typing import Any, Protocol
 from kafka_admin_proto.messages import (
     DescribeClusterRequest,
     DescribeTopicPartitionsRequest,
-    MetadataRequest,
-)
-from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponse,
+    MetadataRequest,
 )
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message

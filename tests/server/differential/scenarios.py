@@ -41,8 +41,7 @@ from kafka_admin_proto.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderTopic,
 )
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.outages import OutageSides

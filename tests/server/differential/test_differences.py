@@ -6,8 +6,7 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import fetch_response as fetched
 from kafka_admin_proto.messages import share_group_describe_response as described
 from kafka_admin_proto.messages import share_group_heartbeat_response as beaten
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from tests.server.differential.comparison import KNOWN, Comparison
 
 

@@ -9,10 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka_admin_proto.messages import SaslAuthenticateRequest, SaslHandshakeRequest
+from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.protocol.addresses import parse_addresses
-from kafka_admin_proto.protocol.frames import frame
-from kafka_admin_proto.protocol.payload_writers import write_request
-from kafka_admin_proto.protocol.payloads import read_response
 from kafka_admin_proto.values import Message
 
 #: How long a node may take for an answer.

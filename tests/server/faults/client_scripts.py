@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from tests.admin.live.helpers.kafka_python import kafka_python_admin
 
 TIMEOUT_S = 1.5

@@ -16,8 +16,7 @@ from kafka_admin_proto.messages.delete_records_request import (
 )
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import read_batches, write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_batches, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.server.differential.wire import Nodes
 

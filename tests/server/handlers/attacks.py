@@ -10,10 +10,8 @@ from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
 from kafka_admin_proto.messages.elect_leaders_request import TopicPartitions
 from kafka_admin_proto.messages.incremental_alter_configs_request import AlterConfigsResource
-from kafka_admin_proto.messages.kip_4a.alter_topic_request import (
-    AlterTopicRequest,
-    AlterTopicRequestItem,
-)
+from kafka_admin_proto.messages.kip_4a import AlterTopicRequest
+from kafka_admin_proto.messages.kip_4a.alter_topic_request import AlterTopicRequestItem
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message

@@ -18,8 +18,7 @@ from kafka_admin_proto.messages import (
     offset_for_leader_epoch_request,
     produce_request,
 )
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import EXHAUSTIVE
 from tests.server.handlers.samples import TOPICS

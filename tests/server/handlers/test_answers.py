@@ -6,9 +6,7 @@ import math
 
 from kafka_admin_proto.errors import RemoteProtocolError
 from kafka_admin_proto.messages import CreateTopicsRequest, MetadataRequest, MetadataResponse
-from kafka_admin_proto.protocol.payload_values import Request
-from kafka_admin_proto.protocol.payload_writers import write_request
-from kafka_admin_proto.protocol.payloads import read_request
+from kafka_admin_proto.protocol import Request, read_request, write_request
 from kafka_admin_proto.server.answers import Answers
 from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.views import Views

@@ -12,15 +12,13 @@ import pytest
 
 from kafka_admin_proto.messages import (
     AlterClientQuotasRequest,
+    CreateTopicsRequest,
     DescribeClientQuotasRequest,
     DescribeConfigsRequest,
     IncrementalAlterConfigsRequest,
 )
 from kafka_admin_proto.messages import alter_client_quotas_request as quotas
-from kafka_admin_proto.messages.create_topics_request import (
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
+from kafka_admin_proto.messages.create_topics_request import CreatableTopicConfig
 from kafka_admin_proto.messages.describe_client_quotas_request import ComponentData
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
 from kafka_admin_proto.messages.incremental_alter_configs_request import (

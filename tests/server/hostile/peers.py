@@ -27,8 +27,7 @@ from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 
 HOST = "127.0.0.1"

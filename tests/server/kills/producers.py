@@ -12,8 +12,7 @@ from kafka_admin_proto.messages import (
     txn_offset_commit_request,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_batches
-from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records import Batch, read_batches
 from tests.server.kills.clients import PATIENCE_S, KilledClient
 
 #: Transactions that nobody ends are over soon.

@@ -21,8 +21,7 @@ from kafka_admin_proto.messages.delete_records_request import (
 )
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED
 from tests.server.differential.wire import Nodes

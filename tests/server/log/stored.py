@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from kafka_admin_proto.messages import (
-    ConfigRecord,
-    PartitionRecord,
-    RemoveTopicRecord,
-    TopicRecord,
-)
-from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.messages import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from kafka_admin_proto.records import ClusterState
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.state import State

@@ -16,9 +16,8 @@ from typing import NamedTuple
 import pytest
 
 from kafka_admin_proto.errors import MetadataLogError
-from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.records import Batch, read_segment
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
-from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.log.opening import open_cluster
 from kafka_admin_proto.server.log.settings import log_settings

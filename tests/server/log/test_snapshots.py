@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto.messages import FeatureLevelRecord, VotersRecord
 from kafka_admin_proto.messages.voters_record import Endpoint, KRaftVersionFeature, Voter
-from kafka_admin_proto.records.metadata.cluster_state import ClusterState
-from kafka_admin_proto.records.metadata.log import replay
+from kafka_admin_proto.records import ClusterState, replay
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.rows import segment_rows

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.errors import KafkaAdminProtoError, MetadataLogError
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from tests.server.log.stored import stored
 

@@ -6,8 +6,7 @@ import pytest
 
 from kafka_admin_proto.messages import MetadataRequest, ProduceRequest
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
 from tests.server.network.test_connection import answers, asked, connect, ids

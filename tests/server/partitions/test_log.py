@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_batches, write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_batches, write_batch
 from kafka_admin_proto.server.partitions.compaction import compact
 from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange, RecordsRefused
 from kafka_admin_proto.server.partitions.log import Appended, PartitionLog

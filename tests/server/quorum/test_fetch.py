@@ -22,8 +22,7 @@ from kafka_admin_proto.messages.fetch_snapshot_request import (
     TopicSnapshot,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_batches
-from kafka_admin_proto.records.metadata.cluster_state import ClusterState
+from kafka_admin_proto.records import ClusterState, read_batches
 from kafka_admin_proto.records.metadata.records import read_metadata_value
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.server.apis import Answer

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.protocol.versions import supported
+from kafka_admin_proto.protocol import codes, supported
 from kafka_admin_proto.render.field_scan import error_codes
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.apis import CONTROLLERS, Caller, handler_modules

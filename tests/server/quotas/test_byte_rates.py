@@ -16,8 +16,7 @@ from kafka_admin_proto.messages import fetch_request, produce_request
 from kafka_admin_proto.messages.alter_client_quotas_request import EntityData, EntryData, OpData
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import frame, write_request
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.quotas.byte_rates import ByteRate, most_bytes

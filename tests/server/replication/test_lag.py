@@ -13,8 +13,7 @@ import pytest
 from kafka_admin_proto.messages import ProduceRequest, ProduceResponse
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.replication.replicas import ReplicatedLog

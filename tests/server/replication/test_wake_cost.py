@@ -12,8 +12,7 @@ from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages import delete_records_request, fetch_request, produce_request
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.apis import Answer, Caller
 from kafka_admin_proto.server.replication import fetch_sessions
 from kafka_admin_proto.server.respond import respond

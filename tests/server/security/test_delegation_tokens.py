@@ -12,16 +12,10 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.errors import AuthenticationError, BrokerError
+from kafka_admin_proto.admin import AuthenticationError, BrokerError, SyncAdminClient
+from kafka_admin_proto.messages import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from kafka_admin_proto.messages.create_acls_request import AclCreation
-from kafka_admin_proto.messages.create_delegation_token_request import (
-    CreatableRenewers,
-    CreateDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.create_delegation_token_response import (
-    CreateDelegationTokenResponse,
-)
+from kafka_admin_proto.messages.create_delegation_token_request import CreatableRenewers
 from kafka_admin_proto.protocol import (
     FrameReader,
     api_keys,

@@ -14,8 +14,7 @@ from kafka_admin_proto.messages.delete_records_request import (
 )
 from kafka_admin_proto.messages.share_fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from tests.server.share.sharing import (
     Fetcher,
     Sharer,

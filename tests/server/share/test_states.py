@@ -11,34 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.messages import (
-    alter_share_group_offsets_request as altered,
-)
-from kafka_admin_proto.messages import (
-    delete_share_group_state_request as deleted,
-)
-from kafka_admin_proto.messages import (
-    describe_share_group_offsets_request as described,
-)
-from kafka_admin_proto.messages import (
-    initialize_share_group_state_request as initialized,
-)
-from kafka_admin_proto.messages import (
-    read_share_group_state_request as read,
-)
-from kafka_admin_proto.messages import (
-    read_share_group_state_summary_request as summed,
-)
-from kafka_admin_proto.messages import (
-    write_share_group_state_request as written,
-)
+from kafka_admin_proto.messages import alter_share_group_offsets_request as altered
+from kafka_admin_proto.messages import delete_share_group_state_request as deleted
+from kafka_admin_proto.messages import describe_share_group_offsets_request as described
+from kafka_admin_proto.messages import initialize_share_group_state_request as initialized
+from kafka_admin_proto.messages import read_share_group_state_request as read
+from kafka_admin_proto.messages import read_share_group_state_summary_request as summed
+from kafka_admin_proto.messages import write_share_group_state_request as written
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.delete_share_group_offsets_request import (
     DeleteShareGroupOffsetsRequestTopic,
 )
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.segments.known_topics import SHARE_GROUP_STATE, read_known_record
+from kafka_admin_proto.records import read_known_record
+from kafka_admin_proto.records.segments.known_topics import SHARE_GROUP_STATE
 from kafka_admin_proto.server.inspection import stored_records
 from kafka_admin_proto.server.share.state import StateBatch, combined
 from tests.server.groups.coordinated import Coordinated

@@ -23,8 +23,7 @@ from kafka_admin_proto.messages.txn_offset_commit_request import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.releases import release as release_facts
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 from tests.server.groups.stories import CONFIGS, Side, both

@@ -26,8 +26,7 @@ from kafka_admin_proto.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.respond import respond
 from kafka_admin_proto.server.transactions.transaction import MAX_EPOCH

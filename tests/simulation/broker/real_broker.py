@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_admin_proto import UpdateMetadataRequest
-from kafka_admin_proto.protocol import read_response, write_request
-from kafka_admin_proto.protocol.frames import frame
+from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.simulation.broker import Disk, FolderDisk
 from kafka_admin_proto.values import Message
 from tests.simulation.broker.alone import ME

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.protocol import read_response, write_request
-from kafka_admin_proto.protocol.frames import frame
+from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataLog
 from kafka_admin_proto.simulation.quorum.state import LogEnd
 from kafka_admin_proto.topic_ids import topic_id_to_text

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from kafka_admin_proto.messages import BeginQuorumEpochRequest, EndQuorumEpochRequest, VoteRequest
 from kafka_admin_proto.messages import begin_quorum_epoch_response as begun
 from kafka_admin_proto.messages import end_quorum_epoch_response as ended
 from kafka_admin_proto.messages import vote_response as voted
-from kafka_admin_proto.messages.begin_quorum_epoch_request import BeginQuorumEpochRequest
-from kafka_admin_proto.messages.end_quorum_epoch_request import EndQuorumEpochRequest
-from kafka_admin_proto.messages.vote_request import VoteRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.schema.scalars import ZERO_UUID

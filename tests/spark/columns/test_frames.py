@@ -15,13 +15,8 @@ pa = require("pyarrow")
 
 from kafka_admin_proto import DecodeError, codec
 from kafka_admin_proto.protocol import read_request, write_request
-from kafka_admin_proto.records.batches.batches import (
-    DEFAULT_DECOMPRESSED_LIMIT,
-    Batch,
-    Record,
-    read_records,
-    write_batch,
-)
+from kafka_admin_proto.records import Batch, Record, read_records, write_batch
+from kafka_admin_proto.records.batches.batches import DEFAULT_DECOMPRESSED_LIMIT
 from kafka_admin_proto.records.metadata.records import write_metadata_value
 from kafka_admin_proto.spark.columns import frames as column_frames
 from kafka_admin_proto.spark.columns.frames import (

@@ -16,8 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.tables.queries import read_tables
-from kafka_admin_proto.tables.queries.stored_tables import StoredTable
+from kafka_admin_proto.tables.queries import StoredTable, read_tables
 from kafka_admin_proto.tables.report.current_tables import TRIES, CurrentTables
 from tests.tables.report.report_tables import everything, write_tables
 

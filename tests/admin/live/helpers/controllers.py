@@ -18,8 +18,7 @@ from kafka_admin_proto import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.protocol import read_response, write_request
-from kafka_admin_proto.protocol.frames import frame
+from kafka_admin_proto.protocol import frame, read_response, write_request
 from kafka_admin_proto.values import Message
 from tools.clusters import HOST, Cluster, Node
 

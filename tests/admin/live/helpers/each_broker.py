@@ -8,8 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.caller import Reply, Target
+from kafka_admin_proto.admin import AdminClient, Reply, Target
 from tools.clusters import Cluster
 
 #: Whether a broker has heard of it.

@@ -10,27 +10,23 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.messages.consumer_group_heartbeat_request import (
+from kafka_admin_proto.messages import (
     ConsumerGroupHeartbeatRequest,
-)
-from kafka_admin_proto.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
-from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_admin_proto.messages.join_group_request import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    FindCoordinatorRequest,
     JoinGroupRequest,
-    JoinGroupRequestProtocol,
-)
-from kafka_admin_proto.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_admin_proto.messages.streams_group_heartbeat_request import (
+    ShareGroupHeartbeatRequest,
     StreamsGroupHeartbeatRequest,
+    SyncGroupRequest,
+)
+from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
+from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     Subtopology,
     TaskIds,
     Topology,
 )
-from kafka_admin_proto.messages.sync_group_request import (
-    SyncGroupRequest,
-    SyncGroupRequestAssignment,
-)
+from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 
 SESSION_MS = 45_000
 #: A minute in all: a cluster's first group waits until the topic of offsets is there and loaded.

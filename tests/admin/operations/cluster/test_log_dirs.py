@@ -7,16 +7,11 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import ConnectionFailedError
-from kafka_admin_proto.admin.operations.cluster.log_dirs import (
-    LogDirOperations,
-    LogDirReplica,
-    ReplicaMove,
-)
+from kafka_admin_proto.admin import ConnectionFailedError, LogDirReplica, ReplicaMove
+from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
+from kafka_admin_proto.messages import AlterReplicaLogDirsRequest, DescribeLogDirsRequest
 from kafka_admin_proto.messages import alter_replica_log_dirs_response as moved_messages
 from kafka_admin_proto.messages import describe_log_dirs_response as described_messages
-from kafka_admin_proto.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
-from kafka_admin_proto.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_admin_proto.messages.find_coordinator_response import (
-    Coordinator,
-    FindCoordinatorResponse,
-)
+from kafka_admin_proto.messages import FindCoordinatorRequest, FindCoordinatorResponse
+from kafka_admin_proto.messages.find_coordinator_response import Coordinator
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
 

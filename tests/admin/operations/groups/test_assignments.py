@@ -5,12 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.operations.groups.assignments import (
-    read_assignment,
-    read_subscription,
-)
-from kafka_admin_proto.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
-from kafka_admin_proto.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from kafka_admin_proto.admin.operations.groups.assignments import read_assignment, read_subscription
+from kafka_admin_proto.messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _TOPICS = st.dictionaries(
     st.text("ab", min_size=1, max_size=3), st.sets(st.integers(0, 99), min_size=1), max_size=4

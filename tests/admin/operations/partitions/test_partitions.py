@@ -7,33 +7,30 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.alter.instructions import TopicAlteration
-from kafka_admin_proto.admin.errors import RequestTimedOutError
-from kafka_admin_proto.admin.operations.common.missing import Missing
-from kafka_admin_proto.admin.operations.configs.altering import ConfigChange
-from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
+from kafka_admin_proto.admin import (
+    ConfigChange,
+    ConfigResource,
+    Missing,
+    NewPartitions,
+    OngoingReassignment,
+    RequestTimedOutError,
+    TopicAlteration,
+)
 from kafka_admin_proto.admin.operations.partitions import creation, moves
-from kafka_admin_proto.admin.operations.partitions.creation import NewPartitions
-from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+from kafka_admin_proto.messages import (
     AlterPartitionReassignmentsRequest,
-)
-from kafka_admin_proto.messages.alter_partition_reassignments_response import (
     AlterPartitionReassignmentsResponse,
-)
-from kafka_admin_proto.messages.create_partitions_request import (
     CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from kafka_admin_proto.messages.create_partitions_response import CreatePartitionsResponse
-from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest
-from kafka_admin_proto.messages.elect_leaders_response import ElectLeadersResponse
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    CreatePartitionsResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
     IncrementalAlterConfigsRequest,
+    MetadataRequest,
+    MetadataResponse,
 )
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_admin_proto.messages.create_partitions_request import CreatePartitionsTopic
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, Handler

@@ -6,23 +6,20 @@ import asyncio
 
 import pytest
 
-from kafka_admin_proto.admin.errors import AdminError, BrokerError, InstructionError
-from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
+from kafka_admin_proto.admin import AdminError, BrokerError, InstructionError, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.throttles import (
     FOLLOWERS,
     LEADERS,
     LOG_DIRS_RATE,
     RATES,
 )
-from kafka_admin_proto.messages.alter_partition_reassignments_request import (
+from kafka_admin_proto.messages import (
     AlterPartitionReassignmentsRequest,
-)
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
 )
 from kafka_admin_proto.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
-    IncrementalAlterConfigsResponse,
 )
 from tests.admin.operations.partitions.served_caller import Cluster
 from tests.placement.clusters import difference, replica_counts

@@ -9,17 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin import InstructionError
-from kafka_admin_proto.admin.operations.partitions.records import (
-    ALL_RECORDS,
-    OffsetSpec,
-    RecordOperations,
-)
+from kafka_admin_proto.admin import ALL_RECORDS, InstructionError
+from kafka_admin_proto.admin.operations.partitions.records import OffsetSpec, RecordOperations
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import DeleteRecordsRequest, ListOffsetsRequest
 from kafka_admin_proto.messages import delete_records_response as deleted_messages
 from kafka_admin_proto.messages import list_offsets_response as offsets_messages
-from kafka_admin_proto.messages.delete_records_request import DeleteRecordsRequest
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, by_partition

@@ -9,14 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.missing import Missing
-from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
-from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
-from kafka_admin_proto.messages.delete_topics_response import (
-    DeletableTopicResult,
-    DeleteTopicsResponse,
-)
+from kafka_admin_proto.admin import DeletedTopic, InstructionError, Missing
+from kafka_admin_proto.messages import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_admin_proto.messages.delete_topics_response import DeletableTopicResult
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message

@@ -7,31 +7,18 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
-from kafka_admin_proto.admin.operations.users.delegation_tokens import (
-    DelegationToken,
-    TokenOperations,
-)
-from kafka_admin_proto.messages import describe_delegation_token_response as described
-from kafka_admin_proto.messages.create_delegation_token_request import (
+from kafka_admin_proto.admin import BrokerError, ConnectionFailedError, DelegationToken
+from kafka_admin_proto.admin.operations.users.delegation_tokens import TokenOperations
+from kafka_admin_proto.messages import (
     CreateDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
-)
-from kafka_admin_proto.messages.describe_delegation_token_request import (
     DescribeDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.expire_delegation_token_request import (
     ExpireDelegationTokenRequest,
-)
-from kafka_admin_proto.messages.expire_delegation_token_response import (
     ExpireDelegationTokenResponse,
-)
-from kafka_admin_proto.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from kafka_admin_proto.messages.renew_delegation_token_response import (
+    RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
+from kafka_admin_proto.messages import describe_delegation_token_response as described
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller

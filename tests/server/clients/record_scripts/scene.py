@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient
 from tests.server.clients.pair import Side
 from tests.server.clients.record_clients import WHEN_MS
 

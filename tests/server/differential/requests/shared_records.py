@@ -15,8 +15,7 @@ from kafka_admin_proto.messages import ProduceRequest, ShareAcknowledgeRequest, 
 from kafka_admin_proto.messages import share_acknowledge_request as acknowledging
 from kafka_admin_proto.messages import share_fetch_request as fetching
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Draws, Ids, Step
 from tests.server.differential.requests.records import NOW_MS

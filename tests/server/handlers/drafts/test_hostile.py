@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_admin_proto import codec
 from kafka_admin_proto.errors import DecodeError, TrailingBytesError
-from kafka_admin_proto.messages import ApiVersionsRequest
-from kafka_admin_proto.messages.request_header import RequestHeader
+from kafka_admin_proto.messages import ApiVersionsRequest, RequestHeader
 from kafka_admin_proto.protocol import FrameReader, frame, read_response, write_request
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import SyncCluster

@@ -7,34 +7,31 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_admin_proto.messages.broker_registration_change_record import (
-    BrokerRegistrationChangeRecord,
+from kafka_admin_proto.messages import BrokerRegistrationChangeRecord, PartitionChangeRecord
+from kafka_admin_proto.messages.kip_4b import (
+    AlterTopicRequest,
+    CreateTopicRequest,
+    DeleteTopicRequest,
+    PreferredReplicaLeaderElectionRequest,
+    TopicMetadataRequest,
 )
 from kafka_admin_proto.messages.kip_4b.alter_topic_request import (
     AddedConfigEntry,
-    AlterTopicRequest,
     AlterTopicRequestItem,
 )
-from kafka_admin_proto.messages.kip_4b.alter_topic_request import (
-    ReplicaAssignment as Altered,
-)
+from kafka_admin_proto.messages.kip_4b.alter_topic_request import ReplicaAssignment as Altered
 from kafka_admin_proto.messages.kip_4b.create_topic_request import (
     ConfigEntry,
-    CreateTopicRequest,
     CreateTopicRequestItem,
     ReplicaAssignment,
 )
-from kafka_admin_proto.messages.kip_4b.delete_topic_request import DeleteTopicRequest
 from kafka_admin_proto.messages.kip_4b.preferred_replica_leader_election_request import (
-    PreferredReplicaLeaderElectionRequest,
     PreferredReplicaLeaderElectionRequestItem,
 )
-from kafka_admin_proto.messages.kip_4b.topic_metadata_request import TopicMetadataRequest
 from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
     PartitionMetadata,
     TopicMetadata,
 )
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.apis import served_apis

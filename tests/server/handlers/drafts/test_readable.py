@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.admin.alter import TopicAlteration
+from kafka_admin_proto.admin import AdminClient, NewTopic, TopicAlteration
 from kafka_admin_proto.admin.network.connection import BrokerConnection
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import Cluster

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.admin.alter import TopicAlteration
-from kafka_admin_proto.admin.operations.topics.creation import NewTopic
+from kafka_admin_proto.admin import NewTopic, SyncAdminClient, TopicAlteration
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages import kip_4b
 from kafka_admin_proto.server import Cluster, SyncCluster

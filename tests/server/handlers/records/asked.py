@@ -10,14 +10,13 @@ from kafka_admin_proto.messages import (
     CreateTopicsRequest,
     DeleteTopicsRequest,
     FetchRequest,
+    PartitionChangeRecord,
     ProduceRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import CreatableTopicConfig
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
-from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import read_batches, write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_batches, write_batch
 from kafka_admin_proto.server.apis import Answer, Caller, WaitKey
 from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.server.respond import respond

@@ -23,8 +23,7 @@ from kafka_admin_proto.messages.create_topics_request import CreatableTopicConfi
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle

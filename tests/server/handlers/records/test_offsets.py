@@ -23,8 +23,7 @@ from kafka_admin_proto.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderTopic,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_batches, write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_batches, write_batch
 from tests.helpers.profile import draws
 from tests.server.handlers.records.asked import Asked, Waiting, fetching, produced
 

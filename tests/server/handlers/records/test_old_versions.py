@@ -10,9 +10,8 @@ from kafka_admin_proto.messages import ListOffsetsRequest, ProduceRequest
 from kafka_admin_proto.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import read_records, write_batch
+from kafka_admin_proto.records import Batch, Record, read_records, write_batch
 from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.batches.model import Batch, Record
 from tests.server.handlers.records.asked import Asked, fetching, values
 
 _BATCH = write_batch(Batch.of([Record(0, 5, b"k", b"0")]))

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.partitions.disk.log_dir import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafka_admin_proto.server.partitions.log import PartitionLog
 from tests.helpers.profile import draws

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.partitions.disk.log_dir import CLEAN_SHUTDOWN
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.releases import ReleaseNumber

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.admin import NewRecord, NewTopic, SyncAdminClient
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import Cluster
 from kafka_admin_proto.server.state import State
 from tests.helpers.requirements import require_oracle

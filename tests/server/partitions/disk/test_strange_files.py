@@ -14,10 +14,8 @@ import pytest
 
 from kafka_admin_proto.kept_files import KeptFileError
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, read_segment, write_batch
 from kafka_admin_proto.records.metadata.entities import Partition
-from kafka_admin_proto.records.segments.segments import read_segment
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.disk import log_dir
 from kafka_admin_proto.server.partitions.failures import RecordsRefused

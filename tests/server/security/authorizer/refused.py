@@ -39,8 +39,7 @@ from kafka_admin_proto.messages import (
     update_features_request,
     write_txn_markers_request,
 )
-from kafka_admin_proto.records.batches.batches import write_batch
-from kafka_admin_proto.records.batches.model import Batch, Record
+from kafka_admin_proto.records import Batch, Record, write_batch
 from tests.server.security.authorizer.case import Case
 from tests.server.security.authorizer.refused_shares import share_cases
 
