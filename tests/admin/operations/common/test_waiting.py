@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from kafka_admin_proto.admin.caller import Broker, Reply, Target
-from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError, RequestTimedOutError
+from kafka_admin_proto.admin.caller import Reply, Target
+from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
 from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_all_brokers
 from kafka_admin_proto.admin.operations.configs.waiting import in_configs
@@ -20,6 +20,8 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponse, Metad
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
 from tests.admin.operations.topics.fake_cluster import Topic, Topics, code
+
+_RATIO = "min.cleanable.dirty.ratio"
 
 
 def known(name: str, topic: MetadataResponseTopic | None) -> Iterator[Missing]:
@@ -96,15 +98,9 @@ def test_no_topics_and_no_time() -> None:
 
 
 def test_what_the_client_was_waiting_for_is_said() -> None:
-    class Late(Topics):
-        async def brokers(
-            self, *, refresh: bool = False, timeout: float | None = None
-        ) -> Mapping[int, Broker]:
-            assert timeout is not None
-            assert timeout <= 0.1
-            raise RequestTimedOutError("waiting for the answer of broker 1")
-
-    [sentence] = wait(Late([Topic("a", [[1]])]), timeout=0.1)["a"]
+    cluster = Topics([Topic("a", [[1]])])
+    cluster.silent = "the answer of broker 1"
+    [sentence] = wait(cluster, timeout=0.1)["a"]
     assert "waiting for the answer of broker 1" in sentence
 
 
@@ -120,18 +116,20 @@ def test_a_topic_that_the_client_may_not_describe_ends_the_waiting() -> None:
 
 def test_configs_are_waited_for_on_every_broker() -> None:
     """No value is shown: it may be a secret."""
-    cluster = Topics([Topic("a", [[1]], {"x": "1", "y": "2", "ratio": "0.5"})])
-    wanted: dict[str, dict[str, str | None]] = {"a": {"x": "1", "z": None, "ratio": "0.50"}}
+    cluster = Topics([Topic("a", [[1]], {"flush.ms": "1", "segment.ms": "2", _RATIO: "0.5"})])
+    wanted: dict[str, dict[str, str | None]] = {
+        "a": {"flush.ms": "1", "retention.ms": None, _RATIO: "0.50"}
+    }
 
     def left(timeout: float) -> dict[str, list[Missing]]:
         find = in_configs(cluster, wanted)
         return asyncio.run(wait_for_all_brokers(cluster, list(wanted), find, timeout))
 
     assert left(1) == {}
-    wanted = {"a": {"x": "9", "y": None}, "b": {"x": "1"}}
+    wanted = {"a": {"flush.ms": "9", "segment.ms": None}, "b": {"flush.ms": "1"}}
     found = left(0.05)
     assert found["a"][:2] == [
-        Missing("a", "config x is not as asked", broker=1),
-        Missing("a", "config y is not as asked", broker=1),
+        Missing("a", "config flush.ms is not as asked", broker=1),
+        Missing("a", "config segment.ms is not as asked", broker=1),
     ]
     assert str(found["b"][0]) == "broker 1: its configs are not known"

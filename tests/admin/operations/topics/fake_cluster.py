@@ -1,40 +1,40 @@
 """A cluster of topics, as the operations see it: a controller, and brokers that hear of it later.
 
 Each broker has what the controller had some of its own answers ago (``delay``), so that waiting
-has something to wait for; no clock is involved.
+has something to wait for; no clock is involved. What a broker has is described by the reference
+cluster.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.admin.operations.topics.creation import CreateTopics
 from kafka_admin_proto.admin.operations.topics.deletion import DeleteTopics
 from kafka_admin_proto.admin.operations.topics.partition_search import FindPartitions
+from kafka_admin_proto.messages import (
+    ConfigRecord,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
+    DescribeTopicPartitionsRequest,
+    ListOffsetsRequest,
+    MetadataRequest,
+    PartitionRecord,
+    TopicRecord,
+)
 from kafka_admin_proto.messages import create_topics_response as created_messages
 from kafka_admin_proto.messages import delete_topics_response as deleted_messages
-from kafka_admin_proto.messages import describe_configs_response as configs_messages
-from kafka_admin_proto.messages import describe_topic_partitions_response as pages_messages
 from kafka_admin_proto.messages import list_offsets_response as offsets_messages
-from kafka_admin_proto.messages import metadata_response as metadata_messages
-from kafka_admin_proto.messages.create_topics_request import CreateTopicsRequest
-from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest
-from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsRequest
-from kafka_admin_proto.messages.describe_topic_partitions_request import (
-    DescribeTopicPartitionsRequest,
-)
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
 from kafka_admin_proto.protocol.error_codes import error_code
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller, by_partition
-
-_R = TypeVar("_R", bound=Message)
+from tests.server.served import Served
 
 #: Versions of DescribeTopicPartitions and DescribeQuorum that a cluster with ZooKeeper has.
 ZOOKEEPER = {75: VersionRange.NONE, 55: VersionRange.NONE}
@@ -53,7 +53,6 @@ class Topic:
     replicas: list[list[int]]
     configs: dict[str, str | None] = dataclasses.field(default_factory=dict)
     leaders: list[int | None] = dataclasses.field(default_factory=list)
-    internal: bool = False
     id: UUID = dataclasses.field(default_factory=uuid4)
 
     def __post_init__(self) -> None:
@@ -76,8 +75,8 @@ class Topics(CreateTopics, DeleteTopics, FindPartitions, FakeCaller):
                 MetadataRequest: self._metadata,
                 CreateTopicsRequest: self._create,
                 DeleteTopicsRequest: self._delete,
-                DescribeTopicPartitionsRequest: self._page,
-                DescribeConfigsRequest: self._configs,
+                DescribeTopicPartitionsRequest: self._ask,
+                DescribeConfigsRequest: self._ask,
                 ListOffsetsRequest: self._offsets,
             },
             versions=versions,
@@ -98,35 +97,31 @@ class Topics(CreateTopics, DeleteTopics, FindPartitions, FakeCaller):
             seen.pop(0)
         return seen[0] if len(seen) > self.delay[broker] else {}
 
+    def _served(self, view: Mapping[str, Topic]) -> Served:
+        """The reference cluster with these topics."""
+        served = Served(configs={"max.request.partition.size.limit": str(self.page)})
+        for topic in view.values():
+            partitions = [
+                PartitionRecord(
+                    index, topic.id, replicas, replicas,
+                    leader=-1 if leader is None else leader, leader_epoch=index,
+                )
+                for index, (replicas, leader) in enumerate(
+                    zip(topic.replicas, topic.leaders, strict=True)
+                )
+            ]  # fmt: skip
+            configs = [ConfigRecord(2, topic.name, *each) for each in topic.configs.items()]
+            served.state.append([TopicRecord(topic.name, topic.id), *partitions, *configs])
+        return served
+
     def _metadata(self, request: Message, call: Call) -> Message:
         assert isinstance(request, MetadataRequest)
-        view = self._view(call.broker)
-        if request.topics is None:
-            found = [self._known(each) for each in view.values()]
-            return metadata_messages.MetadataResponse(topics=found)
-        assert not request.allow_auto_topic_creation
-        by_id = {topic.id: topic for topic in view.values()}
-        answers = []
-        for asked in request.topics:
-            topic = by_id.get(asked.topic_id) if asked.name is None else view.get(asked.name)
-            if topic is not None:
-                answers.append(self._known(topic))
-                continue
-            absent = "UNKNOWN_TOPIC_ID" if asked.name is None else "UNKNOWN_TOPIC_OR_PARTITION"
-            row = metadata_messages.MetadataResponseTopic
-            answers.append(row(code(absent), asked.name, asked.topic_id))
-        return metadata_messages.MetadataResponse(topics=answers)
+        assert request.topics is None or not request.allow_auto_topic_creation
+        served = self._served(self._view(call.broker))
+        return cast(Message, served.ask(request, call.version, call.broker))
 
-    def _known(self, topic: Topic) -> metadata_messages.MetadataResponseTopic:
-        partitions = []
-        for index, leader in enumerate(topic.leaders):
-            error, replicas = code("LEADER_NOT_AVAILABLE"), topic.replicas[index]
-            found = (error, index, -1) if leader is None else (0, index, leader)
-            row = metadata_messages.MetadataResponsePartition
-            partitions.append(row(*found, index, replica_nodes=replicas, isr_nodes=replicas))
-        return metadata_messages.MetadataResponseTopic(
-            0, topic.name, topic.id, topic.internal, partitions
-        )
+    def _ask(self, request: Message, call: Call) -> Message:
+        return cast(Message, self._served(self.topics).ask(request, call.version, call.broker))
 
     def _create(self, request: Message, call: Call) -> Message:
         assert isinstance(request, CreateTopicsRequest)
@@ -181,58 +176,6 @@ class Topics(CreateTopics, DeleteTopics, FindPartitions, FakeCaller):
                 )
             )
         return deleted_messages.DeleteTopicsResponse(responses=answers)
-
-    def _page(self, request: Message, call: Call) -> Message:
-        assert isinstance(request, DescribeTopicPartitionsRequest)
-        start, first = "", 0
-        if request.cursor is not None:
-            start, first = request.cursor.topic_name, request.cursor.partition_index
-        names = {topic.name for topic in request.topics} or set(self.topics)
-        left = min(self.page, request.response_partition_limit)
-        answers: list[pages_messages.DescribeTopicPartitionsResponseTopic] = []
-        for name in sorted(each for each in names if each >= start):
-            topic = self.topics.get(name)
-            row = pages_messages.DescribeTopicPartitionsResponseTopic
-            if topic is None:
-                answers.append(row(code("UNKNOWN_TOPIC_OR_PARTITION"), name))
-                continue
-            begin = first if name == start else 0
-            rest = self._known(topic).partitions[begin:]
-            partitions = [
-                pages_messages.DescribeTopicPartitionsResponsePartition(
-                    each.error_code, each.partition_index, each.leader_id, each.leader_epoch,
-                    each.replica_nodes, each.isr_nodes,
-                )
-                for each in rest[:left]
-            ]  # fmt: skip
-            answers.append(row(0, name, topic.id, topic.internal, partitions))
-            if len(rest) > left:
-                cursor = pages_messages.Cursor(topic_name=name, partition_index=begin + left)
-                page = pages_messages.DescribeTopicPartitionsResponse
-                return page(topics=answers, next_cursor=cursor)
-            left -= len(rest)
-        return pages_messages.DescribeTopicPartitionsResponse(topics=answers)
-
-    def _configs(self, request: Message, call: Call) -> Message:
-        assert isinstance(request, DescribeConfigsRequest)
-        results = []
-        for asked in request.resources:
-            topic = self.topics.get(asked.resource_name)
-            entry = configs_messages.DescribeConfigsResourceResult
-            overrides = {} if topic is None else topic.configs
-            results.append(
-                configs_messages.DescribeConfigsResult(
-                    error_code=code("UNKNOWN_TOPIC_OR_PARTITION") if topic is None else 0,
-                    resource_type=asked.resource_type,
-                    resource_name=asked.resource_name,
-                    configs=[
-                        *(entry(name=name, value=value, config_source=1)
-                          for name, value in overrides.items()),
-                        entry(name="some.default", value="1", config_source=5),
-                    ],
-                )
-            )  # fmt: skip
-        return configs_messages.DescribeConfigsResponse(results=results)
 
     def _offsets(self, request: Message, call: Call) -> Message:
         assert isinstance(request, ListOffsetsRequest)

@@ -28,7 +28,9 @@ _NEW = st.builds(
     _NAMES,
     st.integers(1, 4),
     st.integers(1, 3),
-    configs=st.dictionaries(st.sampled_from(["x", "y"]), st.sampled_from(["1", "2"])),
+    configs=st.dictionaries(
+        st.sampled_from(["retention.ms", "flush.ms"]), st.sampled_from(["1", "2"])
+    ),
 )
 
 
@@ -184,7 +186,7 @@ def test_a_lost_answer_is_compared_with_what_is_there(delay: int) -> None:
     """
     cluster = Topics(delay={1: delay})
     cluster.lost.add(CreateTopicsRequest)
-    result = one(cluster, NewTopic("new", 2, 3, configs={"x": "1"}))
+    result = one(cluster, NewTopic("new", 2, 3, configs={"flush.ms": "1"}))
     assert (result.error, result.repeated, result.complete) == (None, True, True)
     assert (result.partitions, result.replication_factor) == (2, 3)
     assert result.topic_id == topic_id_to_text(cluster.topics["new"].id)
@@ -207,13 +209,17 @@ def test_a_lost_answer_and_another_clients_topic() -> None:
     create = cluster.handlers[CreateTopicsRequest]
 
     def another(request: Message, call: Call) -> Message | Exception:
-        cluster.topics.setdefault("new", Topic("new", [[1], [2]], {"x": "2"}))
+        cluster.topics.setdefault("new", Topic("new", [[1], [2]], {"flush.ms": "2"}))
         return create(request, call)
 
     cluster.handlers[CreateTopicsRequest] = another
-    result = one(cluster, NewTopic("new", 3, 2, configs={"x": "1"}))
+    result = one(cluster, NewTopic("new", 3, 2, configs={"flush.ms": "1"}))
     assert (result.error, result.repeated) == ("TOPIC_ALREADY_EXISTS", True)
-    for part in ("an earlier attempt was lost", "2 partitions where 3", "another value of x"):
+    for part in (
+        "an earlier attempt was lost",
+        "2 partitions where 3",
+        "another value of flush.ms",
+    ):
         assert part in (result.message or "")
 
 

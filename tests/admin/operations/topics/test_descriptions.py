@@ -10,45 +10,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.errors import AdminError, ConnectionFailedError
-from kafka_admin_proto.admin.operations.topics.descriptions import (
+from kafka_admin_proto.admin import (
+    AdminError,
+    ConnectionFailedError,
     PartitionDescription,
+    ReplicaLag,
     TopicDescription,
 )
-from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag
-from kafka_admin_proto.messages.describe_topic_partitions_request import (
+from kafka_admin_proto.messages import (
     DescribeTopicPartitionsRequest,
-)
-from kafka_admin_proto.messages.describe_topic_partitions_response import (
-    Cursor,
     DescribeTopicPartitionsResponse,
+    ListOffsetsRequest,
+    MetadataRequest,
 )
-from kafka_admin_proto.messages.list_offsets_request import ListOffsetsRequest
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages.describe_topic_partitions_response import Cursor
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call
 from tests.admin.operations.topics.fake_cluster import ZOOKEEPER, Topic, Topics
 
-_NAMES = st.sampled_from(["a", "a.b", "b", "c", "__x"])
+_NAMES = st.sampled_from(["a", "a.b", "b", "c", "__consumer_offsets"])
 _TOPICS = st.lists(
     st.builds(
         Topic,
         _NAMES,
         st.lists(st.permutations([1, 2, 3]).map(lambda ids: ids[:2]), min_size=1, max_size=7),
-        configs=st.dictionaries(st.sampled_from(["x", "y"]), st.sampled_from(["1", "2"])),
-        internal=st.booleans(),
+        configs=st.dictionaries(
+            st.sampled_from(["retention.ms", "flush.ms"]), st.sampled_from(["1", "2"])
+        ),
     ),
     unique_by=lambda topic: topic.name,
 )
 
 
-def expected(topic: Topic) -> TopicDescription:
+def expected(topic: Topic, *, paged: bool = False) -> TopicDescription:
+    """The topic as it is described; only pages have its eligible leader replicas."""
+    elr: list[int] | None = [] if paged else None
     return TopicDescription(
         name=topic.name,
         topic_id=topic_id_to_text(topic.id),
-        internal=topic.internal,
+        internal=topic.name.startswith("__"),
         partitions=[
             PartitionDescription(
                 partition=index,
@@ -57,6 +59,8 @@ def expected(topic: Topic) -> TopicDescription:
                 replicas=replicas,
                 isr=replicas,
                 offline=[],
+                elr=elr,
+                last_known_elr=elr,
             )
             for index, (leader, replicas) in enumerate(
                 zip(topic.leaders, topic.replicas, strict=True)
@@ -70,7 +74,8 @@ def test_all_topics(topics: list[Topic], page: int, paged: bool) -> None:
     """Pages of any size say what one answer of Metadata says."""
     cluster = Topics(topics, page=page, versions={} if paged else ZOOKEEPER)
     described = asyncio.run(cluster.describe_topics())
-    assert described == [expected(topic) for topic in sorted(topics, key=lambda each: each.name)]
+    in_order = sorted(topics, key=lambda each: each.name)
+    assert described == [expected(topic, paged=paged) for topic in in_order]
     pages = [
         call for call in cluster.calls if isinstance(call.request, DescribeTopicPartitionsRequest)
     ]
@@ -89,7 +94,7 @@ def test_topics_by_name(topics: list[Topic], names: list[str], page: int, paged:
         if topic is None:
             assert (each.error, each.partitions) == ("UNKNOWN_TOPIC_OR_PARTITION", [])
         else:
-            assert each == expected(topic)
+            assert each == expected(topic, paged=paged)
 
 
 @given(topics=_TOPICS, old=st.booleans())
@@ -100,7 +105,7 @@ def test_topics_by_id(topics: list[Topic], old: bool) -> None:
     unknown = uuid4()
     ids = [*(topic.id for topic in topics), unknown]
     described = asyncio.run(cluster.describe_topics(topic_ids=ids))
-    assert described[:-1] == list(map(expected, topics))
+    assert described[:-1] == [expected(each, paged=not old) for each in topics]
     assert described[-1].name is None
     assert (described[-1].topic_id, described[-1].error) == (
         topic_id_to_text(unknown),
@@ -115,13 +120,15 @@ def test_patterns_choose_among_all_topics(topics: list[Topic], include_internal:
     wanted = sorted(
         topic.name
         for topic in topics
-        if topic.name in ("a", "b") and (include_internal or not topic.internal)
+        if topic.name in ("a", "b") or (include_internal and topic.name[0] == "_")
     )
     described = asyncio.run(
-        cluster.describe_topics(pattern="[ab]", include_internal=include_internal)
+        cluster.describe_topics(pattern="[ab]|__.*", include_internal=include_internal)
     )
     assert [each.name for each in described] == wanted
-    listed = asyncio.run(cluster.list_topics(pattern="[ab]", include_internal=include_internal))
+    listed = asyncio.run(
+        cluster.list_topics(pattern="[ab]|__.*", include_internal=include_internal)
+    )
     assert [(each.name, each.topic_id, each.internal, each.partitions) for each in listed] == [
         (each.name, each.topic_id, each.internal, len(each.partitions)) for each in described
     ]
@@ -138,9 +145,9 @@ def test_no_request_creates_a_topic_whatever_the_brokers_version() -> None:
 
 
 def test_overridden_configs() -> None:
-    cluster = Topics([Topic("a", [[1]], {"x": "1"}), Topic("b", [[1]])])
+    cluster = Topics([Topic("a", [[1]], {"flush.ms": "1"}), Topic("b", [[1]])])
     described = asyncio.run(cluster.describe_topics(["a", "b", "c"], configs=True))
-    assert [each.configs for each in described] == [{"x": "1"}, {}, None]
+    assert [each.configs for each in described] == [{"flush.ms": "1"}, {}, None]
 
 
 def test_lag_is_the_leaders_end_less_the_replicas() -> None:
@@ -201,6 +208,6 @@ def test_mistakes_of_the_caller() -> None:
 
 
 def test_results_are_ready_for_json() -> None:
-    cluster = Topics([Topic("a", [[1]], {"x": "1"})])
+    cluster = Topics([Topic("a", [[1]], {"flush.ms": "1"})])
     [described] = asyncio.run(cluster.describe_topics(configs=True, authorized_operations=True))
     assert msgspec.json.decode(msgspec.json.encode(described)) == msgspec.to_builtins(described)
