@@ -43,7 +43,6 @@ from kafka_admin_proto.server.groups.consumer.downgrade import (
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.heartbeat import (
     check_size,
-    checked_static,
     new_member_id,
     replace_static,
 )
@@ -88,7 +87,7 @@ def join_consumers(shard: Shard, group: ConsumerGroup, joining: Joining) -> None
     if instance_id is None:
         member = group.members.get(member_id) or ConsumerMember(member_id)
     elif not is_unknown:
-        member = checked_static(replaced, instance_id, member_id)
+        member = group.checked_static(instance_id, member_id)
     elif replaced is None:
         member = ConsumerMember(member_id)
     else:
@@ -258,7 +257,7 @@ def _classic_member(
     if instance_id is None:
         member = group.member(member_id)
     else:
-        member = checked_static(group.static_member(instance_id), instance_id, member_id)
+        member = group.checked_static(instance_id, member_id)
     if member.classic is None:
         raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
     if generation != member.epoch:
@@ -281,7 +280,7 @@ def leave_consumers(
             else:
                 known = group.static_member(identity.group_instance_id)
                 wanted = identity.member_id or ("" if known is None else known.id)
-                member = checked_static(known, identity.group_instance_id, wanted)
+                member = group.checked_static(identity.group_instance_id, wanted)
             gone[member.id] = member
         except ApiFailure as failure:
             row.error_code = failure.code

@@ -24,9 +24,9 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import tombstones
-from kafka_admin_proto.server.groups.modern import ModernGroup
+from kafka_admin_proto.server.groups.modern import GroupWithInstances, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
-from kafka_admin_proto.server.java import hash_order, set_order, timeline_order
+from kafka_admin_proto.server.java import set_order, timeline_order
 from kafka_admin_proto.values import Message
 
 ConsumerState = Literal["Empty", "Assigning", "Reconciling", "Stable"]
@@ -43,17 +43,13 @@ CONSUMER_GROUP_KEYS = (
 )
 
 
-class ConsumerGroup(ModernGroup[ConsumerMember]):
+class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
     """The state of a group, with what its members subscribe and have."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        #: The most members that there have been, which decides their order in Kafka's table.
-        self._most_members = 0
         #: How many members prefer each assignor; each heartbeat asks for it.
         self._assignors: Counter[str | None] = Counter()
-        #: Static members: instance id → member id.
-        self.static: dict[str, str] = {}
         #: The topics of each regular expression that members subscribe.
         self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
         #: Those of regular expressions that have changed since a member changed or left, None for
@@ -120,17 +116,13 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
     def _put(self, member: ConsumerMember) -> None:
         before = self.members.get(member.id)
         self._release(member.id)
-        self._forget_instance(before)
         if before is not None:
             self._assignors[before.assignor] -= 1
         self._assignors[member.assignor] += 1
-        self.members[member.id] = member
-        self._most_members = max(self._most_members, len(self.members))
+        self._keep(member)
         self._regexes_before.clear()
         for place in _places(member):
             self._owned[place] = member.id
-        if member.instance_id is not None:
-            self.static[member.instance_id] = member.id
 
     def _release(self, member_id: str) -> None:
         member = self.members.get(member_id)
@@ -146,29 +138,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
             self._assignors[member.assignor] -= 1
         self._regexes_before.clear()
 
-    def _forget_instance(self, member: ConsumerMember | None) -> None:
-        """Before 4.4 Kafka kept the instance id that a member had before: that is not done here."""
-        if member is not None and member.instance_id is not None:
-            self.static.pop(member.instance_id, None)
-
     # Members.
-
-    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """The static member of an instance id, if there is one."""
-        return None if instance_id is None else self.members.get(self.static.get(instance_id, ""))
-
-    def with_member(self, member: ConsumerMember) -> dict[str, ConsumerMember]:
-        """The members once one is changed or added, without the one that it replaces.
-
-        They have the order in which Kafka assigns to them: that of a HashMap to which its table of
-        members is copied without the replaced one, and then the added one. Before 4.4 the replaced
-        one was in that HashMap for a moment, and could let it grow: that is not done here.
-        """
-        replaced = self.static.get(member.instance_id or "", member.id)
-        names = timeline_order(self.members, self._most_members)
-        kept = (name for name in names if name != replaced or name == member.id)
-        changed = {**self.members, member.id: member}
-        return {name: changed[name] for name in hash_order((*kept, member.id))}
 
     def counted_with(self, member: ConsumerMember) -> list[ConsumerMember]:
         """The members whose topics Kafka counts once one is changed or added.
@@ -176,7 +146,7 @@ class ConsumerGroup(ModernGroup[ConsumerMember]):
         One that comes with the instance id of another one takes that one's place, and is counted
         as it was before as well.
         """
-        replaced = self.static.get(member.instance_id or "", member.id)
+        replaced = self.replaced_by(member)
         return [*(each for name, each in self.members.items() if name != replaced), member]
 
     def is_owned(self, topic_id: UUID, number: int) -> bool:

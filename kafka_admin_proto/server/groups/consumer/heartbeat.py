@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 
@@ -33,12 +34,11 @@ from kafka_admin_proto.server.groups.consumer.records import (
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
 from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat, remove_members
 from kafka_admin_proto.server.groups.consumer.upgrade import upgraded
+from kafka_admin_proto.server.groups.modern import check_epoch, unreleased
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
-
-_ABANDON = "The member must abandon all its partitions and rejoin."
 
 
 class Beat(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ def _stay(
         member = group.members.get(member_id)
         if member is None:
             member = ConsumerMember(member_id) if epoch == 0 else group.member(member_id)
-        _check_epoch(member, epoch, owned)
+        check_epoch("consumer", member, epoch, partial(_is_part, owned, member))
     else:
         member = _static_member(group, request.instance_id, member_id, epoch, owned, records)
     updated = msgspec.structs.replace(
@@ -183,19 +183,6 @@ def find_or_make(
     return upgraded(shard, classic, records)
 
 
-def _check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
-    """Raises ApiFailure unless the epoch is the member's, or the one before if that was lost."""
-    if epoch in (0, member.epoch):
-        return
-    size = "greater" if epoch > member.epoch else "smaller"
-    if epoch > member.epoch or epoch != member.previous_epoch or not _is_part(owned, member):
-        raise ApiFailure(
-            codes.FENCED_MEMBER_EPOCH,
-            f"The consumer group member has a {size} member epoch ({epoch}) than the one known by "
-            f"the group coordinator ({member.epoch}). {_ABANDON}",
-        )
-
-
 def _is_part(owned: Owned, member: ConsumerMember) -> bool:
     return owned is not None and all(
         number in member.assigned.get(each.topic_id, ())
@@ -213,19 +200,15 @@ def _static_member(
     records: list[CoordinatorRecord],
 ) -> ConsumerMember:
     """The static member of a heartbeat, which may come again with another id."""
-    known = group.static_member(instance_id)
     if epoch == 0:
+        known = group.static_member(instance_id)
         if known is None:
             return group.members.get(member_id) or ConsumerMember(member_id)
         if known.classic is None and known.epoch != LEAVES_FOR_NOW:
-            raise ApiFailure(
-                codes.UNRELEASED_INSTANCE_ID,
-                f"Static member {member_id} with instance id {instance_id} cannot join the group "
-                f"because the instance id is owned by {known.id} member.",
-            )
+            raise unreleased(member_id, known)
         return replace_static(group, known, member_id, records)
-    known = checked_static(known, instance_id, member_id)
-    _check_epoch(known, epoch, owned)
+    known = group.checked_static(instance_id, member_id)
+    check_epoch("consumer", known, epoch, partial(_is_part, owned, known))
     return known
 
 
@@ -241,21 +224,6 @@ def replace_static(
     return member
 
 
-def checked_static(
-    known: ConsumerMember | None, instance_id: str, member_id: str
-) -> ConsumerMember:
-    """The static member of these ids. Raises ApiFailure."""
-    if known is None:
-        raise ApiFailure(codes.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if known.id != member_id:
-        raise ApiFailure(
-            codes.FENCED_INSTANCE_ID,
-            f"Static member {member_id} with instance id {instance_id} was fenced by member "
-            f"{known.id}.",
-        )
-    return known
-
-
 def _leave(shard: Shard, request: ConsumerGroupHeartbeatRequest, reply: Reply) -> None:
     name, member_id = request.group_id, request.member_id
     then = _sends(
@@ -266,8 +234,7 @@ def _leave(shard: Shard, request: ConsumerGroupHeartbeatRequest, reply: Reply) -
     if request.instance_id is None:
         member = group.member(member_id)
     else:
-        known = group.static_member(request.instance_id)
-        member = checked_static(known, request.instance_id, member_id)
+        member = group.checked_static(request.instance_id, member_id)
         if request.member_epoch == LEAVES_FOR_NOW:
             assigned = {topic: dict.fromkeys(each, 0) for topic, each in member.assigned.items()}
             away = msgspec.structs.replace(

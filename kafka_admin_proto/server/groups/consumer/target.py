@@ -66,8 +66,7 @@ def _known_target(group: ConsumerGroup, member: ConsumerMember) -> Target | None
 
     Its own of before, if it had another instance id, owns its partitions until the next target.
     """
-    replaced = group.static.get(member.instance_id or "", member.id)
-    return group.target.get(replaced, group.target.get(member.id))
+    return group.target.get(group.replaced_by(member), group.target.get(member.id))
 
 
 def _sets(target: Target) -> dict[UUID, frozenset[int]]:

@@ -19,7 +19,7 @@ from kafka_admin_proto.messages import (
     ShareGroupTargetAssignmentMetadataKey,
     ShareGroupTargetAssignmentMetadataValue,
 )
-from kafka_admin_proto.server.groups.modern import ModernGroup
+from kafka_admin_proto.server.groups.modern import ModernGroup, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.share.records import (
@@ -42,7 +42,7 @@ SHARE_GROUP_KEYS = (
 )
 
 
-class ShareGroup(ModernGroup[ShareMember]):
+class ShareGroup(ModernGroup[ShareMember, Target]):
     """The state of a group, with the partitions that have a state at the share coordinator."""
 
     def __init__(self, name: str) -> None:
