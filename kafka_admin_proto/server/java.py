@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
 K = TypeVar("K")
+T = TypeVar("T")
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(
@@ -191,3 +192,41 @@ def bucket_order(keys: Iterable[K], table: int, hash_of: Callable[[K], int]) -> 
         return (value ^ value >> 16) & table - 1
 
     return sorted(unique, key=bucket)
+
+
+class Heap(Generic[T]):
+    """A PriorityQueue: which of several least items comes first follows from its steps."""
+
+    def __init__(self, key: Callable[[T], float]) -> None:
+        self._key = key
+        self._items: list[T] = []
+
+    def __len__(self) -> int:
+        """How many items there are."""
+        return len(self._items)
+
+    def add(self, item: T) -> None:
+        """Add an item: it goes up past those that are more."""
+        items, key, index = self._items, self._key, len(self._items)
+        items.append(item)
+        while index and key(item) < key(items[parent := (index - 1) // 2]):
+            items[index] = items[parent]
+            index = parent
+        items[index] = item
+
+    def poll(self) -> T:
+        """Remove the first item; the last one goes down from its place. Raises IndexError."""
+        items, key = self._items, self._key
+        last = items.pop()
+        if not items:
+            return last
+        first, index = items[0], 0
+        while (child := 2 * index + 1) < len(items):
+            if child + 1 < len(items) and key(items[child]) > key(items[child + 1]):
+                child += 1
+            if key(last) <= key(items[child]):
+                break
+            items[index] = items[child]
+            index = child
+        items[index] = last
+        return first

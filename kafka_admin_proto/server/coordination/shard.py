@@ -143,6 +143,10 @@ class CoordinatorShard:
         if key not in self._timers:
             self.later(key, delay_ms, call)
 
+    def is_awaited(self, key: Hashable) -> bool:
+        """Whether a call of that key is to come."""
+        return key in self._timers
+
     def cancel(self, key: Hashable) -> None:
         """Do not make a call; nothing happens if none is to come."""
         timer = self._timers.pop(key, None)

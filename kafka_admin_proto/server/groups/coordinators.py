@@ -27,6 +27,9 @@ from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.shard import Limits, Shard
 from kafka_admin_proto.server.groups.share.heartbeat import expect_heartbeat as expect_share
 from kafka_admin_proto.server.groups.share.initializing import forget_topics as forget_states
+from kafka_admin_proto.server.groups.streams.creation import CreationErrors
+from kafka_admin_proto.server.groups.streams.removal import expect_heartbeat as expect_streams
+from kafka_admin_proto.server.groups.streams.removal import expect_revocation as expect_tasks
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.values import Message
 
@@ -43,6 +46,8 @@ class GroupCoordinators(Coordinators[Shard]):
     def __init__(self, state: State) -> None:
         super().__init__(state)
         self._topics = KnownTopics(state)
+        #: Why internal topics of streams groups could not be created.
+        self.creation_errors = CreationErrors(state.clock)
         state.followers.append(self._appended)
 
     def limits(self, node: int) -> Limits:
@@ -78,6 +83,11 @@ class GroupCoordinators(Coordinators[Shard]):
         for shares in shard.share_groups.values():
             for each in shares.members:
                 expect_share(shard, shares.name, each)
+        for streams in shard.streams_groups.values():
+            for thread in streams.members.values():
+                expect_streams(shard, streams.name, thread.id)
+                if thread.state == UNREVOKED:
+                    expect_tasks(shard, streams.name, thread)
         expire_often(shard)
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:
@@ -90,10 +100,8 @@ class GroupCoordinators(Coordinators[Shard]):
         kinds = (TopicRecord, PartitionRecord, PartitionChangeRecord, RemoveTopicRecord)
         if any(isinstance(each, kinds) for each in records):
             for shard in self._shards.values():
-                for group in shard.consumer_groups.values():
-                    group.is_outdated = True
-                for shares in shard.share_groups.values():
-                    shares.is_outdated = True
+                for modern in shard.modern_groups:
+                    modern.is_outdated = True
         gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
         if gone:
             for shard in list(self._shards.values()):

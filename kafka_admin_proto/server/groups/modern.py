@@ -119,10 +119,16 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
         one was in that HashMap for a moment, and could let it grow: that is not done here.
         """
         replaced = self.replaced_by(member)
-        names = timeline_order(self.members, self._most_members)
-        kept = (name for name in names if name != replaced or name == member.id)
+        kept = (name for name in self._in_table() if name != replaced or name == member.id)
         changed = {**self.members, member.id: member}
         return {name: changed[name] for name in hash_order((*kept, member.id))}
+
+    def in_order(self) -> dict[str, NamedT]:
+        """The members as they are, in that order."""
+        return {name: self.members[name] for name in hash_order(self._in_table())}
+
+    def _in_table(self) -> list[str]:
+        return timeline_order(self.members, self._most_members)
 
 
 def unreleased(member_id: str, known: _Named) -> ApiFailure:

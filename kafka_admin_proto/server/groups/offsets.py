@@ -22,7 +22,10 @@ from kafka_admin_proto.server.groups.records import (
     offset_record,
 )
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.streams.group import StreamsGroup
 
+#: A group of a type with offsets of its own.
+AnyGroup = Group | ConsumerGroup | StreamsGroup
 #: The first version of OffsetCommit in which Kafka 4 says that a group is not there.
 _NO_GROUP = 9
 
@@ -42,9 +45,9 @@ def commit(
     Raises ApiFailure for a client that may not commit now.
     """
     group = shard.groups.get(name)
-    consumers = shard.consumer_groups.get(name)
-    if consumers is not None:
-        check_commit(consumers, committer, commits, of_transaction=producer is not None)
+    modern = shard.consumer_groups.get(name) or shard.streams_groups.get(name)
+    if modern is not None:
+        check_commit(modern, committer, commits, of_transaction=producer is not None)
         return _append(shard, name, commits, then, producer)
     if name in shard.share_groups:
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND)
@@ -132,16 +135,16 @@ def delete_group(shard: Shard, name: str, then: Then) -> None:
     shard.append([*_offset_tombstones(shard, name), *_tombstones(group)], then)
 
 
-def _found(shard: Shard, name: str) -> Group | ConsumerGroup:
+def _found(shard: Shard, name: str) -> AnyGroup:
     """The group of a name, of a protocol with offsets. Raises ApiFailure."""
-    group = shard.groups.get(name) or shard.consumer_groups.get(name)
+    group = _all(shard).get(name)
     if group is None:
         what = "is not a consumer group" if name in shard.share_groups else "not found"
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
     return group
 
 
-def _tombstones(group: Group | ConsumerGroup) -> list[CoordinatorRecord]:
+def _tombstones(group: AnyGroup) -> list[CoordinatorRecord]:
     return [group_tombstone(group.name)] if isinstance(group, Group) else group.tombstones()
 
 
@@ -162,7 +165,7 @@ def forget_topics(shard: Shard, gone: Iterable[str]) -> None:
 
 
 def _if_forgotten_at_once(
-    shard: Shard, group: Group | ConsumerGroup, deleted: Collection[tuple[str, int]]
+    shard: Shard, group: AnyGroup, deleted: Collection[tuple[str, int]]
 ) -> list[CoordinatorRecord]:
     """The tombstone of a group that release 3.9 deletes with the last of its offsets.
 
@@ -172,15 +175,15 @@ def _if_forgotten_at_once(
 
 
 def _if_forgotten(
-    shard: Shard, group: Group | ConsumerGroup, deleted: Collection[tuple[str, int]]
+    shard: Shard, group: AnyGroup, deleted: Collection[tuple[str, int]]
 ) -> list[CoordinatorRecord]:
     """The tombstone of a group that has neither members nor offsets but those that are deleted."""
     left = {*shard.offsets.get(group.name, ()), *shard.unstable(group.name)}.difference(deleted)
     return [] if left or group.state != "Empty" else _tombstones(group)
 
 
-def _all(shard: Shard) -> dict[str, Group | ConsumerGroup]:
-    return {**shard.groups, **shard.consumer_groups}
+def _all(shard: Shard) -> dict[str, AnyGroup]:
+    return {**shard.groups, **shard.consumer_groups, **shard.streams_groups}
 
 
 def expire_often(shard: Shard) -> None:
@@ -205,7 +208,7 @@ def _expire(shard: Shard) -> None:
 
 
 def _is_expired(
-    shard: Shard, group: Group | ConsumerGroup, topic: str, partition: int, retention_ms: int
+    shard: Shard, group: AnyGroup, topic: str, partition: int, retention_ms: int
 ) -> bool:
     committed = shard.offsets[group.name][topic, partition]
     since_ms = committed.committed_ms

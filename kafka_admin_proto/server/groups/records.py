@@ -24,6 +24,12 @@ from kafka_admin_proto.messages import (
     ShareGroupStatePartitionMetadataKey,
     ShareGroupTargetAssignmentMemberKey,
     ShareGroupTargetAssignmentMetadataKey,
+    StreamsGroupCurrentMemberAssignmentKey,
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupMetadataKey,
+    StreamsGroupTargetAssignmentMemberKey,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTopologyKey,
 )
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.records.segments.known_topics import write_known_record
@@ -51,9 +57,20 @@ ShareGroupKey = (
     | ShareGroupCurrentMemberAssignmentKey
     | ShareGroupStatePartitionMetadataKey
 )
+#: The keys of records about streams groups.
+StreamsGroupKey = (
+    StreamsGroupMetadataKey
+    | StreamsGroupMemberMetadataKey
+    | StreamsGroupTargetAssignmentMetadataKey
+    | StreamsGroupTargetAssignmentMemberKey
+    | StreamsGroupCurrentMemberAssignmentKey
+    | StreamsGroupTopologyKey
+)
 #: A record's key, its value (None for a tombstone) and the value's version.
 CoordinatorRecord = tuple[
-    GroupMetadataKey | OffsetCommitKey | ConsumerGroupKey | ShareGroupKey, Message | None, int
+    GroupMetadataKey | OffsetCommitKey | ConsumerGroupKey | ShareGroupKey | StreamsGroupKey,
+    Message | None,
+    int,
 ]
 
 _GROUP_VERSION = 3

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kafka_admin_proto.messages import (
     ConsumerGroupMetadataKey,
@@ -17,6 +17,8 @@ from kafka_admin_proto.messages import (
     OffsetCommitValue,
     ShareGroupMetadataKey,
     ShareGroupMetadataValue,
+    StreamsGroupMetadataKey,
+    StreamsGroupMetadataValue,
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
@@ -28,16 +30,23 @@ from kafka_admin_proto.server.groups.consumer.assignors import CLASSES_OF_ASSIGN
 from kafka_admin_proto.server.groups.consumer.group import CONSUMER_GROUP_KEYS, ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.group import Group
+from kafka_admin_proto.server.groups.modern import ModernGroup
 from kafka_admin_proto.server.groups.records import (
     CommittedOffset,
     ConsumerGroupKey,
     CoordinatorRecord,
     ShareGroupKey,
+    StreamsGroupKey,
     committed_offset,
     group_of,
     written,
 )
 from kafka_admin_proto.server.groups.share.group import SHARE_GROUP_KEYS, ShareGroup
+from kafka_admin_proto.server.groups.streams.group import (
+    STREAMS_GROUP_KEYS,
+    StreamsGroup,
+    delay_key,
+)
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
@@ -48,6 +57,9 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _MINUTE_MS = 60_000
+#: Configs of streams groups that 4.3 has; it has no warm-up tasks, tags, nor offsets of tasks.
+_STREAMS_OF_4_3 = ("num.standby.replicas", "initial.rebalance.delay.ms")
+GroupT = TypeVar("GroupT")
 
 
 class GroupLimits(NamedTuple):
@@ -125,7 +137,9 @@ class Limits:
     def regex_refresh_ms(self) -> int:
         return self._number("group.consumer.regex.refresh.interval.ms")
 
-    def of_group(self, name: str, kind: Literal["consumer", "share"] = "consumer") -> GroupLimits:
+    def of_group(
+        self, name: str, kind: Literal["consumer", "share", "streams"] = "consumer"
+    ) -> GroupLimits:
         """The configs of a group of that protocol, of the broker where it has none."""
         return GroupLimits(
             session_ms=self._of_group(name, f"{kind}.session.timeout.ms"),
@@ -137,6 +151,16 @@ class Limits:
     def max_shares(self) -> int:
         """The most members of a share group."""
         return self._number("group.share.max.size")
+
+    @property
+    def max_streams(self) -> int:
+        """The most members of a streams group."""
+        return self._number("group.streams.max.size")
+
+    def of_streams(self, name: str, key: str) -> Any:
+        """A config of a streams group, without "streams.": 0 where the release has none."""
+        has_key = self.release >= (4, 4) or key in _STREAMS_OF_4_3
+        return self._of_group(name, f"streams.{key}") if has_key else 0
 
     @property
     def initialize_retry_ms(self) -> int:
@@ -160,9 +184,10 @@ class Shard(CoordinatorShard):
         sent: list[Callable[[WaitKey], None]],
     ) -> None:
         self.groups: dict[str, Group] = {}
-        #: Groups of the consumer protocol, and share groups; a name is in one of the three.
+        #: Groups of the other types; a name is in one of the four.
         self.consumer_groups: dict[str, ConsumerGroup] = {}
         self.share_groups: dict[str, ShareGroup] = {}
+        self.streams_groups: dict[str, StreamsGroup] = {}
         self.offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
         #: Those of transactions that are under way, by producer id.
         self._pending_offsets: dict[int, dict[str, dict[tuple[str, int], CommittedOffset]]] = {}
@@ -172,17 +197,28 @@ class Shard(CoordinatorShard):
 
     def consumer_group(self, name: str) -> ConsumerGroup:
         """The group of the consumer protocol of a name. Raises ApiFailure."""
-        if name not in self.consumer_groups:
-            what = "is not a consumer group" if self.has_group(name) else "not found"
-            raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
-        return self.consumer_groups[name]
+        return self._found(self.consumer_groups, name, "consumer")
 
     def share_group(self, name: str) -> ShareGroup:
         """The share group of a name. Raises ApiFailure."""
-        if name not in self.share_groups:
-            what = "is not a share group" if self.has_group(name) else "not found"
+        return self._found(self.share_groups, name, "share")
+
+    def streams_group(self, name: str) -> StreamsGroup:
+        """The streams group of a name. Raises ApiFailure."""
+        return self._found(self.streams_groups, name, "streams")
+
+    @property
+    def modern_groups(self) -> Iterator[ModernGroup[Any, Any]]:
+        """All groups in which the coordinator assigns."""
+        yield from self.consumer_groups.values()
+        yield from self.share_groups.values()
+        yield from self.streams_groups.values()
+
+    def _found(self, groups: Mapping[str, GroupT], name: str, kind: str) -> GroupT:
+        if name not in groups:
+            what = f"is not a {kind} group" if self.has_group(name) else "not found"
             raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} {what}.")
-        return self.share_groups[name]
+        return groups[name]
 
     def share_group_or_new(self, name: str) -> ShareGroup:
         """The share group of a name, or a new one, of which there is no record yet.
@@ -193,7 +229,12 @@ class Shard(CoordinatorShard):
 
     def has_group(self, name: str) -> bool:
         """Whether there is a group of that name, of any protocol."""
-        return name in self.groups or name in self.consumer_groups or name in self.share_groups
+        return any(
+            name in each
+            for each in (
+                self.groups, self.consumer_groups, self.share_groups, self.streams_groups,
+            )
+        )  # fmt: skip
 
     def append(
         self,
@@ -222,6 +263,8 @@ class Shard(CoordinatorShard):
                     self._apply_offset(key, value, offset + index, producer_id)
                 elif isinstance(key, SHARE_GROUP_KEYS):
                     self._apply_share_group(key, value)
+                elif isinstance(key, STREAMS_GROUP_KEYS):
+                    self._apply_streams_group(key, value)
                 elif not isinstance(key, GroupMetadataKey):
                     self._apply_consumer_group(key, value)
                 elif value is None or key.group not in self.groups:
@@ -249,21 +292,25 @@ class Shard(CoordinatorShard):
         key, value = read_record(CONSUMER_OFFSETS, record)
         if isinstance(value, GroupMetadataValue):
             check_epoch(value.generation)
-        elif isinstance(value, ConsumerGroupMetadataValue | ShareGroupMetadataValue):
+        elif isinstance(
+            value, ConsumerGroupMetadataValue | ShareGroupMetadataValue | StreamsGroupMetadataValue
+        ):
             check_epoch(value.epoch)
         if isinstance(key, OffsetCommitKey):
             producer_id = batch.producer_id if batch.is_transactional else None
             self._apply_offset(key, value, record.offset, producer_id)
         elif isinstance(key, GroupMetadataKey):
-            self._check_others("classic", key.group, self.consumer_groups, self.share_groups)
+            self._check_others("classic", key.group)
             self._apply_group(key, value)
         elif isinstance(key, CONSUMER_GROUP_KEYS):
-            classic = {} if self._is_simple(key.group_id) else self.groups
-            self._check_others("consumer", key.group_id, classic, self.share_groups)
+            self._check_others("consumer", key.group_id)
             self._apply_consumer_group(key, value)
         elif isinstance(key, SHARE_GROUP_KEYS):
-            self._check_others("share", key.group_id, self.groups, self.consumer_groups)
+            self._check_others("share", key.group_id)
             self._apply_share_group(key, value)
+        elif isinstance(key, STREAMS_GROUP_KEYS):
+            self._check_others("streams", key.group_id)
+            self._apply_streams_group(key, value)
         else:
             raise StrangeRecord(f"no group that is served has a record {key.message_name}")
 
@@ -272,10 +319,16 @@ class Shard(CoordinatorShard):
         group = self.groups.get(name)
         return group is None or (group.state == "Empty" and group.protocol_type is None)
 
-    @staticmethod
-    def _check_others(kind: str, name: str, *others: Container[str]) -> None:
+    def _check_others(self, kind: str, name: str) -> None:
         """Raises StrangeRecord for the name of a group of another protocol."""
-        if any(name in each for each in others):
+        begins = kind in ("consumer", "streams") and self._is_simple(name)
+        groups: dict[str, Container[str]] = {
+            "classic": {} if begins else self.groups,
+            "consumer": self.consumer_groups,
+            "share": self.share_groups,
+            "streams": self.streams_groups,
+        }
+        if any(name in each for other, each in groups.items() if other != kind):
             raise StrangeRecord(
                 f"it is of a {kind} group, and {shown(name)} is of another protocol"
             )
@@ -302,6 +355,17 @@ class Shard(CoordinatorShard):
             self.share_groups.pop(name, None)
         elif value is not None or name in self.share_groups:
             self.share_groups.setdefault(name, ShareGroup(name)).apply(key, value, self.now_ms)
+
+    def _apply_streams_group(self, key: StreamsGroupKey, value: Message | None) -> None:
+        name = key.group_id
+        if value is None and isinstance(key, StreamsGroupMetadataKey):
+            self.streams_groups.pop(name, None)
+            self.cancel(delay_key(name))
+        elif value is not None or name in self.streams_groups:
+            if name not in self.streams_groups:
+                self.groups.pop(name, None)  # of offsets alone
+                self.streams_groups[name] = StreamsGroup(name)
+            self.streams_groups[name].apply(key, value)
 
     def _apply_offset(
         self, key: OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None

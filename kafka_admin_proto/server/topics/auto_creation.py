@@ -16,6 +16,10 @@ from kafka_admin_proto.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from kafka_admin_proto.messages.create_topics_response import (
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.configs.parsing import to_text
 from kafka_admin_proto.server.topics.names import (
@@ -74,17 +78,25 @@ def created_topics(view: View, names: Iterable[str], caller: Caller) -> list[Mes
     The broker asks for them, so that KIP-4's rules for requests of clients do not apply. There are
     none of a topic that cannot be created.
     """
+    topics = [
+        creatable_topic(view, name, caller.node_id)
+        for name in dict.fromkeys(filter(is_valid, names))
+    ]
+    return create_as_broker(view, topics, caller)[0]
+
+
+def create_as_broker(
+    view: View, topics: list[CreatableTopic], caller: Caller
+) -> tuple[list[Message], list[CreatableTopicResult]]:
+    """The records of topics that the broker asks for with the caller's rights, and their rows."""
     from kafka_admin_proto.server.handlers.topics import create_topics  # slow to import
 
-    request = CreateTopicsRequest(
-        topics=[
-            creatable_topic(view, name, caller.node_id)
-            for name in dict.fromkeys(filter(is_valid, names))
-        ],
-        timeout_ms=_CREATION_TIMEOUT_MS,
-    )
+    request = CreateTopicsRequest(topics=topics, timeout_ms=_CREATION_TIMEOUT_MS)
     asked = msgspec.structs.replace(caller, version=_CREATION_VERSION)
-    return create_topics.handle(view.controller_state, request, asked).records
+    answer = create_topics.handle(view.controller_state, request, asked)
+    response = answer.response
+    assert isinstance(response, CreateTopicsResponse)
+    return answer.records, response.topics
 
 
 def creatable_topic(view: View, name: str, node_id: int) -> CreatableTopic:

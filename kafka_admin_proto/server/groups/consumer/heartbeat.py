@@ -168,7 +168,7 @@ def find_or_make(
     if group is not None:
         return group
     classic = shard.groups.get(name)
-    if name in shard.share_groups:
+    if name in shard.share_groups or name in shard.streams_groups:
         raise ApiFailure(codes.GROUP_ID_NOT_FOUND, f"Group {name} is not a consumer group.")
     if classic is None:
         if not joins:

@@ -38,6 +38,11 @@ class KnownTopics:
         """The ids of those topics that there are."""
         return [each.id for each in map(self.find, names) if each is not None]
 
+    def count(self, name: str) -> int | None:
+        """The number of partitions of a topic, None if it is not there."""
+        topic = self.find(name)
+        return None if topic is None else len(topic.partitions)
+
     def counts(self, ids: Iterable[UUID]) -> dict[UUID, int]:
         """The numbers of partitions of topics."""
         topics = {each: self._state.topic_by_id(each) for each in ids}

@@ -50,15 +50,17 @@ def handle(state: View, request: JoinGroupRequest, caller: Caller) -> Answer:
     allowed = partial(allowed_topics, state, caller, DESCRIBE)
     joining = Joining(request, caller.version, caller.client_id or "", host, allowed, reply)
     group = shard.consumer_groups.get(request.group_id)
+    streams = shard.streams_groups.get(request.group_id)
     if group is not None and group.members:
         try:
             join_consumers(shard, group, joining)
         except ApiFailure as failure:
             joining.refuse(failure.code)
-    elif request.group_id in shard.share_groups:
+    elif request.group_id in shard.share_groups or (streams is not None and streams.members):
         joining.refuse(codes.INCONSISTENT_GROUP_PROTOCOL)
     else:
-        if group is not None:
-            shard.append(group.tombstones())
+        modern = group or streams
+        if modern is not None:
+            shard.append(modern.tombstones())
         join(shard, joining)
     return answer_of(reply, JoinGroupResponse(), mend)

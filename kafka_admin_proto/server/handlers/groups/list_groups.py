@@ -15,7 +15,9 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.security.authorizer.access import allows, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, GROUP
 
-_CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"
+_CLASSIC, _CONSUMER, _SHARE, _STREAMS = "classic", "consumer", "share", "streams"
+#: The state whose name in a filter is not the one in small letters.
+_NAMES = {"NotReady": "not_ready"}
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -28,7 +30,7 @@ def handle(state: View, request: ListGroupsRequest, caller: Caller) -> Answer:
         row
         for shard in state.controller_state.coordinators.shards(state, caller)
         for row in _rows(shard)
-        if (not states or row.group_state.lower() in states)
+        if (not states or _NAMES.get(row.group_state, row.group_state.lower()) in states)
         and (not types or row.group_type in types)
         and (everything or allows(state, caller, DESCRIBE, GROUP, row.group_id))
     ]
@@ -42,3 +44,5 @@ def _rows(shard: Shard) -> Iterator[ListedGroup]:
         yield ListedGroup(group.name, _CONSUMER, group.state, _CONSUMER)
     for shares in shard.share_groups.values():
         yield ListedGroup(shares.name, _SHARE, shares.state, _SHARE)
+    for streams in shard.streams_groups.values():
+        yield ListedGroup(streams.name, _STREAMS, streams.state, _STREAMS)

@@ -91,9 +91,10 @@ def _group(
     name = wanted.group_id
     try:
         check_group(state, caller, DESCRIBE, name)
-        consumers = _shard(state, caller, name).consumer_groups.get(name)
-        if consumers is not None and caller.version >= _EPOCHS:
-            check_fetch(consumers, wanted.member_id, wanted.member_epoch)
+        shard = _shard(state, caller, name)
+        modern = shard.consumer_groups.get(name) or shard.streams_groups.get(name)
+        if modern is not None and caller.version >= _EPOCHS:
+            check_fetch(modern, wanted.member_id, wanted.member_epoch)
         if wanted.topics is None:
             repeats.describe(name)
             found = _all(state, _shard(state, caller, name), name, caller)

@@ -1,0 +1,1 @@
+"""Streams groups (KIP-1071): the coordinator gives tasks of a topology to applications."""

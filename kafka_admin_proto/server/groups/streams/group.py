@@ -1,0 +1,191 @@
+"""A streams group (``StreamsGroup`` in Kafka): only its records change what is kept of it.
+
+What its coordinator knows besides, of topics and of what members have told, it learns anew when
+another broker coordinates the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Literal
+
+from kafka_admin_proto.messages.streams_group_current_member_assignment_key import (
+    StreamsGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
+    StreamsGroupCurrentMemberAssignmentValue,
+)
+from kafka_admin_proto.messages.streams_group_member_metadata_key import (
+    StreamsGroupMemberMetadataKey,
+)
+from kafka_admin_proto.messages.streams_group_member_metadata_value import (
+    StreamsGroupMemberMetadataValue,
+)
+from kafka_admin_proto.messages.streams_group_metadata_key import StreamsGroupMetadataKey
+from kafka_admin_proto.messages.streams_group_metadata_value import StreamsGroupMetadataValue
+from kafka_admin_proto.messages.streams_group_target_assignment_member_key import (
+    StreamsGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_member_value import (
+    StreamsGroupTargetAssignmentMemberValue,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_metadata_key import (
+    StreamsGroupTargetAssignmentMetadataKey,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_metadata_value import (
+    StreamsGroupTargetAssignmentMetadataValue,
+)
+from kafka_admin_proto.messages.streams_group_topology_key import StreamsGroupTopologyKey
+from kafka_admin_proto.messages.streams_group_topology_value import StreamsGroupTopologyValue
+from kafka_admin_proto.server.groups.modern import GroupWithInstances
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks, tasks_of
+from kafka_admin_proto.server.groups.streams.reconcile import Processes
+from kafka_admin_proto.server.groups.streams.records import epoch_record, tombstones
+from kafka_admin_proto.server.groups.streams.topology import Configured, inputs_of
+from kafka_admin_proto.values import Message
+
+StreamsState = Literal["Empty", "NotReady", "Assigning", "Reconciling", "Stable"]
+
+#: The keys of all records that are about streams groups.
+STREAMS_GROUP_KEYS = (
+    StreamsGroupMetadataKey,
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTargetAssignmentMemberKey,
+    StreamsGroupCurrentMemberAssignmentKey,
+    StreamsGroupTopologyKey,
+)
+
+
+def delay_key(group: str) -> Hashable:
+    """The key of the timer of the first assignment of a group that had no members."""
+    return "streams delay", group
+
+
+class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
+    """The state of a group, with its topology and the tasks of its members."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.topology: StreamsGroupTopologyValue | None = None
+        #: The epoch of the topology whose topics were all there, -1 for none.
+        self.validated_epoch: int = -1
+        #: The configs that the last target was made with.
+        self.configs: dict[str, str] = {}
+        #: The epochs of topologies whose description another broker's plugin has, or could not.
+        self.descriptions: tuple[int, int] = (-1, -1)
+        self.processes: Processes = Processes()
+        #: The topology beside the topics that there were when it was last compared.
+        self.configured: Configured | None = None
+        #: The epoch of a target, and the one that members went to in it.
+        self.settled: tuple[int, dict[str, Tasks]] = (-1, {})
+        #: Where each member is in its tasks' changelogs, and where these end.
+        self.offsets: dict[str, dict[Task, int]] = {}
+        self.end_offsets: dict[str, dict[Task, int]] = {}
+        #: Counts changes of what members have at which addresses.
+        self.endpoint_epoch: int = 0
+        #: The member that has asked all others to end.
+        self.ended_by: str | None = None
+
+    @property
+    def state(self) -> StreamsState:
+        """The state, as its members make it."""
+        if not self.members:
+            return "Empty"
+        if self.topology is None or self.topology.epoch != self.validated_epoch:
+            return "NotReady"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        if all(each.is_reconciled_to(self.target_epoch) for each in self.members.values()):
+            return "Stable"
+        return "Reconciling"
+
+    def apply(self, key: Message, value: Message | None) -> None:
+        """Apply a record; the tombstone of the group itself is the shard's."""
+        match key, value:
+            case StreamsGroupMetadataKey(), StreamsGroupMetadataValue():
+                self._apply_epoch(value.epoch, value.metadata_hash)
+                self.validated_epoch = value.validated_topology_epoch
+                self.configs = {
+                    each.key: each.value for each in value.last_assignment_configs or ()
+                }
+                self.descriptions = (
+                    value.stored_description_topology_epoch,
+                    value.failed_description_topology_epoch,
+                )
+            case StreamsGroupTopologyKey(), StreamsGroupTopologyValue():
+                self.topology = value
+            case StreamsGroupTopologyKey(), None:
+                self.topology = None
+            case StreamsGroupMemberMetadataKey(), StreamsGroupMemberMetadataValue():
+                self._put(self._member(key.member_id).with_metadata(value))
+            case StreamsGroupMemberMetadataKey(), None:
+                self._remove(key.member_id)
+            case (
+                StreamsGroupCurrentMemberAssignmentKey(),
+                StreamsGroupCurrentMemberAssignmentValue(),
+            ):
+                self._put(self._member(key.member_id).with_assignment(value))
+            case StreamsGroupTargetAssignmentMemberKey(), StreamsGroupTargetAssignmentMemberValue():
+                self.target[key.member_id] = Tasks(
+                    dict.fromkeys(tasks_of(value.active_tasks), 0),
+                    tasks_of(value.standby_tasks),
+                    tasks_of(value.warmup_tasks),
+                )
+            case StreamsGroupTargetAssignmentMemberKey(), None:
+                self.target.pop(key.member_id, None)
+            case (
+                StreamsGroupTargetAssignmentMetadataKey(),
+                StreamsGroupTargetAssignmentMetadataValue(),
+            ):
+                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
+
+    def _member(self, member_id: str) -> StreamsMember:
+        return self.members.get(member_id) or StreamsMember(member_id)
+
+    def _put(self, member: StreamsMember) -> None:
+        self._release(member.id)
+        self._keep(member)
+        for tasks in (member.assigned, member.revoked):
+            self.processes.add(tasks, member.process_id)
+
+    def _release(self, member_id: str) -> None:
+        member = self.members.get(member_id)
+        if member is not None:
+            for tasks in (member.assigned, member.revoked):
+                self.processes.remove(tasks, member.process_id)
+
+    def _remove(self, member_id: str) -> None:
+        self._release(member_id)
+        self._forget_instance(self.members.pop(member_id, None))
+        self.offsets.pop(member_id, None)
+        self.end_offsets.pop(member_id, None)
+        if not self.members:
+            self.ended_by = None
+
+    def subtopology_of(self, topic: str) -> str | None:
+        """The id of the subtopology whose tasks read a topic."""
+        for each in () if self.topology is None else self.topology.subtopologies:
+            if topic in inputs_of(each):
+                return each.subtopology_id
+        return None
+
+    def is_subscribed(self, topic: str) -> bool:
+        """Whether members read a topic."""
+        return bool(self.members) and self.subtopology_of(topic) is not None
+
+    def next_epoch_record(self) -> CoordinatorRecord:
+        """The record of the next epoch, in which nothing but members changes."""
+        return epoch_record(
+            self.name,
+            self.epoch + 1,
+            self.metadata_hash,
+            self.validated_epoch,
+            self.configs,
+            self.descriptions,
+        )
+
+    def tombstones(self) -> list[CoordinatorRecord]:
+        """The records that end the group, which has no members."""
+        return tombstones(self.name)

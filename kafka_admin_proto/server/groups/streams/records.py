@@ -1,0 +1,148 @@
+"""Streams groups as records of ``__consumer_offsets`` (``StreamsCoordinatorRecordHelpers``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kafka_admin_proto.messages.streams_group_current_member_assignment_key import (
+    StreamsGroupCurrentMemberAssignmentKey,
+)
+from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
+    StreamsGroupCurrentMemberAssignmentValue,
+)
+from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
+    TaskIds as CurrentTaskIds,
+)
+from kafka_admin_proto.messages.streams_group_member_metadata_key import (
+    StreamsGroupMemberMetadataKey,
+)
+from kafka_admin_proto.messages.streams_group_member_metadata_value import (
+    KeyValue,
+    StreamsGroupMemberMetadataValue,
+)
+from kafka_admin_proto.messages.streams_group_metadata_key import StreamsGroupMetadataKey
+from kafka_admin_proto.messages.streams_group_metadata_value import (
+    LastAssignmentConfig,
+    StreamsGroupMetadataValue,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_member_key import (
+    StreamsGroupTargetAssignmentMemberKey,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_member_value import (
+    StreamsGroupTargetAssignmentMemberValue,
+    TaskIds,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_metadata_key import (
+    StreamsGroupTargetAssignmentMetadataKey,
+)
+from kafka_admin_proto.messages.streams_group_target_assignment_metadata_value import (
+    StreamsGroupTargetAssignmentMetadataValue,
+)
+from kafka_admin_proto.messages.streams_group_topology_key import StreamsGroupTopologyKey
+from kafka_admin_proto.messages.streams_group_topology_value import StreamsGroupTopologyValue
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
+from kafka_admin_proto.server.groups.streams.members import (
+    StreamsMember,
+    Task,
+    Tasks,
+    by_subtopology,
+)
+
+
+def member_record(group: str, member: StreamsMember) -> CoordinatorRecord:
+    """Who a member is."""
+    value = StreamsGroupMemberMetadataValue(
+        member.instance_id,
+        member.rack_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        member.topology_epoch,
+        member.process_id,
+        member.endpoint,
+        [KeyValue(*each) for each in sorted(member.tags.items())],
+    )
+    return StreamsGroupMemberMetadataKey(group, member.id), value, 0
+
+
+def assignment_record(group: str, member: StreamsMember) -> CoordinatorRecord:
+    """What a member has."""
+    value = StreamsGroupCurrentMemberAssignmentValue(
+        member.epoch,
+        member.previous_epoch,
+        member.state,
+        _active(member.assigned.active),
+        _others(member.assigned.standby),
+        _others(member.assigned.warmup),
+        _active(member.revoked.active),
+        _others(member.revoked.standby),
+        _others(member.revoked.warmup),
+    )
+    return StreamsGroupCurrentMemberAssignmentKey(group, member.id), value, 0
+
+
+def _active(epochs: Mapping[Task, int]) -> list[CurrentTaskIds]:
+    return [
+        CurrentTaskIds(name, numbers, [epochs[name, number] for number in numbers])
+        for name, numbers in by_subtopology(epochs).items()
+    ]
+
+
+def _others(tasks: Iterable[Task]) -> list[CurrentTaskIds]:
+    return [CurrentTaskIds(*each) for each in by_subtopology(tasks).items()]
+
+
+def target_record(group: str, member_id: str, tasks: Tasks) -> CoordinatorRecord:
+    """What a member shall have."""
+    active, standby, warmup = (
+        [TaskIds(*each) for each in by_subtopology(role).items()]
+        for role in (tasks.active, tasks.standby, tasks.warmup)
+    )
+    value = StreamsGroupTargetAssignmentMemberValue(active, standby, warmup)
+    return StreamsGroupTargetAssignmentMemberKey(group, member_id), value, 0
+
+
+def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
+    """The epoch of what members shall have, and when it was made."""
+    value = StreamsGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
+    return StreamsGroupTargetAssignmentMetadataKey(group), value, 0
+
+
+def epoch_record(
+    group: str,
+    epoch: int,
+    metadata_hash: int,
+    validated_epoch: int,
+    configs: Mapping[str, str],
+    descriptions: tuple[int, int],
+) -> CoordinatorRecord:
+    """The epoch of a group, and what its last assignment was made of.
+
+    ``descriptions`` are the epochs of topologies whose descriptions were stored, or could not be.
+    """
+    rows = [LastAssignmentConfig(*each) for each in sorted(configs.items())]
+    value = StreamsGroupMetadataValue(epoch, metadata_hash, validated_epoch, rows, *descriptions)
+    return StreamsGroupMetadataKey(group), value, 0
+
+
+def topology_record(group: str, topology: StreamsGroupTopologyValue) -> CoordinatorRecord:
+    """The topology of a group."""
+    return StreamsGroupTopologyKey(group), topology, 0
+
+
+def member_tombstones(group: str, member_id: str) -> list[CoordinatorRecord]:
+    """The end of a member."""
+    return [
+        (StreamsGroupCurrentMemberAssignmentKey(group, member_id), None, 0),
+        (StreamsGroupTargetAssignmentMemberKey(group, member_id), None, 0),
+        (StreamsGroupMemberMetadataKey(group, member_id), None, 0),
+    ]
+
+
+def tombstones(group: str) -> list[CoordinatorRecord]:
+    """The end of a group without members."""
+    return [
+        (StreamsGroupTargetAssignmentMetadataKey(group), None, 0),
+        (StreamsGroupMetadataKey(group), None, 0),
+        (StreamsGroupTopologyKey(group), None, 0),
+    ]
