@@ -113,6 +113,23 @@ def hash_order(names: Iterable[str], table: int = SMALL_TABLE) -> list[str]:
     return bucket_order(names, table, string_hash)
 
 
+def computed_order(names: Iterable[str], table: int) -> list[str]:
+    """Strings in the order of a HashMap that computeIfAbsent has filled.
+
+    Its table of that size grows before a key that has no room, not behind the one that has taken
+    the last, and of keys of one place the last stands first.
+    """
+    unique = list(dict.fromkeys(names))
+    while len(unique) - 1 > table * 3 // 4:
+        table *= 2
+
+    def bucket(name: str) -> int:
+        value = string_hash(name)
+        return (value ^ value >> 16) & (table - 1)
+
+    return sorted(reversed(unique), key=bucket)
+
+
 def scala_order(names: Iterable[str]) -> list[str]:
     """Strings in the order in which a mutable HashMap of Scala's lists its keys.
 

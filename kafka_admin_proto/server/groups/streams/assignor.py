@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks
-from kafka_admin_proto.server.java import Heap, hash_order
+from kafka_admin_proto.server.java import Heap, computed_order, hash_order
 
 #: The offsets of tasks that a member has state of.
 Offsets = Mapping[Task, int]
@@ -114,7 +114,7 @@ class _Assignment:
         }
         # Kafka makes this table for as many processes as there are members.
         table = 1 << max(len(members) - 1, 0).bit_length()
-        self._processes = {name: processes[name] for name in hash_order(processes, table)}
+        self._processes = {name: processes[name] for name in computed_order(processes, table)}
 
     def _process(self, member: str) -> _Process:
         return self._processes[self._members[member].process_id]

@@ -1,0 +1,395 @@
+"""Drawn stories of members of streams groups, told to two clusters at once.
+
+Members make their own ids, and the coordinator's topics are awaited where it creates some, so that
+answers differ by nothing but the order of hash tables.
+
+``python -m tests.server.groups.streams_stories SEED STEPS`` tells one beside a real broker.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from random import Random
+from typing import Any
+
+from kafka_admin_proto import messages as m
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+)
+from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
+from kafka_admin_proto.messages.offset_commit_request import (
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_admin_proto.messages.offset_delete_request import (
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from kafka_admin_proto.messages.offset_fetch_request import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from kafka_admin_proto.messages.streams_group_heartbeat_request import (
+    CopartitionGroup,
+    Endpoint,
+    KeyValue,
+    Subtopology,
+    TaskIds,
+    TaskOffset,
+    TopicInfo,
+    Topology,
+)
+from kafka_admin_proto.values import Message
+from tests.server.groups.stories import CONFIGS, Side, both
+from tools.kafka_releases import NEWEST
+
+_PATIENCE_S = 20.0
+#: Within this time a real broker has heard of a new topic or config.
+_HEARD_S = 0.3
+_SOURCES = {"many": 5, "some": 3, "same": 3}
+#: The status of internal topics that are missing.
+_MISSING = 3
+_MEMBERS = ("a", "b", "c", "s", "t")
+#: Threads of two processes, and one more for each static member.
+_PROCESSES = {"a": "p1", "b": "p1", "c": "p2", "s": "p3", "t": "p4"}
+_INSTANCES = {"s": "i", "t": "i"}
+
+
+def _changelog(name: str) -> list[TopicInfo]:
+    configs = [KeyValue("cleanup.policy", "compact"), KeyValue("segment.bytes", "1048576")]
+    return [TopicInfo(name, 0, 1, configs)]
+
+
+def _topology(group: str) -> Topology:
+    """One with state, one of three subtopologies, and one whose topic is not there."""
+    if group == "s-missing":
+        return Topology(0, [Subtopology("0", ["many", "nowhere"])])
+    if group == "s-one":
+        return Topology(0, [Subtopology("0", ["many"], [], _changelog(f"{group}-store"))])
+    first, second = f"{group}-first", f"{group}-second"
+    copartitioned = [CopartitionGroup([0], [], [0])]
+    return Topology(
+        3,
+        [
+            Subtopology("0", ["some"], [], [], [first]),
+            Subtopology("1", ["many"], [], _changelog(f"{group}-store"), [second]),
+            Subtopology(
+                "2", ["same"], [], [], [], [TopicInfo(first), TopicInfo(second, 2)], copartitioned
+            ),
+        ],
+    )
+
+
+GROUPS = ("s-one", "s-three", "s-missing")
+
+
+class _Client:
+    """What a client of one side knows of itself."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.endpoint_epoch = 0
+        self.tasks: tuple[list[TaskIds], ...] = ([], [], [])
+
+
+class StreamsStory:
+    """Steps drawn by a seed, of which each side makes requests with its own epochs."""
+
+    def __init__(self, seed: int, steps: int) -> None:
+        self._random = Random(seed)
+        self._steps = steps
+        self._clients: dict[tuple[int, str], _Client] = {}
+
+    def tell(self, left: Side, right: Side) -> list[str]:
+        """What the two sides answer otherwise."""
+        found = []
+        for side in (left, right):
+            _prepare(side)
+        for number in range(self._steps):
+            make, version = self._step()
+            messages = [make(side) for side in (left, right)]
+            seen = [
+                self._asked(side, message, version)
+                for side, message in zip((left, right), messages, strict=True)
+            ]
+            if isinstance(messages[0], m.IncrementalAlterConfigsRequest):
+                time.sleep(_HEARD_S)
+            if seen[0] != seen[1]:
+                found.append(
+                    f"{number}: v{version} {messages[0]}\n  {seen[0]}\n  {messages[1]}\n  {seen[1]}"
+                )
+        return found
+
+    def _asked(self, side: Side, message: Message, version: int) -> str:
+        """The answer of a side as a text; its clients learn from it."""
+        answer = side.ask(message, version)
+        if isinstance(message, m.StreamsGroupHeartbeatRequest):
+            self._learn(side, message, answer)
+            statuses = [each.status_code for each in answer.status or ()]
+            if not answer.error_code and _MISSING in statuses and message.topology is not None:
+                _await_topics(side, message.topology)
+        return side.seen("admin", answer)
+
+    def _client(self, side: Side, member: str) -> _Client:
+        return self._clients.setdefault((id(side), member), _Client())
+
+    def _learn(self, side: Side, request: m.StreamsGroupHeartbeatRequest, answer: Any) -> None:
+        client = self._client(side, request.member_id)
+        if answer.error_code or request.member_epoch < 0:
+            client.epoch, client.tasks = 0, ([], [], [])
+            return
+        client.epoch, client.endpoint_epoch = (
+            answer.member_epoch,
+            answer.endpoint_information_epoch,
+        )
+        if answer.active_tasks is not None:
+            client.tasks = tuple(
+                [TaskIds(each.subtopology_id, each.partitions) for each in role]
+                for role in (answer.active_tasks, answer.standby_tasks, answer.warmup_tasks)
+            )
+
+    def _odd(self, usual: Any, *others: Any) -> Any:
+        return self._random.choice(others) if self._random.random() < 0.05 else usual
+
+    def _step(self) -> tuple[Any, int]:
+        group = self._random.choice(("s-one", "s-one", "s-three", "s-three", "s-missing"))
+        member = self._random.choice(_MEMBERS)
+        kinds = ("beat",) * 18 + (
+            "commit", "commit", "fetch", "forget", "describe", "describe", "list", "delete",
+            "strange", "config", "other",
+        )  # fmt: skip
+        found: tuple[Any, int] = getattr(self, f"_{self._random.choice(kinds)}")(group, member)
+        return found
+
+    def _beat(self, group: str, member: str) -> tuple[Any, int]:
+        random = self._random
+        version = random.choice((0, 1, 1))
+        name = f"~{group}-{member}"
+        kind = random.choice(("usual",) * 8 + ("silent", "leave", "away", "again"))
+        own = _INSTANCES.get(member)
+        instance = self._odd(own, "j", None)
+        epoch_error = self._odd(0, 1, -1)
+        topology = self._odd(_topology(group), Topology(1, _topology(group).subtopologies))
+        process = self._odd(_PROCESSES[member], "p9")
+        host = {"a": "h1", "c": "h2"}.get(member) if group != "s-missing" else None
+        host = self._odd(host, "h3", None)
+        endpoint = None if host is None else Endpoint(host, 9000)
+        tags = self._odd(None, [KeyValue("zone", random.choice("xy"))])
+        offsets = self._odd(
+            None,
+            [TaskOffset("0", random.randrange(3), random.randrange(9))],
+            [TaskOffset("0", 1, 1), TaskOffset("0", 1, 2)],
+        )
+        rack = self._odd(None, "r1", "")
+        tells = random.random() < 0.1
+        ends = random.random() < 0.01
+        invented = self._odd(None, [TaskIds("0", [7])], [TaskIds("7", [0])])
+
+        def make(side: Side) -> Message:
+            client = self._client(side, name)
+            epoch = client.epoch + epoch_error
+            request = m.StreamsGroupHeartbeatRequest(
+                group, name, epoch, client.endpoint_epoch, instance, rack_id=rack,
+                task_offsets=offsets, shutdown_application=ends,
+            )  # fmt: skip
+            if kind in ("leave", "away"):
+                request.member_epoch = -2 if kind == "away" else -1
+            elif client.epoch == 0 or kind == "again":
+                request.member_epoch = 0
+                request.rebalance_timeout_ms = 300_000
+                request.topology = topology
+                request.active_tasks = request.standby_tasks = request.warmup_tasks = []
+                request.process_id, request.user_endpoint = process, endpoint
+                request.client_tags = tags or []
+            elif kind == "usual":
+                active, standby, warmup = client.tasks
+                request.active_tasks = invented or active
+                request.standby_tasks, request.warmup_tasks = standby, warmup
+                if tells:
+                    request.user_endpoint, request.client_tags = endpoint, tags
+            return request
+
+        return make, version
+
+    def _strange(self, group: str, member: str) -> tuple[Any, int]:
+        random = self._random
+        request = m.StreamsGroupHeartbeatRequest(
+            random.choice(("", group, "nothing")),
+            random.choice(("", "x")),
+            random.choice((0, 0, 0, 5, -1, -2, -3)),
+            rebalance_timeout_ms=random.choice((-1, 1000, 1000, 1000)),
+            instance_id=random.choice((None, None, "")),
+        )
+        strange = [
+            None,
+            Topology(0, [Subtopology("0", ["__consumer_offsets"])]),
+            Topology(0, [Subtopology("0", ["many"], ["x.*"])]),
+            Topology(0, [Subtopology("0", ["many"], [], [TopicInfo("c", 3)])]),
+            Topology(0, [Subtopology("0", ["many"]), Subtopology("0", ["some"])]),
+            Topology(0, [Subtopology("0", ["a b"])]),
+            Topology(0, [Subtopology("0", [])]),
+            Topology(0, []),
+            Topology(-1, [Subtopology("0", ["many"])]),
+            Topology(0, [Subtopology("0", ["many"], [], [], ["r"], [TopicInfo("q")])]),
+            Topology(0, [Subtopology("0", [], [], [], ["r"], [TopicInfo("r")])]),
+            Topology(0, [Subtopology("0", ["many"], copartition_groups=[CopartitionGroup([4])])]),
+        ]
+        request.topology = random.choice(strange)
+        if random.random() < 0.9:
+            request.active_tasks = request.standby_tasks = request.warmup_tasks = []
+        if random.random() < 0.1:
+            request.standby_tasks = None
+        if request.group_id == group and request.member_epoch == 0:
+            request.group_id = "s-strange"
+        return lambda _: request, random.choice((0, 1))
+
+    def _commit(self, group: str, member: str) -> tuple[Any, int]:
+        random = self._random
+        version = random.choice((8, 9, 9, 10))
+        name = self._odd(f"~{group}-{member}", "", "nobody")
+        error = self._odd(0, 1, -1, -2)
+        topic, number = random.choice(tuple(_SOURCES)), random.randrange(3)
+        offset = random.randrange(100)
+
+        def make(side: Side) -> Message:
+            row = OffsetCommitRequestPartition(number, offset, committed_metadata="")
+            there = OffsetCommitRequestTopic(topic, partitions=[row])
+            if version >= 10:
+                there.name, there.topic_id = "", side.topic_ids[topic]
+            epoch = self._client(side, name).epoch + error if name else -1
+            return m.OffsetCommitRequest(group, epoch, name, None, topics=[there])
+
+        return make, version
+
+    def _fetch(self, group: str, member: str) -> tuple[Any, int]:
+        version = self._random.choice((8, 9, 9))
+        name = self._odd(f"~{group}-{member}", None, "nobody")
+        error = self._odd(0, 1, -1)
+        topics = self._random.choice(
+            (None, [OffsetFetchRequestTopics("many", partition_indexes=[0])])
+        )
+
+        def make(side: Side) -> Message:
+            epoch = self._client(side, name).epoch + error if name else -1
+            known = (name, epoch) if version >= 9 else (None, -1)
+            asked = OffsetFetchRequestGroup(group, *known, topics=topics)
+            return m.OffsetFetchRequest(groups=[asked], topics=[])
+
+        return make, version
+
+    def _forget(self, group: str, member: str) -> tuple[Any, int]:
+        topic = self._random.choice(tuple(_SOURCES))
+        row = OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(0)])
+        return lambda _: m.OffsetDeleteRequest(group, [row]), 0
+
+    def _describe(self, group: str, member: str) -> tuple[Any, int]:
+        names = self._random.choice(([group], [group], ["nothing", group], [""]))
+        flags = self._random.random() < 0.3, self._random.random() < 0.3
+        version = self._random.choice((0, 1, 1))
+        request = m.StreamsGroupDescribeRequest(names, flags[0], flags[1] and version > 0)
+        return lambda _: request, version
+
+    def _list(self, group: str, member: str) -> tuple[Any, int]:
+        states = self._random.choice(([], ["stable", "Empty"], ["Not_Ready"], ["notready"]))
+        types = self._random.choice(([], ["Streams"], ["streams", "classic"], ["consumer"]))
+        request = m.ListGroupsRequest(states, types)
+        return lambda _: request, 5
+
+    def _delete(self, group: str, member: str) -> tuple[Any, int]:
+        return lambda _: m.DeleteGroupsRequest([group]), 2
+
+    def _config(self, group: str, member: str) -> tuple[Any, int]:
+        count = self._random.choice("0012")
+        tags = self._random.choice(("", "", "zone"))
+        request = _configs(group, count, tags)
+        return lambda _: request, 1
+
+    def _other(self, group: str, member: str) -> tuple[Any, int]:
+        """Requests of other protocols, none of which waits."""
+        request = self._random.choice(
+            (
+                (m.DescribeGroupsRequest([group]), 6),
+                (m.ConsumerGroupDescribeRequest([group]), 1),
+                (m.HeartbeatRequest(group, 1, f"~{group}-a"), 4),
+                (
+                    m.ConsumerGroupHeartbeatRequest(
+                        group, "x", 0, rebalance_timeout_ms=1000, subscribed_topic_names=["many"],
+                        topic_partitions=[],
+                    ),
+                    1,
+                ),
+                (m.ShareGroupHeartbeatRequest(group, "x", 0, None, ["many"]), 1),
+                (m.StreamsGroupTopologyDescriptionUpdateRequest(group, "x", 0), 0),
+            )
+        )  # fmt: skip
+        if isinstance(request[0], m.ConsumerGroupHeartbeatRequest | m.ShareGroupHeartbeatRequest):
+            return self._describe(group, member)  # where no group is they would begin one
+        return lambda _: request[0], request[1]
+
+
+def _configs(group: str, standbys: str = "0", tags: str = "") -> m.IncrementalAlterConfigsRequest:
+    values = {
+        "streams.assignment.interval.ms": "0",
+        "streams.initial.rebalance.delay.ms": "0",
+        "streams.num.standby.replicas": standbys,
+        "streams.rack.aware.assignment.tags": tags,
+    }
+    rows = [AlterableConfig(name, 0, value) for name, value in values.items()]
+    return m.IncrementalAlterConfigsRequest([AlterConfigsResource(32, group, rows)])
+
+
+def _prepare(side: Side) -> None:
+    """Create what the applications read, and let their groups assign at once."""
+    side.prepare()
+    topics = [CreatableTopic(*each, 1) for each in _SOURCES.items()]
+    side.ask(m.CreateTopicsRequest(topics, 20_000), 7)
+    _await_names(side, _SOURCES)
+    for group in (*GROUPS, "s-strange"):
+        side.ask(_configs(group), 1)
+    time.sleep(_HEARD_S)
+
+
+def _await_topics(side: Side, topology: Topology) -> None:
+    """Wait until the topics are there that the coordinator creates."""
+    internal = [
+        one.name
+        for each in topology.subtopologies
+        for one in (*each.state_changelog_topics, *each.repartition_source_topics)
+    ]
+    _await_names(side, internal)
+    time.sleep(_HEARD_S)
+
+
+def _await_names(side: Side, names: Any) -> None:
+    asked = m.MetadataRequest(
+        [MetadataRequestTopic(name=each) for each in names], allow_auto_topic_creation=False
+    )
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        rows = side.ask(asked, 12).topics
+        if not any(each.error_code for each in rows):
+            break
+        assert time.monotonic() < deadline, rows
+        time.sleep(0.05)
+    side.topic_ids |= {each.name: each.topic_id for each in rows}
+
+
+def streams_differences(seed: int, steps: int, left: str, right: str) -> list[str]:
+    """What two clusters (host:port) answer otherwise in a story; the first one is named first."""
+    sides = Side(left, GROUPS), Side(right, GROUPS)
+    try:
+        return StreamsStory(seed, steps).tell(*sides)
+    finally:
+        for each in sides:
+            each.close()
+
+
+if __name__ == "__main__":
+    seed, steps = int(sys.argv[1]), int(sys.argv[2])
+    with both(NEWEST, CONFIGS) as (real, ours):
+        found = streams_differences(seed, steps, real, ours)
+    print("\n".join(found) or "no difference")
+    sys.exit(bool(found))
