@@ -16,6 +16,9 @@ from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import prepare
 from kafka_admin_proto.server.groups.share.members import ShareMember
+from kafka_admin_proto.server.groups.streams.group import StreamsGroup
+from kafka_admin_proto.server.groups.streams.members import StreamsMember
+from kafka_admin_proto.server.groups.streams.topology import inputs_of
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 from kafka_admin_proto.wire.types.base import shown
 
@@ -44,8 +47,8 @@ class StoredMember(msgspec.Struct, frozen=True):
 class StoredGroup(msgspec.Struct, frozen=True):
     """A group as its coordinator has it.
 
-    ``type`` is "classic", "consumer" for KIP-848's protocol, or "share". ``protocol`` is the
-    assignor, and ``generation`` counts rebalances; of the other two types it is the epoch.
+    ``type`` is "classic", "consumer" for KIP-848's protocol, "share" or "streams". ``protocol`` is
+    the assignor, and ``generation`` counts rebalances; of the other types it is the epoch.
     ``committed`` are offsets by (topic, partition), of a "share" group those of the first records
     that it is not done with. ``lag`` is how many records are behind them, of
     partitions that have an offset or are assigned; without an offset all records count.
@@ -76,6 +79,11 @@ def group_of_name(state: State, name: str) -> StoredGroup:
         kind, protocol = "share", "simple"
         generation, group_state = shares.epoch, shares.state
         committed = _starts(state, shares)
+    elif name in shard.streams_groups:
+        streams = shard.streams_groups[name]
+        members = tuple(_thread(shard, streams, each) for each in streams.members.values())
+        kind, protocol = "streams", "sticky"
+        generation, group_state = streams.epoch, streams.state
     else:
         consumers = shard.consumer_groups[name]
         members = tuple(_member(shard, each) for each in consumers.members.values())
@@ -132,6 +140,22 @@ def _member(shard: Shard, member: ConsumerMember | ShareMember) -> StoredMember:
     )
 
 
+def _thread(shard: Shard, group: StreamsGroup, member: StreamsMember) -> StoredMember:
+    """A member with the partitions that its active tasks read."""
+    subtopologies = [] if group.topology is None else group.topology.subtopologies
+    partitions = sorted(
+        (topic, number)
+        for each in subtopologies
+        for topic in inputs_of(each)
+        for number in range(shard.topics.count(topic) or 0)
+        if (each.subtopology_id, number) in member.assigned.active
+    )
+    host = member.client_host.lstrip("/")
+    return StoredMember(
+        member.id, member.instance_id, member.client_id, host, member.epoch, tuple(partitions)
+    )
+
+
 def rebalance(state: State, name: str) -> None:
     """Begin a rebalance of a group. Raises ValueError for a group without members."""
     shard = _shard(state, name)
@@ -139,9 +163,12 @@ def rebalance(state: State, name: str) -> None:
     consumers = shard.consumer_groups.get(name)
     if name in shard.share_groups:
         raise ValueError(f"{name} is a share group, whose partitions several members have at once")
-    if not (group or shard.consumer_groups[name]).members:
+    streams = shard.streams_groups.get(name)
+    if not (group or streams or shard.consumer_groups[name]).members:
         raise ValueError(f"the group {name} has no members that could join again")
-    if consumers is not None:
+    if streams is not None:
+        shard.append([streams.next_epoch_record()])
+    elif consumers is not None:
         shard.append([epoch_record(name, consumers.epoch + 1, consumers.metadata_hash)])
     elif group is not None and group.state in ("Stable", "CompletingRebalance"):
         prepare(shard, group)
@@ -154,7 +181,7 @@ def _shard(state: State, name: str) -> Shard:
         raise ValueError(
             f"the group {shown(name)} has no coordinator: {error_name(failure.code)}"
         ) from None
-    known = {*shard.groups, *shard.consumer_groups, *shard.share_groups}
+    known = {*shard.groups, *(each.name for each in shard.modern_groups)}
     if name not in known:
         there = ", ".join(sorted(known)) or "none"
         raise ValueError(f"there is no group {shown(name)}; its coordinator has {there}")

@@ -167,14 +167,47 @@ def test_it_begins_anew_after_a_reset(tmp_path: Path, start: Start, cluster: Syn
     assert _updates(servers) == expected
 
 
-def test_streams_groups_are_refused_as_by_a_node_without_them(
-    tmp_path: Path, start: Start, cluster: SyncCluster
+def test_two_instances_of_a_streams_group_count_each_word_once(
+    tmp_path: Path, start: Start
 ) -> None:
-    """A real node says so with ``streams.version`` 0, and without the protocol in its configs."""
-    words = _started(start, tmp_path, cluster.bootstrap_servers, **{"group.protocol": "streams"})
-    assert words.status() == 3, words.said()
-    assert (
-        "UnsupportedVersionException: The cluster does not support the STREAMS group protocol or "
-        "does not support the versions of the STREAMS group protocol used by this client (used "
-        "versions: 0 to 1)."
-    ) in words.said()
+    """Each of them ends once, and then each broker, with standbys of tasks meanwhile."""
+    configs = {
+        **_CONFIGS,
+        "group.streams.initial.rebalance.delay.ms": 0,
+        "group.streams.num.standby.replicas": 1,
+    }
+    given: Counter[str] = Counter()
+    with SyncCluster(3, topics=_TOPICS, configs=configs) as cluster:
+        servers = cluster.bootstrap_servers
+
+        def counted(words: Application) -> None:
+            lines = _lines()
+            cluster.produce("lines", lines)
+            given.update(word for line in lines for word in line.split())
+            words.wait_for(lambda: _count(servers) == given.total())
+
+        def threads() -> int:
+            return sum(bool(each.partitions) for each in cluster.group("word-counts").members)
+
+        settings = {"group.protocol": "streams"}
+        folders = tmp_path / "one", tmp_path / "two"
+        for each in folders:
+            each.mkdir()
+        one, two = (_started(start, each, servers, **settings) for each in folders)
+        counted(one)
+        one.wait_for(lambda: threads() == 4)
+        assert cluster.group("word-counts").type == "streams"
+        counted(two)
+        one.end()
+        counted(two)
+        assert threads() == 2
+        one.start_again()
+        one.wait_for(lambda: threads() == 4)
+        two.end()
+        for broker in (1, 2, 3):
+            cluster.stop_broker(broker)
+            counted(one)
+            cluster.start_broker(broker)
+        one.end()
+        expected = {word: list(range(1, count + 1)) for word, count in given.items()}
+        assert _updates(servers) == expected, one.said()

@@ -19,6 +19,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
@@ -52,7 +53,7 @@ _HEARD_S = 0.3
 _SOURCES = {"many": 5, "some": 3, "same": 3}
 #: The status of internal topics that are missing.
 _MISSING = 3
-_MEMBERS = ("a", "b", "c", "s", "t")
+_MEMBERS = ("a", "b", "c", "a", "b", "c", "s", "t")
 #: Threads of two processes, and one more for each static member.
 _PROCESSES = {"a": "p1", "b": "p1", "c": "p2", "s": "p3", "t": "p4"}
 _INSTANCES = {"s": "i", "t": "i"}
@@ -64,9 +65,11 @@ def _changelog(name: str) -> list[TopicInfo]:
 
 
 def _topology(group: str) -> Topology:
-    """One with state, one of three subtopologies, and one whose topic is not there."""
+    """One with state, one of three parts, one whose topic is not there, and a small one."""
     if group == "s-missing":
         return Topology(0, [Subtopology("0", ["many", "nowhere"])])
+    if group == "s-brief":
+        return Topology(0, [Subtopology("0", ["some"])])
     if group == "s-one":
         return Topology(0, [Subtopology("0", ["many"], [], _changelog(f"{group}-store"))])
     first, second = f"{group}-first", f"{group}-second"
@@ -83,7 +86,7 @@ def _topology(group: str) -> Topology:
     )
 
 
-GROUPS = ("s-one", "s-three", "s-missing")
+GROUPS = ("s-one", "s-three", "s-missing", "s-brief")
 
 
 class _Client:
@@ -155,8 +158,8 @@ class StreamsStory:
         return self._random.choice(others) if self._random.random() < 0.05 else usual
 
     def _step(self) -> tuple[Any, int]:
-        group = self._random.choice(("s-one", "s-one", "s-three", "s-three", "s-missing"))
-        member = self._random.choice(_MEMBERS)
+        group = self._random.choice(("s-one", "s-three", "s-three", *GROUPS))
+        member = self._random.choice(_MEMBERS if group != "s-brief" else "as")
         kinds = ("beat",) * 18 + (
             "commit", "commit", "fetch", "forget", "describe", "describe", "list", "delete",
             "strange", "config", "other",
@@ -168,7 +171,8 @@ class StreamsStory:
         random = self._random
         version = random.choice((0, 1, 1))
         name = f"~{group}-{member}"
-        kind = random.choice(("usual",) * 8 + ("silent", "leave", "away", "again"))
+        leaving = ("leave",) * 4 if group == "s-brief" else ()
+        kind = random.choice((*("usual",) * 8, "silent", "leave", "away", "again", *leaving))
         own = _INSTANCES.get(member)
         instance = self._odd(own, "j", None)
         epoch_error = self._odd(0, 1, -1)
@@ -309,25 +313,22 @@ class StreamsStory:
 
     def _other(self, group: str, member: str) -> tuple[Any, int]:
         """Requests of other protocols, none of which waits."""
-        request = self._random.choice(
+        request, version = self._random.choice(
             (
                 (m.DescribeGroupsRequest([group]), 6),
                 (m.ConsumerGroupDescribeRequest([group]), 1),
                 (m.HeartbeatRequest(group, 1, f"~{group}-a"), 4),
-                (
-                    m.ConsumerGroupHeartbeatRequest(
-                        group, "x", 0, rebalance_timeout_ms=1000, subscribed_topic_names=["many"],
-                        topic_partitions=[],
-                    ),
-                    1,
-                ),
-                (m.ShareGroupHeartbeatRequest(group, "x", 0, None, ["many"]), 1),
+                (m.ConsumerGroupHeartbeatRequest(group, "x", 1), 1),
+                (m.ConsumerGroupHeartbeatRequest(
+                    group, "x", 0, None, None, 1000, ["many"], None, None, []), 1),
+                (m.ConsumerGroupHeartbeatRequest(group, "x", -1), 1),
+                (m.ShareGroupHeartbeatRequest(group, "x", 1), 1),
+                (m.JoinGroupRequest(group, 60_000, 60_000, "unknown", None, "consumer",
+                                    [JoinGroupRequestProtocol("range", b"")]), 5),
                 (m.StreamsGroupTopologyDescriptionUpdateRequest(group, "x", 0), 0),
             )
         )  # fmt: skip
-        if isinstance(request[0], m.ConsumerGroupHeartbeatRequest | m.ShareGroupHeartbeatRequest):
-            return self._describe(group, member)  # where no group is they would begin one
-        return lambda _: request[0], request[1]
+        return lambda _: request, version
 
 
 def _configs(group: str, standbys: str = "0", tags: str = "") -> m.IncrementalAlterConfigsRequest:
