@@ -17,6 +17,7 @@ pytestmark = of_all_sources
 KAFKAS = {
     "kafka_admin_proto/server/groups/consumer/heartbeat.py",
     "kafka_admin_proto/server/groups/share/heartbeat.py",
+    "kafka_admin_proto/server/groups/streams/heartbeat.py",
     "kafka_admin_proto/server/partitions/log.py",
     "kafka_admin_proto/server/partitions/message_sets/up_conversion.py",
     "kafka_admin_proto/server/partitions/record_errors.py",

@@ -27,7 +27,7 @@ from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.shard import Limits, Shard
 from kafka_admin_proto.server.groups.share.heartbeat import expect_heartbeat as expect_share
 from kafka_admin_proto.server.groups.share.initializing import forget_topics as forget_states
-from kafka_admin_proto.server.groups.streams.creation import CreationErrors
+from kafka_admin_proto.server.groups.streams.creation_errors import CreationErrors
 from kafka_admin_proto.server.groups.streams.removal import expect_heartbeat as expect_streams
 from kafka_admin_proto.server.groups.streams.removal import expect_revocation as expect_tasks
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
@@ -47,7 +47,7 @@ class GroupCoordinators(Coordinators[Shard]):
         super().__init__(state)
         self._topics = KnownTopics(state)
         #: Why internal topics of streams groups could not be created.
-        self.creation_errors = CreationErrors(state.clock)
+        self.creation_errors = CreationErrors(lambda: state.clock.now_ms())
         state.followers.append(self._appended)
 
     def limits(self, node: int) -> Limits:

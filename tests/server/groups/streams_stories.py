@@ -134,6 +134,8 @@ class StreamsStory:
             statuses = [each.status_code for each in answer.status or ()]
             if not answer.error_code and _MISSING in statuses and message.topology is not None:
                 _await_topics(side, message.topology)
+        for group in answer.groups if isinstance(message, m.StreamsGroupDescribeRequest) else ():
+            _forget_topics(group)
         return side.seen("admin", answer)
 
     def _client(self, side: Side, member: str) -> _Client:
@@ -329,6 +331,14 @@ class StreamsStory:
             )
         )  # fmt: skip
         return lambda _: request, version
+
+
+def _forget_topics(group: Any) -> None:
+    """Real descriptions have what was known of a group's topics with the last record of it."""
+    if group.group_state == "NotReady":
+        for each in group.topology.subtopologies:
+            for topic in (*each.state_changelog_topics, *each.repartition_source_topics):
+                topic.partitions = 0
 
 
 def _configs(group: str, standbys: str = "0", tags: str = "") -> m.IncrementalAlterConfigsRequest:

@@ -18,6 +18,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import SyncCluster
 from tests.server.groups.consumer_stories import consumer_differences
 from tests.server.groups.stories import CONFIGS, GROUPS, Member, Side, beside, differences
+from tests.server.groups.streams_stories import streams_differences
 from tests.server.releases import real_releases
 from tools.clusters import Cluster
 
@@ -26,6 +27,8 @@ _SEED, _STEPS = 1, 100
 _PATIENCE_S = 20.0
 #: A story in which groups are downgraded, by members that leave and by one that is replaced.
 _OF_BOTH = 9
+#: One in which tasks go from process to process, and groups end.
+_OF_STREAMS = 8
 
 
 @pytest.mark.exhaustive
@@ -46,6 +49,16 @@ def test_consumers_of_both_protocols_as_a_real_broker(
     real = one_broker(release)
     with beside(real) as ours:
         assert consumer_differences(_OF_BOTH, 4 * _STEPS, real.bootstrap, ours) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("release", real_releases("broker")[:1])
+def test_streams_groups_as_a_real_broker(
+    release: str, one_broker: Callable[[str], Cluster]
+) -> None:
+    real = one_broker(release)
+    with beside(real) as ours:
+        assert streams_differences(_OF_STREAMS, 2 * _STEPS, real.bootstrap, ours) == []
 
 
 @pytest.mark.exhaustive

@@ -5,7 +5,7 @@ As ``KafkaApis`` and ``DefaultAutoTopicCreationManager`` do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
@@ -15,7 +15,6 @@ from kafka_admin_proto.messages.streams_group_heartbeat_response import (
 )
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server.groups.streams.topology import MISSING_INTERNALS, InternalTopic
-from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.security.authorizer.access import creatable_topics
 from kafka_admin_proto.server.topics.auto_creation import create_as_broker
 from kafka_admin_proto.values import Message
@@ -23,34 +22,8 @@ from kafka_admin_proto.values import Message
 if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import Caller
     from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.clock import Clock
 
-_MOST_ERRORS = 1000
 _MOST_NAMED = 3
-
-
-class CreationErrors:
-    """Why topics could not be created, by broker, for the time of two heartbeats."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._errors: dict[tuple[int, str], tuple[int, str]] = {}
-
-    def of(self, node: int, names: Collection[str]) -> dict[str, str]:
-        """The texts of those of some topics that could not be created."""
-        now_ms, found = self._clock.now_ms(), {}
-        for name in hash_order(names):
-            until_ms, text = self._errors.get((node, name), (0, ""))
-            if now_ms < until_ms:
-                found[name] = text
-        return found
-
-    def add(self, node: int, name: str, text: str, ttl_ms: int) -> None:
-        """Keep why a topic could not be created, in place of the oldest of very many."""
-        self._errors.pop((node, name), None)
-        self._errors[node, name] = (self._clock.now_ms() + ttl_ms, text)
-        if len(self._errors) > _MOST_ERRORS:
-            del self._errors[next(iter(self._errors))]
 
 
 def create_missing(

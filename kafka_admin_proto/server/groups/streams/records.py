@@ -52,15 +52,15 @@ from kafka_admin_proto.server.groups.streams.members import (
 def member_record(group: str, member: StreamsMember) -> CoordinatorRecord:
     """Who a member is."""
     value = StreamsGroupMemberMetadataValue(
-        member.instance_id,
-        member.rack_id,
-        member.client_id,
-        member.client_host,
-        member.rebalance_timeout_ms,
-        member.topology_epoch,
-        member.process_id,
-        member.endpoint,
-        [KeyValue(*each) for each in sorted(member.tags.items())],
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        topology_epoch=member.topology_epoch,
+        process_id=member.process_id,
+        user_endpoint=member.endpoint,
+        client_tags=[KeyValue(*each) for each in sorted(member.tags.items())],
     )
     return StreamsGroupMemberMetadataKey(group, member.id), value, 0
 
@@ -68,15 +68,15 @@ def member_record(group: str, member: StreamsMember) -> CoordinatorRecord:
 def assignment_record(group: str, member: StreamsMember) -> CoordinatorRecord:
     """What a member has."""
     value = StreamsGroupCurrentMemberAssignmentValue(
-        member.epoch,
-        member.previous_epoch,
-        member.state,
-        _active(member.assigned.active),
-        _others(member.assigned.standby),
-        _others(member.assigned.warmup),
-        _active(member.revoked.active),
-        _others(member.revoked.standby),
-        _others(member.revoked.warmup),
+        member_epoch=member.epoch,
+        previous_member_epoch=member.previous_epoch,
+        state=member.state,
+        active_tasks=_active(member.assigned.active),
+        standby_tasks=_others(member.assigned.standby),
+        warmup_tasks=_others(member.assigned.warmup),
+        active_tasks_pending_revocation=_active(member.revoked.active),
+        standby_tasks_pending_revocation=_others(member.revoked.standby),
+        warmup_tasks_pending_revocation=_others(member.revoked.warmup),
     )
     return StreamsGroupCurrentMemberAssignmentKey(group, member.id), value, 0
 

@@ -281,6 +281,17 @@ def _of_groups(topic_id: UUID) -> Iterator[tuple[str, Case]]:
         m.ConsumerGroupDescribeRequest(["g"]), describe, 30,
         lambda response: [each.error_code for each in response.groups], 16,
     )  # fmt: skip
+    yield (
+        "StreamsGroupHeartbeat, the group",
+        Case(m.StreamsGroupHeartbeatRequest("g", "m", 1), read, 30, top, 16),
+    )
+    yield "StreamsGroupDescribe, the group", Case(
+        m.StreamsGroupDescribeRequest(["g"]), describe, 30,
+        lambda response: [each.error_code for each in response.groups], 16,
+    )  # fmt: skip
+    yield "StreamsGroupTopologyDescriptionUpdate, the group", Case(
+        m.StreamsGroupTopologyDescriptionUpdateRequest("g", "m"), read, 30, top, 35,
+    )  # fmt: skip
     yield "DeleteGroups", Case(
         m.DeleteGroupsRequest(["g"]), delete, 30,
         lambda response: [each.error_code for each in response.results], 16,
