@@ -56,7 +56,8 @@ public final class KafkaTools {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String[] PACKAGES = {
         "org.apache.kafka.tools.", "org.apache.kafka.tools.consumer.",
-        "org.apache.kafka.tools.consumer.group.", "org.apache.kafka.tools.reassign.", "kafka.admin.", "kafka.tools."
+        "org.apache.kafka.tools.consumer.group.", "org.apache.kafka.tools.reassign.",
+        "org.apache.kafka.tools.streams.", "kafka.admin.", "kafka.tools."
     };
 
     /** A command has asked to end its process. */

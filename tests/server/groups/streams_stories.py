@@ -281,7 +281,7 @@ class StreamsStory:
         def make(side: Side) -> Message:
             epoch = self._client(side, name).epoch + error if name else -1
             known = (name, epoch) if version >= 9 else (None, -1)
-            asked = OffsetFetchRequestGroup(group, *known, topics=topics)
+            asked = OffsetFetchRequestGroup(group, known[0], known[1], topics=topics)
             return m.OffsetFetchRequest(groups=[asked], topics=[])
 
         return make, version
@@ -310,7 +310,7 @@ class StreamsStory:
     def _config(self, group: str, member: str) -> tuple[Any, int]:
         count = self._random.choice("0012")
         tags = self._random.choice(("", "", "zone"))
-        request = _configs(group, count, tags)
+        request = group_configs(group, count, tags)
         return lambda _: request, 1
 
     def _other(self, group: str, member: str) -> tuple[Any, int]:
@@ -341,7 +341,10 @@ def _forget_topics(group: Any) -> None:
                 topic.partitions = 0
 
 
-def _configs(group: str, standbys: str = "0", tags: str = "") -> m.IncrementalAlterConfigsRequest:
+def group_configs(
+    group: str, standbys: str = "0", tags: str = ""
+) -> m.IncrementalAlterConfigsRequest:
+    """The request that lets a group assign at once, with these standbys and tags."""
     values = {
         "streams.assignment.interval.ms": "0",
         "streams.initial.rebalance.delay.ms": "0",
@@ -359,7 +362,7 @@ def _prepare(side: Side) -> None:
     side.ask(m.CreateTopicsRequest(topics, 20_000), 7)
     _await_names(side, _SOURCES)
     for group in (*GROUPS, "s-strange"):
-        side.ask(_configs(group), 1)
+        side.ask(group_configs(group), 1)
     time.sleep(_HEARD_S)
 
 
