@@ -114,14 +114,16 @@ def hash_order(names: Iterable[str], table: int = SMALL_TABLE) -> list[str]:
 
 
 def computed_order(names: Iterable[str], table: int) -> list[str]:
-    """Strings in the order of a HashMap that computeIfAbsent has filled.
+    """Strings in the order of a HashMap that computeIfAbsent has filled, called for each of them.
 
-    Its table of that size grows before a key that has no room, not behind the one that has taken
-    the last, and of keys of one place the last stands first.
+    Its table of that size grows with the call behind the one that has filled it, also with one for
+    a key that is there, and of keys of one place the last stands first.
     """
-    unique = list(dict.fromkeys(names))
-    while len(unique) - 1 > table * 3 // 4:
-        table *= 2
+    unique: dict[str, None] = {}
+    for each in names:
+        if len(unique) > table * 3 // 4:
+            table *= 2
+        unique[each] = None
 
     def bucket(name: str) -> int:
         value = string_hash(name)

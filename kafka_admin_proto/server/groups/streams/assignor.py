@@ -114,7 +114,8 @@ class _Assignment:
         }
         # Kafka makes this table for as many processes as there are members.
         table = 1 << max(len(members) - 1, 0).bit_length()
-        self._processes = {name: processes[name] for name in computed_order(processes, table)}
+        calls = [member.process_id for member in members.values()]
+        self._processes = {name: processes[name] for name in computed_order(calls, table)}
 
     def _process(self, member: str) -> _Process:
         return self._processes[self._members[member].process_id]
