@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from kafka_admin_proto.messages.streams_group_heartbeat_request import StreamsGroupHeartbeatRequest
+from kafka_admin_proto.messages import StreamsGroupHeartbeatRequest
 from kafka_admin_proto.messages.streams_group_heartbeat_response import (
     Endpoint,
     EndpointToPartitions,

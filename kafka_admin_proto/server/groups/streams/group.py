@@ -9,34 +9,20 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Literal
 
-from kafka_admin_proto.messages.streams_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     StreamsGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
     StreamsGroupCurrentMemberAssignmentValue,
-)
-from kafka_admin_proto.messages.streams_group_member_metadata_key import (
     StreamsGroupMemberMetadataKey,
-)
-from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     StreamsGroupMemberMetadataValue,
-)
-from kafka_admin_proto.messages.streams_group_metadata_key import StreamsGroupMetadataKey
-from kafka_admin_proto.messages.streams_group_metadata_value import StreamsGroupMetadataValue
-from kafka_admin_proto.messages.streams_group_target_assignment_member_key import (
+    StreamsGroupMetadataKey,
+    StreamsGroupMetadataValue,
     StreamsGroupTargetAssignmentMemberKey,
-)
-from kafka_admin_proto.messages.streams_group_target_assignment_member_value import (
     StreamsGroupTargetAssignmentMemberValue,
-)
-from kafka_admin_proto.messages.streams_group_target_assignment_metadata_key import (
     StreamsGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.streams_group_target_assignment_metadata_value import (
     StreamsGroupTargetAssignmentMetadataValue,
+    StreamsGroupTopologyKey,
+    StreamsGroupTopologyValue,
 )
-from kafka_admin_proto.messages.streams_group_topology_key import StreamsGroupTopologyKey
-from kafka_admin_proto.messages.streams_group_topology_value import StreamsGroupTopologyValue
 from kafka_admin_proto.server.groups.modern import GroupWithInstances
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks, tasks_of

@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from kafka_admin_proto.messages import StreamsGroupTopologyValue
 from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     TaskOffset,
@@ -19,7 +20,6 @@ from kafka_admin_proto.messages.streams_group_heartbeat_response import (
 from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     Endpoint as KnownEndpoint,
 )
-from kafka_admin_proto.messages.streams_group_topology_value import StreamsGroupTopologyValue
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.coordination.shard import Then

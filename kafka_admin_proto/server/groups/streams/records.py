@@ -4,42 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kafka_admin_proto.messages.streams_group_current_member_assignment_key import (
+from kafka_admin_proto.messages import (
     StreamsGroupCurrentMemberAssignmentKey,
-)
-from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
     StreamsGroupCurrentMemberAssignmentValue,
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupMetadataKey,
+    StreamsGroupTargetAssignmentMemberKey,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTargetAssignmentMetadataValue,
+    StreamsGroupTopologyKey,
+    StreamsGroupTopologyValue,
 )
 from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
     TaskIds as CurrentTaskIds,
-)
-from kafka_admin_proto.messages.streams_group_member_metadata_key import (
-    StreamsGroupMemberMetadataKey,
 )
 from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     KeyValue,
     StreamsGroupMemberMetadataValue,
 )
-from kafka_admin_proto.messages.streams_group_metadata_key import StreamsGroupMetadataKey
 from kafka_admin_proto.messages.streams_group_metadata_value import (
     LastAssignmentConfig,
     StreamsGroupMetadataValue,
-)
-from kafka_admin_proto.messages.streams_group_target_assignment_member_key import (
-    StreamsGroupTargetAssignmentMemberKey,
 )
 from kafka_admin_proto.messages.streams_group_target_assignment_member_value import (
     StreamsGroupTargetAssignmentMemberValue,
     TaskIds,
 )
-from kafka_admin_proto.messages.streams_group_target_assignment_metadata_key import (
-    StreamsGroupTargetAssignmentMetadataKey,
-)
-from kafka_admin_proto.messages.streams_group_target_assignment_metadata_value import (
-    StreamsGroupTargetAssignmentMetadataValue,
-)
-from kafka_admin_proto.messages.streams_group_topology_key import StreamsGroupTopologyKey
-from kafka_admin_proto.messages.streams_group_topology_value import StreamsGroupTopologyValue
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.streams.members import (
     StreamsMember,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kafka_admin_proto.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_admin_proto.messages import StreamsGroupDescribeRequest
 from kafka_admin_proto.messages.streams_group_describe_response import (
     Assignment,
     DescribedGroup,

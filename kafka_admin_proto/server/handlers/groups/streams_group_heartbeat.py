@@ -5,12 +5,10 @@ Versions: 1 the status of missing tags, and a lag of 64 bits.
 
 from __future__ import annotations
 
+from kafka_admin_proto.messages import StreamsGroupHeartbeatResponse
 from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
     Topology,
-)
-from kafka_admin_proto.messages.streams_group_heartbeat_response import (
-    StreamsGroupHeartbeatResponse,
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler

@@ -6,10 +6,8 @@ cluster: a broker without one asks no member for a description, and takes none.
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages.streams_group_topology_description_update_request import (
+from kafka_admin_proto.messages import (
     StreamsGroupTopologyDescriptionUpdateRequest,
-)
-from kafka_admin_proto.messages.streams_group_topology_description_update_response import (
     StreamsGroupTopologyDescriptionUpdateResponse,
 )
 from kafka_admin_proto.protocol import codes

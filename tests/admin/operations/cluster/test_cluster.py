@@ -16,20 +16,22 @@ from kafka_admin_proto.admin.operations.cluster.features import (
 )
 from kafka_admin_proto.admin.operations.quorum import QuorumListener, QuorumOperations
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
+from kafka_admin_proto.messages import (
+    AddRaftVoterRequest,
+    AddRaftVoterResponse,
+    ApiVersionsRequest,
+    DescribeClusterRequest,
+    DescribeQuorumRequest,
+    MetadataRequest,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+    UpdateFeaturesRequest,
+)
 from kafka_admin_proto.messages import api_versions_response as versions_messages
 from kafka_admin_proto.messages import describe_cluster_response as cluster_messages
 from kafka_admin_proto.messages import describe_quorum_response as quorum_messages
 from kafka_admin_proto.messages import metadata_response as metadata_messages
 from kafka_admin_proto.messages import update_features_response as features_messages
-from kafka_admin_proto.messages.add_raft_voter_request import AddRaftVoterRequest
-from kafka_admin_proto.messages.add_raft_voter_response import AddRaftVoterResponse
-from kafka_admin_proto.messages.api_versions_request import ApiVersionsRequest
-from kafka_admin_proto.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_admin_proto.messages.describe_quorum_request import DescribeQuorumRequest
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
-from kafka_admin_proto.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_admin_proto.messages.unregister_broker_response import UnregisterBrokerResponse
-from kafka_admin_proto.messages.update_features_request import UpdateFeaturesRequest
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller, Handler

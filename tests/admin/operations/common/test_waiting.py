@@ -15,7 +15,7 @@ from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_all_brokers
 from kafka_admin_proto.admin.operations.configs.waiting import in_configs
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
-from kafka_admin_proto.messages.metadata_request import MetadataRequest
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call

@@ -21,20 +21,20 @@ from kafka_admin_proto.admin.operations.configs.entries import (
 )
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
 from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.messages import (
+    AlterConfigsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 from kafka_admin_proto.messages import alter_configs_response as replaced_messages
 from kafka_admin_proto.messages import describe_configs_response as described_messages
 from kafka_admin_proto.messages import incremental_alter_configs_response as altered_messages
-from kafka_admin_proto.messages.alter_configs_request import AlterConfigsRequest
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicConfigs
-from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsRequest
-from kafka_admin_proto.messages.incremental_alter_configs_request import (
-    IncrementalAlterConfigsRequest,
-)
-from kafka_admin_proto.messages.list_config_resources_request import ListConfigResourcesRequest
 from kafka_admin_proto.messages.list_config_resources_response import (
     ConfigResource as ListedResource,
 )
-from kafka_admin_proto.messages.list_config_resources_response import ListConfigResourcesResponse
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
 from tests.admin.fake_caller import Call, FakeCaller
