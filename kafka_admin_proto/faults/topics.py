@@ -206,7 +206,7 @@ def has_field(
 
 
 def topic_rows(message: Message, topics: Topics) -> Iterator[Row]:
-    """Every topic in a message, those of lists in lists too."""
+    """Every topic in the lists of a message, those of lists in lists and in structs too."""
 
     def name_of(topic_id: UUID) -> str | None:
         if topic_id == METADATA_TOPIC_ID:  # no record says what brokers fetch of controllers
@@ -258,7 +258,11 @@ def _rows(
 ) -> Iterator[Row]:
     for field in fields:
         inside = getattr(value, python_name(field.name), None)
-        if not field.type.is_array or not inside:
+        if not inside:
+            continue
+        if not field.type.is_array:
+            if field.fields is not None:
+                yield from _rows(inside, field.fields, name_of)
             continue
         if field.fields is None:
             if field.entity_type == "topicName":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto.faults.topics import Target
+from kafka_admin_proto.codec import codec
+from kafka_admin_proto.faults.topics import Target, is_about_topics
 from kafka_admin_proto.messages import (
     AlterConfigsRequest,
     CreateTopicsRequest,
@@ -15,11 +17,18 @@ from kafka_admin_proto.messages import (
     IncrementalAlterConfigsRequest,
     MetadataRequest,
     OffsetFetchRequest,
+    TopicRecord,
 )
 from kafka_admin_proto.protocol.error_answers import Failure
-from kafka_admin_proto.server.apis import Answer, Caller
+from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.server.apis import Answer, Caller, served_apis
+from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE
 from kafka_admin_proto.server.faults.topic_answers import topics_answer
+from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
+from tests.fuzz.seeds import filled
 from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 
@@ -132,3 +141,25 @@ def test_what_requests_are_about(
     served: Served, request_: Message, target: Target, wanted: bool
 ) -> None:
     assert target.is_asked_for(request_, served.state) is wanted
+
+
+class EachId:
+    """Topics where each id is known."""
+
+    topic_names = ()
+
+    def topic_by_id(self, topic_id: UUID) -> TopicRecord | None:
+        return TopicRecord(name="a", topic_id=topic_id)
+
+
+@pytest.mark.parametrize("api", served_apis(ReleaseNumber(4, 4)), ids=lambda api: api.name)
+def test_a_fault_about_topics_fires(api: Api) -> None:
+    """Where a topic may be given for an api, a request with all its fields is about one."""
+    name = catalog().name_of(api.api_key, "request")
+    assert name is not None
+    for version in catalog().entry(name).versions:
+        request = filled(codec(name, version).grammar)
+        for each in getattr(request, "resources", None) or getattr(request, "creations", ()):
+            each.resource_type = TOPIC_RESOURCE
+        if is_about_topics(api.api_key, VersionRange(version, version)):
+            assert Target("*").is_asked_for(request, EachId()), version
