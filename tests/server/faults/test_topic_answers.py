@@ -159,7 +159,8 @@ def test_a_fault_about_topics_fires(api: Api) -> None:
     assert name is not None
     for version in catalog().entry(name).versions:
         request = filled(codec(name, version).grammar)
-        for each in getattr(request, "resources", None) or getattr(request, "creations", ()):
-            each.resource_type = TOPIC_RESOURCE
+        for rows in ("resources", "creations"):
+            for each in getattr(request, rows, ()):
+                each.resource_type = TOPIC_RESOURCE
         if is_about_topics(api.api_key, VersionRange(version, version)):
             assert Target("*").is_asked_for(request, EachId()), version
