@@ -38,7 +38,7 @@ def test_as_a_real_broker(release: str, one_broker: Callable[[str], Cluster]) ->
     with beside(real) as ours:
         minor = release.rpartition(".")[0]
         different = differences(_SEED, minor, _STEPS, real.bootstrap, ours)
-    assert different == []
+    assert not different, "\n".join(different)
 
 
 @pytest.mark.exhaustive

@@ -87,4 +87,4 @@ def test_targets_are_those_of_kafkas_assignor() -> None:
         for (line, ours), theirs in zip(drawn, answers, strict=True)
         if ours != theirs
     ]
-    assert different == []
+    assert not different, "\n".join(different)
