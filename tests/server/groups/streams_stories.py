@@ -49,7 +49,7 @@ from tools.kafka_releases import NEWEST
 
 _PATIENCE_S = 20.0
 #: Within this time a real broker has heard of a new topic or config.
-_HEARD_S = 0.3
+HEARD_S = 0.3
 _SOURCES = {"many": 5, "some": 3, "same": 3}
 #: The status of internal topics that are missing.
 _MISSING = 3
@@ -119,7 +119,7 @@ class StreamsStory:
                 for side, message in zip((left, right), messages, strict=True)
             ]
             if isinstance(messages[0], m.IncrementalAlterConfigsRequest):
-                time.sleep(_HEARD_S)
+                time.sleep(HEARD_S)
             if seen[0] != seen[1]:
                 found.append(
                     f"{number}: v{version} {messages[0]}\n  {seen[0]}\n  {messages[1]}\n  {seen[1]}"
@@ -133,7 +133,7 @@ class StreamsStory:
             self._learn(side, message, answer)
             statuses = [each.status_code for each in answer.status or ()]
             if not answer.error_code and _MISSING in statuses and message.topology is not None:
-                _await_topics(side, message.topology)
+                await_topics(side, message.topology)
         for group in answer.groups if isinstance(message, m.StreamsGroupDescribeRequest) else ():
             _forget_topics(group)
         return side.seen("admin", answer)
@@ -360,24 +360,24 @@ def _prepare(side: Side) -> None:
     side.prepare()
     topics = [CreatableTopic(*each, 1) for each in _SOURCES.items()]
     side.ask(m.CreateTopicsRequest(topics, 20_000), 7)
-    _await_names(side, _SOURCES)
+    await_names(side, _SOURCES)
     for group in (*GROUPS, "s-strange"):
         side.ask(group_configs(group), 1)
-    time.sleep(_HEARD_S)
+    time.sleep(HEARD_S)
 
 
-def _await_topics(side: Side, topology: Topology) -> None:
+def await_topics(side: Side, topology: Topology) -> None:
     """Wait until the topics are there that the coordinator creates."""
     internal = [
         one.name
         for each in topology.subtopologies
         for one in (*each.state_changelog_topics, *each.repartition_source_topics)
     ]
-    _await_names(side, internal)
-    time.sleep(_HEARD_S)
+    await_names(side, internal)
+    time.sleep(HEARD_S)
 
 
-def _await_names(side: Side, names: Any) -> None:
+def await_names(side: Side, names: Any) -> None:
     asked = m.MetadataRequest(
         [MetadataRequestTopic(name=each) for each in names], allow_auto_topic_creation=False
     )

@@ -19,6 +19,7 @@ from kafka_admin_proto.server import SyncCluster
 from tests.server.groups.consumer_stories import consumer_differences
 from tests.server.groups.stories import CONFIGS, GROUPS, Member, Side, beside, differences
 from tests.server.groups.streams_stories import streams_differences
+from tests.server.groups.streams_topologies import topology_differences
 from tests.server.releases import real_releases
 from tools.clusters import Cluster
 
@@ -59,6 +60,7 @@ def test_streams_groups_as_a_real_broker(
     real = one_broker(release)
     with beside(real) as ours:
         assert streams_differences(_OF_STREAMS, 2 * _STEPS, real.bootstrap, ours) == []
+        assert topology_differences(_SEED, _STEPS, real.bootstrap, ours) == []
 
 
 @pytest.mark.exhaustive

@@ -154,7 +154,7 @@ class Stayed(msgspec.Struct, frozen=True):
         for name in hash_order(found):
             if name not in subtopologies:
                 raise unexpected()
-            for topic in hash_order(subtopologies[name].inputs):
+            for topic in subtopologies[name].inputs:
                 count = self.shard.topics.count(topic)
                 if count is None:
                     raise unexpected()

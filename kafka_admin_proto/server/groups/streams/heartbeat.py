@@ -272,7 +272,7 @@ class _Staying:
         group, topics = self._group, self._shard.topics
         metadata_hash = group.metadata_hash
         if group.topology is None or group.configured is None or group.is_outdated:
-            metadata_hash = topics.hash(required_topics(topology))
+            metadata_hash = topics.hash(required_topics(topology.subtopologies))
             is_other = group.topology is None or metadata_hash != group.metadata_hash
             if group.configured is None or is_other:
                 group.configured = configure(topology, topics.count)

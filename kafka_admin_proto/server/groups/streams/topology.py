@@ -6,7 +6,8 @@ have: as many as what they are made of. It says so where topics are missing or d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import heapq
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -21,7 +22,7 @@ from kafka_admin_proto.messages.streams_group_topology_value import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.java import hash_order
+from kafka_admin_proto.server.java import copied_table, hash_order
 from kafka_admin_proto.server.topics.names import is_valid
 
 #: Codes of statuses (``StreamsGroupHeartbeatResponse.Status``).
@@ -51,9 +52,10 @@ class ReadySubtopology(msgspec.Struct, frozen=True):
     changelogs: list[InternalTopic]
 
     @property
-    def inputs(self) -> set[str]:
-        """The topics that its tasks read."""
-        return {*self.sources, *(each.name for each in self.repartition)}
+    def inputs(self) -> list[str]:
+        """The topics that its tasks read, in the order of Kafka's table, a copy of the sources'."""
+        table = copied_table(len({*self.sources}))
+        return hash_order((*self.sources, *(each.name for each in self.repartition)), table)
 
 
 class Configured(msgspec.Struct, frozen=True):
@@ -131,29 +133,32 @@ def inputs_of(subtopology: Subtopology) -> list[str]:
     ]
 
 
-def required_topics(topology: StreamsGroupTopologyValue) -> set[str]:
-    """The topics that the application reads, and those of its states."""
-    return {
+def required_topics(subtopologies: Iterable[Subtopology]) -> list[str]:
+    """The topics that the application reads, and those of its states, each once."""
+    names = (
         name
-        for each in topology.subtopologies
+        for each in subtopologies
         for name in (*inputs_of(each), *(one.name for one in each.state_changelog_topics))
-    }
+    )
+    return list(dict.fromkeys(names))
 
 
 def configure(topology: StreamsGroupTopologyValue, count: Count) -> Configured:
     """A topology beside the topics that there are. Raises ApiFailure for one that cannot be."""
-    copartitioned = [names for each in topology.subtopologies for names in _copartitioned(each)]
+    by_id = {each.subtopology_id: each for each in topology.subtopologies}
+    subtopologies = [by_id[each] for each in hash_order(by_id)]
+    copartitioned = [names for each in subtopologies for names in _copartitioned(each)]
     try:
-        return _configured(topology, copartitioned, count)
+        return _configured(subtopologies, copartitioned, count)
     except _Unfit as unfit:
         code, text = unfit.args
         return Configured(problem=(code, text))
 
 
 def _configured(
-    topology: StreamsGroupTopologyValue, copartitioned: Iterable[set[str]], count: Count
+    subtopologies: Sequence[Subtopology], copartitioned: Iterable[list[str]], count: Count
 ) -> Configured:
-    sources = {name for each in topology.subtopologies for name in each.source_topics}
+    sources = {name for each in subtopologies for name in each.source_topics}
     missing = sorted(name for name in sources if count(name) is None)
     if missing:
         raise _Unfit(MISSING_SOURCES, f"Source topics {_summary(missing)} are missing.")
@@ -163,14 +168,14 @@ def _configured(
         found = count(name)
         return decided.get(name) if found is None else found
 
-    decided.update(_repartition(topology, known))
-    internal = [one for each in topology.subtopologies for one in each.repartition_source_topics]
-    fixed = {each.name for each in internal if each.partitions}
+    decided.update(_repartition(subtopologies, known))
+    internal = [one for each in subtopologies for one in each.repartition_source_topics]
+    fixed = {each.name: _partitions(known, each.name) for each in internal if each.partitions}
     flexible = {each.name for each in internal if not each.partitions}
     for names in copartitioned:
         decided.update(_enforced(names, fixed, flexible, known))
     changelogs = {}
-    for each in topology.subtopologies:
+    for each in subtopologies:
         inputs = [_partitions(known, name) for name in inputs_of(each)]
         if not inputs:
             text = f"No source topics found for subtopology {each.subtopology_id}"
@@ -185,7 +190,7 @@ def _configured(
             _internal(each.repartition_source_topics, decided),
             _internal(each.state_changelog_topics, decided),
         )
-        for each in sorted(topology.subtopologies, key=lambda each: each.subtopology_id)
+        for each in sorted(subtopologies, key=lambda each: each.subtopology_id)
     }
     if any(each.tasks <= 0 for each in ready.values()):
         raise unexpected()
@@ -193,7 +198,7 @@ def _configured(
         one.name: one for each in ready.values() for one in (*each.repartition, *each.changelogs)
     }
     wanted = {name: topics[name] for name in hash_order(topics)}
-    for name in hash_order(required_topics(topology)):
+    for name in hash_order(required_topics(subtopologies)):
         found = count(name)
         if found is None:
             continue
@@ -208,19 +213,19 @@ def _configured(
     return Configured(ready, wanted, problem if wanted else None)
 
 
-def _copartitioned(subtopology: Subtopology) -> list[set[str]]:
+def _copartitioned(subtopology: Subtopology) -> list[list[str]]:
     """The names of topics that are to have the same number of partitions."""
     repartition = [each.name for each in subtopology.repartition_source_topics]
     groups = []
     for each in subtopology.copartition_groups:
-        names = set()
+        names = []
         for numbers, of in (
             (each.source_topics, subtopology.source_topics),
             (each.repartition_source_topics, repartition),
         ):
             if not all(0 <= number < len(of) for number in numbers):
                 raise unexpected()
-            names |= {of[number] for number in numbers}
+            names += [of[number] for number in numbers]
         groups.append(names)
     return groups
 
@@ -232,39 +237,46 @@ def _partitions(known: Count, name: str) -> int:
     return found
 
 
-def _repartition(topology: StreamsGroupTopologyValue, known: Count) -> dict[str, int]:
-    """The partitions of topics between subtopologies (``RepartitionTopics``)."""
-    subtopologies = topology.subtopologies
-    counts = {
-        one.name: one.partitions
-        for each in subtopologies
-        for one in each.repartition_source_topics
-        if one.partitions
+def _repartition(subtopologies: Sequence[Subtopology], known: Count) -> dict[str, int]:
+    """The partitions of topics between subtopologies (``RepartitionTopics``).
+
+    Kafka goes through all subtopologies again and again, and gives sinks the most partitions of
+    the inputs that are known by then. Here a subtopology has its turn, of a round and its place in
+    it, once the first of its inputs is known.
+    """
+    counts: dict[str, int] = {}
+    readers: dict[str, list[int]] = {}
+    for place, each in enumerate(subtopologies):
+        for one in each.repartition_source_topics:
+            readers.setdefault(one.name, []).append(place)
+            if one.partitions:
+                counts[one.name] = one.partitions
+    turns = {
+        place: 0
+        for place, each in enumerate(subtopologies)
+        if each.source_topics or any(one.name in counts for one in each.repartition_source_topics)
     }
-    while True:
-        is_needed = has_progress = False
-        for each in subtopologies:
-            for sink in each.repartition_sink_topics:
-                if sink in counts:
-                    continue
-                found = [counts.get(one.name) for one in each.repartition_source_topics]
-                found += [known(name) for name in each.source_topics]
-                numbers = [number for number in found if number is not None]
-                if numbers:
-                    counts[sink] = max(numbers)
-                    has_progress = True
-                else:
-                    is_needed = True
-        if not is_needed:
-            break
-        if not has_progress:
-            raise ApiFailure(
-                codes.STREAMS_INVALID_TOPOLOGY,
-                "Failed to compute number of partitions for all repartition topics. There may be "
-                "loops in the topology that cannot be resolved.",
-            )
-    if any(one.name not in counts for each in subtopologies
-           for one in each.repartition_source_topics):  # fmt: skip
+    waiting = [(0, place) for place in turns]
+    while waiting:
+        turn, place = heapq.heappop(waiting)
+        each = subtopologies[place]
+        new = [name for name in dict.fromkeys(each.repartition_sink_topics) if name not in counts]
+        if not new:
+            continue
+        found = [counts.get(one.name) for one in each.repartition_source_topics]
+        found += [known(name) for name in each.source_topics]
+        counts.update(dict.fromkeys(new, max(number for number in found if number is not None)))
+        for reader in (reader for name in new for reader in readers.get(name, ())):
+            if reader not in turns:
+                turns[reader] = turn + (reader < place)
+                heapq.heappush(waiting, (turns[reader], reader))
+    if any(name not in counts for each in subtopologies for name in each.repartition_sink_topics):
+        raise ApiFailure(
+            codes.STREAMS_INVALID_TOPOLOGY,
+            "Failed to compute number of partitions for all repartition topics. There may be "
+            "loops in the topology that cannot be resolved.",
+        )
+    if any(name not in counts for name in readers):
         raise ApiFailure(
             codes.STREAMS_INVALID_TOPOLOGY,
             "Failed to compute number of partitions for all repartition topics, because a "
@@ -274,17 +286,19 @@ def _repartition(topology: StreamsGroupTopologyValue, known: Count) -> dict[str,
 
 
 def _enforced(
-    names: set[str], fixed: Collection[str], flexible: Collection[str], known: Count
+    names: list[str], fixed: Mapping[str, int], flexible: Collection[str], known: Count
 ) -> dict[str, int]:
     """The partitions of topics that are to have the same (``CopartitionedTopicsEnforcer``)."""
     if not names:
         return {}
-    internal = {name: _partitions(known, name) for name in names if name in {*fixed, *flexible}}
+    internal = {
+        name: _partitions(known, name) for name in names if name in fixed or name in flexible
+    }
     others = {name: _partitions(known, name) for name in names if name not in internal}
     if others:
         wanted = _same(others.values(), others)
     elif fixed:
-        wanted = _same([_partitions(known, name) for name in fixed], internal)
+        wanted = _same(fixed.values(), internal)
     else:
         wanted = max(internal.values())
     for name in hash_order(internal):
