@@ -9,6 +9,16 @@ from kafka_admin_proto.server.failures import ApiFailure
 MOST_REPEATED, ROW_BYTES = 10_000, 100
 
 
+def rows_in(value: object) -> int:
+    """The rows of a struct: one for each item of its lists, and more for what is long."""
+    if isinstance(value, str | bytes):
+        return len(value) // ROW_BYTES
+    if isinstance(value, list):
+        is_plain = bool(value) and isinstance(value[0], int)
+        return len(value) + (0 if is_plain else sum(map(rows_in, value)))
+    return sum(rows_in(getattr(value, name)) for name in getattr(value, "__struct_fields__", ()))
+
+
 class Repeats:
     """Counts the rows that an answer repeats.
 

@@ -155,6 +155,11 @@ class CoordinatorShard:
 
     # The log.
 
+    @property
+    def most_bytes(self) -> int:
+        """The size of the largest batch that the log takes."""
+        return self._replicas.log.settings.max_message_bytes
+
     def write(
         self,
         pairs: Sequence[tuple[bytes, bytes | None]],

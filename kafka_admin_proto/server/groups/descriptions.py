@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.repeats import Repeats
+from kafka_admin_proto.server.repeats import Repeats, rows_in
 from kafka_admin_proto.server.security.authorizer.access import (
     allowed_topics,
     check_group,
@@ -43,17 +43,15 @@ def described_groups(
     *,
     check: Callable[[], None],
     describe: Callable[[Shard, str], RowT],
-    size: Callable[[Any], int],
     topics: Callable[[RowT], set[str]],
     failed: Callable[[int, str | None, str], RowT],
 ) -> list[RowT]:
     """A row for each group that the caller may describe with all its topics, or one that failed.
 
-    ``check`` and ``describe`` raise ApiFailure; ``size`` is what a member counts for where a group
-    is named again, ``topics`` the names in a row.
+    ``check`` and ``describe`` raise ApiFailure; ``topics`` are the names in a row.
     """
     rows: list[RowT] = []
-    repeats = Repeats("members and partitions of groups")
+    repeats = Repeats("members, partitions and topics of groups")
     for name in request.group_ids:
         try:
             check()
@@ -66,7 +64,7 @@ def described_groups(
         except ApiFailure as failure:
             rows.append(failed(failure.code, failure.message, name))
             continue
-        repeats.described(name, sum(map(size, row.members)))
+        repeats.described(name, rows_in(row))
         named = topics(row)
         if len(allowed_topics(state, caller, DESCRIBE, named)) < len(named):
             row = failed(codes.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from functools import cache, partial
+from itertools import count
 from uuid import uuid4
 
 import pytest
@@ -30,6 +31,13 @@ from kafka_admin_proto.messages.offset_delete_request import (
 from kafka_admin_proto.messages.offset_fetch_request import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
+)
+from kafka_admin_proto.messages.streams_group_heartbeat_request import (
+    CopartitionGroup,
+    KeyValue,
+    Subtopology,
+    TopicInfo,
+    Topology,
 )
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.messages.write_txn_markers_request import (
@@ -55,7 +63,11 @@ _LONG_ID = "a" * 30_000
 
 def made(release: str = "4.4") -> Coordinated:
     """A group with many members and offsets, and a transaction with many partitions."""
-    found = Coordinated(release, configs={"transaction.state.log.replication.factor": "1"})
+    configs = {
+        "transaction.state.log.replication.factor": "1",
+        "group.streams.initial.rebalance.delay.ms": "0",
+    }
+    found = Coordinated(release, configs=configs)
     ask = found.served.ask
     ask(m.CreateTopicsRequest([CreatableTopic("big", _PARTITIONS, 1)], 1000))
     rows = [OffsetCommitRequestPartition(each, 1) for each in _ALL]
@@ -120,6 +132,8 @@ PATTERNS = {
 }
 _NAMES = [f"p{number}" for number in range(5000)]
 _ROW = OffsetCommitRequestPartition(0, 1)
+_BETWEEN = [TopicInfo(each, 3) for each in _NAMES]
+_EACH_ALONE = [CopartitionGroup([], [], [number]) for number in range(len(_NAMES))]
 #: Name → the request and its version, None for the highest.
 ATTACKS: dict[str, tuple[Message, int | None]] = {
     "all offsets of a group again and again": (
@@ -192,12 +206,39 @@ ATTACKS: dict[str, tuple[Message, int | None]] = {
 }  # fmt: skip
 
 
+#: Name → subtopologies, whose internal topics have too many partitions to be created.
+TOPOLOGIES = {
+    "a chain from its end": [
+        *(
+            Subtopology(f"{number}", [], [], [], [f"p{number}"], [TopicInfo(f"p{number - 1}")])
+            for number in range(3000, 0, -1)
+        ),
+        Subtopology("0", ["big"], [], [], ["p0"]),
+    ],
+    "sinks of many inputs": [Subtopology("0", ["big"] * 5000, [], [], _NAMES, _BETWEEN)],
+    "topics that are copartitioned with themselves": [
+        Subtopology("0", ["orders"], [], [], _NAMES, _BETWEEN, _EACH_ALONE)
+    ],
+    "topics that are copartitioned": [
+        Subtopology(
+            "0", ["orders"], [], [], _NAMES, _BETWEEN,
+            [CopartitionGroup([], [], [*range(len(_NAMES))])],
+        )
+    ],
+    "changelogs of many inputs": [
+        Subtopology("0", ["big"] * 3000, [], [TopicInfo(each) for each in _NAMES[:3000]])
+    ],
+    "a topic with many partitions again and again": [Subtopology(each, ["big"]) for each in _NAMES],
+}  # fmt: skip
+
+
 #: Apis that the cluster of `test_bounded_time` answers with NOT_COORDINATOR, whatever they ask.
 COORDINATED = (
     "AddOffsetsToTxn", "AddPartitionsToTxn", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
     "DeleteGroups", "DescribeGroups", "DescribeTransactions", "EndTxn", "Heartbeat",
     "InitProducerId", "JoinGroup", "LeaveGroup", "ListGroups", "ListTransactions", "OffsetCommit",
-    "OffsetDelete", "OffsetFetch", "SyncGroup", "TxnOffsetCommit",
+    "OffsetDelete", "OffsetFetch", "StreamsGroupDescribe", "StreamsGroupHeartbeat", "SyncGroup",
+    "TxnOffsetCommit",
 )  # fmt: skip
 
 
@@ -220,6 +261,36 @@ def test_attacks(attack: str) -> None:
         version = crowded().served.versions[request.api_key or 0].highest
     besides_s = _PATTERN_S if isinstance(request, m.ListTransactionsRequest) else 0.0
     check(partial(cost, crowded(), request, version), besides_s)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_topologies(topology: str) -> None:
+    """Each group is a new one, for a topology is looked at when its first member comes."""
+    numbers = count()
+
+    def ask() -> Cost:
+        request = m.StreamsGroupHeartbeatRequest(
+            f"{topology} {next(numbers)}", "m", 0, -1, None, None, 60_000,
+            Topology(0, TOPOLOGIES[topology]), [], [], [], "p",
+        )  # fmt: skip
+        return cost(crowded(), request, 1)
+
+    check(ask)
+
+
+def test_a_topology_again_and_again() -> None:
+    """A group without members has one too."""
+    found = crowded()
+    rows = [Subtopology("0", ["orders"], [], [TopicInfo(each) for each in _NAMES])]
+    joins = m.StreamsGroupHeartbeatRequest(
+        "left", "m", 0, -1, None, None, 60_000, Topology(0, rows), [], [], [], "p"
+    )
+    assert found.ask(joins).error_code == 0
+    assert found.ask(m.StreamsGroupHeartbeatRequest("left", "m", -1)).error_code == 0
+    request = m.StreamsGroupDescribeRequest(["left"] * 300)
+    check(partial(cost, found, request, 1))
+    assert {each.error_code for each in found.ask(request).groups} == {0, codes.INVALID_REQUEST}
 
 
 def test_what_is_named_again_is_described_again_until_there_is_too_much() -> None:
@@ -250,6 +321,28 @@ def test_a_group_of_consumers_again_and_again() -> None:
     check(partial(cost, crowded(), request, version))
     (one,) = found.ask(m.ConsumerGroupDescribeRequest(["consumers"])).groups
     assert len(one.members) == 20
+
+
+def test_long_texts_of_members_again_and_again() -> None:
+    """A member alone has more bytes than the rows that are counted for it may have."""
+    found, long = crowded(), "r" * 30_000
+    tags = [KeyValue(each, "") for each in _NAMES]
+    streaming = m.StreamsGroupHeartbeatRequest(
+        "threads", "m", 0, -1, None, long, 60_000, Topology(0, [Subtopology("0", ["orders"])]),
+        [], [], [], long, None, tags,
+    )  # fmt: skip
+    consuming = m.ConsumerGroupHeartbeatRequest(
+        "racks", "m", 0, None, long, 60_000, ["orders"], None, None, []
+    )
+    for beat in (streaming, consuming):
+        assert found.ask(beat, 1).error_code == 0
+    for request in (
+        m.StreamsGroupDescribeRequest(["threads"] * 500),
+        m.ConsumerGroupDescribeRequest(["racks"] * 500),
+    ):
+        check(partial(cost, found, request, 1))
+        rows = found.ask(request, 1).groups
+        assert {each.error_code for each in rows} == {0, codes.INVALID_REQUEST}
 
 
 @pytest.mark.parametrize("pattern", ["a*", "a*a*", "(a*)*"])

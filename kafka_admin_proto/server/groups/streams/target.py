@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
+from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.assignor import assign_tasks
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup
 from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
 from kafka_admin_proto.server.groups.streams.records import target_epoch_record, target_record
+from kafka_admin_proto.server.groups.streams.topology import unexpected
 
 #: A config of assignments, as they keep it.
 REPLICAS = "num.standby.replicas"
+#: Bytes of a task in a record, that of its partition's number.
+_TASK_BYTES = 4
 
 
 def known_target(group: StreamsGroup, member: StreamsMember) -> dict[str, Tasks]:
@@ -40,7 +45,11 @@ def new_target(
     known: Mapping[str, Tasks],
     configs: Mapping[str, str],
 ) -> tuple[dict[str, Tasks], list[CoordinatorRecord]]:
-    """What members shall have from an epoch on, and its records."""
+    """What members shall have from an epoch on, and its records.
+
+    Raises ApiFailure for so many new tasks that their records would be too large for the log:
+    nothing else bounds them, for each of many subtopologies may read a topic of many partitions.
+    """
     configured = group.configured
     if configured is None or configured.problem is not None:
         targets = dict.fromkeys(members, NO_TASKS)
@@ -49,6 +58,10 @@ def new_target(
             name: (each.tasks, bool(each.changelogs))
             for name, each in (configured.subtopologies or {}).items()
         }
+        tasks = sum(count for count, _ in subtopologies.values())
+        new = tasks - sum(len(each.active) for each in known.values())
+        if new * _TASK_BYTES > shard.most_bytes and not shard.limits.compression:
+            raise unexpected()
         replicas = int(configs.get(REPLICAS, 0))
         targets = assign_tasks(subtopologies, members, group.offsets, replicas)
     records = [
@@ -67,5 +80,6 @@ def assign_later(shard: Shard, name: str) -> None:
         return
     if group.epoch > group.target_epoch:
         members = group.in_order()
-        _, records = new_target(shard, group, group.epoch, members, group.target, group.configs)
-        shard.append(records)
+        with contextlib.suppress(ApiFailure):  # the next heartbeat gets it
+            _, records = new_target(shard, group, group.epoch, members, group.target, group.configs)
+            shard.append(records)

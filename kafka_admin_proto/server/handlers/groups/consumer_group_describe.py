@@ -34,18 +34,10 @@ def handle(state: View, request: ConsumerGroupDescribeRequest, caller: Caller) -
         state, caller, request,
         check=partial(check_protocol, state, caller),
         describe=lambda shard, name: _described(shard, shard.consumer_group(name)),
-        size=_size,
         topics=lambda row: set(_topics(row)),
         failed=DescribedGroup,
     )  # fmt: skip
     return Answer(ConsumerGroupDescribeResponse(groups=rows))
-
-
-def _size(member: Member) -> int:
-    """How many rows a member counts for."""
-    parts = (member.assignment, member.target_assignment)
-    numbers = (len(each.partitions) for part in parts for each in part.topic_partitions)
-    return 1 + len(member.subscribed_topic_names) + sum(numbers)
 
 
 def _described(shard: Shard, group: ConsumerGroup) -> DescribedGroup:

@@ -17,7 +17,7 @@ from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.repeats import ROW_BYTES, Repeats
+from kafka_admin_proto.server.repeats import Repeats, rows_in
 from kafka_admin_proto.server.security.authorizer.access import check_group, group_operations
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 
@@ -41,7 +41,7 @@ def handle(state: View, request: DescribeGroupsRequest, caller: Caller) -> Answe
         group = shard.groups.get(name)
         if group is not None:
             row = _described(group, shows_unstable=state.release >= (4,))
-            repeats.described(name, sum(map(_size, row.members)))
+            repeats.described(name, rows_in(row))
         else:
             row = DescribedGroup(group_id=name, group_state="Dead")
             if caller.version >= _NO_GROUP:
@@ -52,12 +52,6 @@ def handle(state: View, request: DescribeGroupsRequest, caller: Caller) -> Answe
             row.authorized_operations = group_operations(state, caller, name)
         rows.append(row)
     return Answer(DescribeGroupsResponse(groups=rows))
-
-
-def _size(member: DescribedGroupMember) -> int:
-    """How many rows a member counts for."""
-    data = len(member.member_metadata) + len(member.member_assignment)
-    return 1 + data // ROW_BYTES
 
 
 def _described(group: Group, *, shows_unstable: bool) -> DescribedGroup:

@@ -49,22 +49,12 @@ def handle(state: View, request: StreamsGroupDescribeRequest, caller: Caller) ->
         state, caller, request,
         check=partial(check_protocol, state, caller),
         describe=lambda shard, name: _described(shard.streams_group(name)),
-        size=_size,
         topics=_topics,
         failed=DescribedGroup,
     )  # fmt: skip
     for row in rows if request.include_topology_description else ():
         row.topology_description_status = 0 if row.error_code else _NO_PLUGIN
     return Answer(StreamsGroupDescribeResponse(groups=rows))
-
-
-def _size(member: Member) -> int:
-    """How many rows a member counts for."""
-    count = 1 + len(member.task_offsets) + len(member.task_end_offsets)
-    for part in (member.assignment, member.target_assignment):
-        for role in (part.active_tasks, part.standby_tasks, part.warmup_tasks):
-            count += sum(len(row.partitions) for row in role)
-    return count
 
 
 def _topics(row: DescribedGroup) -> set[str]:

@@ -34,7 +34,6 @@ def handle(state: View, request: ShareGroupDescribeRequest, caller: Caller) -> A
         state, caller, request,
         check=partial(check_share_version, state),
         describe=lambda shard, name: _described(shard, shard.share_group(name)),
-        size=_size,
         topics=_topics,
         failed=_failed,
     )  # fmt: skip
@@ -43,12 +42,6 @@ def handle(state: View, request: ShareGroupDescribeRequest, caller: Caller) -> A
 
 def _failed(code: int, message: str | None, name: str) -> DescribedGroup:
     return DescribedGroup(code, message or NOT_COORDINATING.get(code), name)
-
-
-def _size(member: Member) -> int:
-    """How many rows a member counts for."""
-    numbers = sum(len(each.partitions) for each in member.assignment.topic_partitions)
-    return 1 + len(member.subscribed_topic_names) + numbers
 
 
 def _described(shard: Shard, group: ShareGroup) -> DescribedGroup:
