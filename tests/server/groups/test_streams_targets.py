@@ -83,7 +83,7 @@ def test_targets_are_those_of_kafkas_assignor() -> None:
     answers = java.ask([line for line, _ in drawn])
     java.close()
     different = [
-        (line, ours, theirs)
+        f"{line}\n  {ours}\n  {theirs}"
         for (line, ours), theirs in zip(drawn, answers, strict=True)
         if ours != theirs
     ]
