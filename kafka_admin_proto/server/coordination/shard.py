@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _EVERYTHING = 1 << 62
+#: How long after a refused write of a timer the next one is tried (``CoordinatorTimerImpl``).
+_RETRY_MS = 500
 #: The codes of an append that failed, as the clients of coordinators get them.
 _CODES = {
     codes.UNKNOWN_TOPIC_OR_PARTITION: codes.COORDINATOR_NOT_AVAILABLE,
@@ -142,6 +144,21 @@ class CoordinatorShard:
         """Make a call after a time, unless one of the same key is to come."""
         if key not in self._timers:
             self.later(key, delay_ms, call)
+
+    def retried(self, key: Hashable, write: Callable[[Then], object]) -> Callable[[], None]:
+        """A call for a timer of that key that writes, again and again if the log refuses it.
+
+        A timer of the key that is set meanwhile ends that.
+        """
+
+        def attempt() -> None:
+            write(written)
+
+        def written(code: int) -> None:
+            if code:
+                self.later_once(key, _RETRY_MS, attempt)
+
+        return attempt
 
     def is_awaited(self, key: Hashable) -> bool:
         """Whether a call of that key is to come."""

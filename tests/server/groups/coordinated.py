@@ -47,9 +47,12 @@ class Coordinated:
         self.served.ask(asked)
         self.node: int = self.served.ask(asked).coordinators[0].node_id
 
-    def refuse_records(self) -> None:
-        """Let the log of the coordinators take no records, which are all too large for it."""
-        rows = [AlterableConfig("max.message.bytes", 0, "1")]
+    def refuse_records(self, *, no_more: bool = False) -> None:
+        """Let the log of the coordinators take no records, which are all too large for it.
+
+        With ``no_more`` it takes them again.
+        """
+        rows = [AlterableConfig("max.message.bytes", int(no_more), None if no_more else "1")]
         resource = AlterConfigsResource(2, CONSUMER_OFFSETS, rows)
         (row,) = self.served.ask(m.IncrementalAlterConfigsRequest([resource])).responses
         assert row.error_code == 0

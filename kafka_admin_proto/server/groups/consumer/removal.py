@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kafka_admin_proto.server.coordination.shard import Then, unheard
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.consumer.downgrade import downgrade, downgrades
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscribed
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
@@ -33,33 +33,33 @@ def expect_heartbeat(
 
 def expect_revocation(shard: Shard, group: str, member: ConsumerMember) -> None:
     """Remove a member that does not give its partitions back in time."""
-    expire = expiry(shard, group, member.id)
+    key = revocation_key(group, member.id)
 
-    def expired() -> None:
+    def expired(then: Then) -> None:
         consumers = shard.consumer_groups.get(group)
         now = None if consumers is None else consumers.members.get(member.id)
-        if now is not None and now.epoch == member.epoch:
-            expire()
+        if consumers is not None and now is not None and now.epoch == member.epoch:
+            remove_members(shard, consumers, [now], then)
 
-    shard.later(revocation_key(group, member.id), member.rebalance_timeout_ms, expired)
+    shard.later(key, member.rebalance_timeout_ms, shard.retried(key, expired))
 
 
 def expiry(shard: Shard, group: str, member_id: str) -> Callable[[], None]:
     """A function that removes a member, if it is still there."""
 
-    def expired() -> None:
+    def expired(then: Then) -> None:
         consumers = shard.consumer_groups.get(group)
         if consumers is not None and member_id in consumers.members:
-            remove_members(shard, consumers, [consumers.members[member_id]])
+            remove_members(shard, consumers, [consumers.members[member_id]], then)
 
-    return expired
+    return shard.retried(session_key(group, member_id), expired)
 
 
 def remove_members(
     shard: Shard,
     group: ConsumerGroup,
     members: Sequence[ConsumerMember],
-    then: Then = unheard,
+    then: Then,
 ) -> None:
     """Remove members; a group whose others use the classic protocol becomes a classic one.
 

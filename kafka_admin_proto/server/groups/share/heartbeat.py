@@ -15,7 +15,7 @@ from kafka_admin_proto.messages.share_group_heartbeat_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
-from kafka_admin_proto.server.coordination.shard import Then, unheard
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.timers import session_key
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
@@ -212,13 +212,15 @@ def _reconciled(
 def expect_heartbeat(shard: Shard, name: str, member_id: str) -> None:
     """Let a member's session begin anew."""
 
-    def expired() -> None:
+    key = session_key(name, member_id)
+
+    def expired(then: Then) -> None:
         group = shard.share_groups.get(name)
         if group is not None and member_id in group.members:
-            _remove(shard, group, group.members[member_id], unheard)
+            _remove(shard, group, group.members[member_id], then)
 
     session_ms = shard.limits.of_group(name, "share").session_ms
-    shard.later(session_key(name, member_id), session_ms, expired)
+    shard.later(key, session_ms, shard.retried(key, expired))
 
 
 def _remove(shard: Shard, group: ShareGroup, member: ShareMember, then: Then) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.server.coordination.shard import Then, unheard
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.consumer.timers import (
     cancel_member,
     revocation_key,
@@ -20,25 +20,29 @@ from kafka_admin_proto.server.groups.streams.records import (
 def expect_heartbeat(shard: Shard, name: str, member_id: str) -> None:
     """Let a member's session begin anew."""
 
-    def expired() -> None:
+    key = session_key(name, member_id)
+
+    def expired(then: Then) -> None:
         group = shard.streams_groups.get(name)
         if group is not None and member_id in group.members:
-            remove_member(shard, group, group.members[member_id], unheard)
+            remove_member(shard, group, group.members[member_id], then)
 
     session_ms = shard.limits.of_group(name, "streams").session_ms
-    shard.later(session_key(name, member_id), session_ms, expired)
+    shard.later(key, session_ms, shard.retried(key, expired))
 
 
 def expect_revocation(shard: Shard, name: str, member: StreamsMember) -> None:
     """Remove a member that does not give its tasks back in time."""
 
-    def expired() -> None:
+    key = revocation_key(name, member.id)
+
+    def expired(then: Then) -> None:
         group = shard.streams_groups.get(name)
         now = None if group is None else group.members.get(member.id)
         if group is not None and now is not None and now.epoch == member.epoch:
-            remove_member(shard, group, now, unheard)
+            remove_member(shard, group, now, then)
 
-    shard.later(revocation_key(name, member.id), member.rebalance_timeout_ms, expired)
+    shard.later(key, member.rebalance_timeout_ms, shard.retried(key, expired))
 
 
 def remove_member(shard: Shard, group: StreamsGroup, member: StreamsMember, then: Then) -> None:
