@@ -39,6 +39,14 @@ class Reply:
             self._awaited.add(self)
         return self._key
 
+    def once_stored(self, response: Message) -> Callable[[int], None]:
+        """A function that sends the response for 0, or the one of an error code."""
+
+        def stored(code: int) -> None:
+            self.send(self.failed(code) if code else response)
+
+        return stored
+
     def send(self, response: Message) -> None:
         """Give the response; only the first one counts."""
         if self.response is None:

@@ -15,7 +15,6 @@ from kafka_admin_proto.messages.consumer_group_heartbeat_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
-from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
@@ -65,17 +64,8 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply) -> None:
         _leave(shard, request, reply)
         return
     response, records, regexes = _stay(shard, beat)
-    shard.append(records, _sends(reply, response))
+    shard.append(records, reply.once_stored(response))
     resolve(shard, request.group_id, regexes, beat.allowed)
-
-
-def _sends(reply: Reply, response: ConsumerGroupHeartbeatResponse) -> Then:
-    """A function that sends the response, or an error code."""
-
-    def stored(code: int) -> None:
-        reply.send(failed_heartbeat(code) if code else response)
-
-    return stored
 
 
 def _stay(
@@ -226,10 +216,10 @@ def replace_static(
 
 def _leave(shard: Shard, request: ConsumerGroupHeartbeatRequest, reply: Reply) -> None:
     name, member_id = request.group_id, request.member_id
-    then = _sends(
-        reply,
-        ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=request.member_epoch),
+    response = ConsumerGroupHeartbeatResponse(
+        member_id=member_id, member_epoch=request.member_epoch
     )
+    then = reply.once_stored(response)
     group = shard.consumer_group(name)
     if request.instance_id is None:
         member = group.member(member_id)

@@ -71,7 +71,7 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators)
         response = ShareGroupHeartbeatResponse(
             member_id=request.member_id, member_epoch=request.member_epoch
         )
-        _remove(shard, group, member, _sends(reply, response))
+        _remove(shard, group, member, reply.once_stored(response))
         return False
     group = _find_or_make(shard, name, joins=request.member_epoch == 0)
     member = _member(shard, group, request)
@@ -119,17 +119,8 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators)
         response.assignment = Assignment(
             [TopicPartitions(topic, list(each)) for topic, each in updated.assigned.items()]
         )
-    shard.append(records, _sends(reply, response))
+    shard.append(records, reply.once_stored(response))
     return bool(new)
-
-
-def _sends(reply: Reply, response: ShareGroupHeartbeatResponse) -> Then:
-    """A function that sends the response, or an error code."""
-
-    def stored(code: int) -> None:
-        reply.send(failed_heartbeat(code) if code else response)
-
-    return stored
 
 
 def _find_or_make(shard: Shard, name: str, *, joins: bool) -> ShareGroup:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from kafka_admin_proto.messages import StreamsGroupHeartbeatRequest
 from kafka_admin_proto.messages.streams_group_heartbeat_response import (
     Endpoint,
     EndpointToPartitions,
@@ -20,13 +19,12 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     Endpoint as KnownEndpoint,
 )
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup
 from kafka_admin_proto.server.groups.streams.members import (
     StreamsMember,
     Task,
-    Tasks,
     by_subtopology,
-    tasks_of,
 )
 from kafka_admin_proto.server.groups.streams.topology import (
     MISSING_TAGS,
@@ -41,28 +39,6 @@ TAGS = "rack.aware.assignment.tags"
 _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 #: The first version of the request whose members know the status of missing tags.
 _KNOWS_TAGS = 1
-
-
-class Beat(msgspec.Struct, frozen=True):
-    """A heartbeat of a version, and who sent it."""
-
-    request: StreamsGroupHeartbeatRequest
-    version: int
-    client_id: str
-    client_host: str
-
-    @property
-    def owned(self) -> Tasks | None:
-        """What the member says that it has; None if that has not changed. Raises ApiFailure."""
-        request = self.request
-        roles = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
-        if any(rows is None for rows in roles):
-            return None
-        for rows in roles:
-            if len({row.subtopology_id for row in rows or ()}) < len(rows or ()):
-                raise unexpected()
-        active, standby, warmup = (tasks_of(rows or ()) for rows in roles)
-        return Tasks(dict.fromkeys(active, 0), standby, warmup)
 
 
 def failed_heartbeat(code: int, message: str | None = None) -> StreamsGroupHeartbeatResponse:

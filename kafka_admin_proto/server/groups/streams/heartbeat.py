@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -10,9 +10,7 @@ import msgspec
 from kafka_admin_proto.messages import StreamsGroupTopologyValue
 from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
-    TaskOffset,
 )
-from kafka_admin_proto.messages.streams_group_heartbeat_request import TaskIds as OwnedTasks
 from kafka_admin_proto.messages.streams_group_heartbeat_response import (
     Status,
     StreamsGroupHeartbeatResponse,
@@ -22,7 +20,6 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
-from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.members import LEAVES, LEAVES_FOR_NOW, UNREVOKED
 from kafka_admin_proto.server.groups.consumer.timers import revocation_key
@@ -30,9 +27,10 @@ from kafka_admin_proto.server.groups.modern import check_epoch, unreleased
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
-from kafka_admin_proto.server.groups.streams.answers import TAGS, Beat, Stayed, failed_heartbeat
+from kafka_admin_proto.server.groups.streams.answers import TAGS, Stayed
+from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
-from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Task, Tasks
+from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
 from kafka_admin_proto.server.groups.streams.reconcile import Reconciliation
 from kafka_admin_proto.server.groups.streams.records import (
     assignment_record,
@@ -79,18 +77,9 @@ def heartbeat(
         return _leave(shard, beat.request, reply), {}
     staying = _Staying(shard, beat)
     response = staying.response()
-    shard.append(staying.records, _sends(reply, response))
+    shard.append(staying.records, reply.once_stored(response))
     configured = staying.configured
     return response, configured.missing if configured.problem else {}
-
-
-def _sends(reply: Reply, response: StreamsGroupHeartbeatResponse) -> Then:
-    """A function that sends the response, or an error code."""
-
-    def stored(code: int) -> None:
-        reply.send(failed_heartbeat(code) if code else response)
-
-    return stored
 
 
 class _Staying:
@@ -132,8 +121,8 @@ class _Staying:
         configured = self.configured
         validated = -1 if configured.problem else topology.epoch
         if configured.problem is None:
-            self._check_tasks(configured)
-        self._note_offsets()
+            self._beat.check_tasks(configured)
+        self._beat.note_offsets(group)
         configs = _configs(shard, group.name)
         bumps |= validated != group.validated_epoch or configs != group.configs
         goes_back = False
@@ -280,25 +269,6 @@ class _Staying:
         self.configured = group.configured
         return metadata_hash
 
-    def _check_tasks(self, configured: Configured) -> None:
-        """Raises ApiFailure if the member says that it has a task that there is not."""
-        request = self._request
-        roles = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
-        for row in (row for rows in roles for row in rows or ()):
-            _check_row(configured, row)
-
-    def _note_offsets(self) -> None:
-        """Keep where the member is in changelogs. Raises ApiFailure."""
-        group, request = self._group, self._request
-        found = []
-        for rows, known in (
-            (request.task_offsets, group.offsets),
-            (request.task_end_offsets, group.end_offsets),
-        ):
-            found.append(known.get(request.member_id, {}) if rows is None else _offsets(rows))
-        if request.task_offsets is not None or request.task_end_offsets is not None:
-            group.offsets[request.member_id], group.end_offsets[request.member_id] = found
-
     # The target.
 
     def _settle(self, epoch: int, target: Mapping[str, Tasks]) -> None:
@@ -352,33 +322,6 @@ class _Staying:
         return after
 
 
-def _check_row(configured: Configured, row: OwnedTasks) -> None:
-    known = (configured.subtopologies or {}).get(row.subtopology_id)
-    if known is None:
-        text = f"Subtopology {row.subtopology_id} does not exist in the topology."
-        raise ApiFailure(codes.INVALID_REQUEST, text)
-    for number in row.partitions:
-        if not 0 <= number < known.tasks:
-            raise ApiFailure(
-                codes.INVALID_REQUEST,
-                f"Task {number} for subtopology {row.subtopology_id} is invalid. Number of tasks "
-                f"for this subtopology: {known.tasks}",
-            )
-
-
-def _offsets(rows: Iterable[TaskOffset]) -> dict[Task, int]:
-    found: dict[Task, int] = {}
-    for each in rows:
-        if (each.subtopology_id, each.partition) in found:
-            raise ApiFailure(
-                codes.INVALID_REQUEST,
-                f"Task offsets contain a duplicate entry for subtopology {each.subtopology_id} and "
-                f"partition {each.partition}.",
-            )
-        found[each.subtopology_id, each.partition] = each.offset
-    return found
-
-
 def _is_other(before: StreamsMember, after: StreamsMember) -> bool:
     """Whether a static member has changed in what its tasks depend on."""
     return (before.topology_epoch, before.rack_id, before.tags, before.process_id) != (
@@ -405,7 +348,7 @@ def _leave(
     response = StreamsGroupHeartbeatResponse(
         member_id=request.member_id, member_epoch=request.member_epoch, status=[]
     )
-    then = _sends(reply, response)
+    then = reply.once_stored(response)
     if request.instance_id is None:
         member = group.member(request.member_id)
     else:
