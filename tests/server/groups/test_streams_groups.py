@@ -14,6 +14,7 @@ from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     KeyValue,
     Subtopology,
     TaskIds,
+    TaskOffset,
     TopicInfo,
     Topology,
 )
@@ -252,6 +253,18 @@ def test_a_group_has_room_for_so_many() -> None:
     cluster = Coordinated(configs={**_AT_ONCE, "group.streams.max.size": "1"})
     assert Thread(cluster, "one").beat().error_code == 0
     assert Thread(cluster, "two").beat().error_code == codes.GROUP_MAX_SIZE_REACHED
+
+
+def test_offsets_of_members_that_could_not_join_are_not_kept(cluster: Coordinated) -> None:
+    Thread(cluster, "one").beat(task_offsets=[TaskOffset("0", 0, 5)])
+    cluster.refuse_records()
+    for number in range(3):
+        offsets = [TaskOffset("0", 1, number)]
+        response = Thread(cluster, f"more-{number}").beat(task_offsets=offsets)
+        assert response.error_code == codes.UNKNOWN_SERVER_ERROR
+    kept = _shard(cluster).streams_groups["g"]
+    assert [*kept.members] == ["one"]
+    assert len(kept.offsets) == len(kept.end_offsets) <= 2
 
 
 def test_a_broker_without_the_protocol_refuses() -> None:

@@ -46,14 +46,17 @@ class Beat(msgspec.Struct, frozen=True):
     def note_offsets(self, group: StreamsGroup) -> None:
         """Keep where the member is in changelogs. Raises ApiFailure."""
         request = self.request
+        if request.task_offsets is None and request.task_end_offsets is None:
+            return
         found = []
         for rows, known in (
             (request.task_offsets, group.offsets),
             (request.task_end_offsets, group.end_offsets),
         ):
             found.append(known.get(request.member_id, {}) if rows is None else _offsets(rows))
-        if request.task_offsets is not None or request.task_end_offsets is not None:
-            group.offsets[request.member_id], group.end_offsets[request.member_id] = found
+            for gone in known.keys() - group.members.keys():  # they could not join
+                del known[gone]
+        group.offsets[request.member_id], group.end_offsets[request.member_id] = found
 
 
 def _check_row(configured: Configured, row: TaskIds) -> None:

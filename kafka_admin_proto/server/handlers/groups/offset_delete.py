@@ -42,11 +42,7 @@ def handle(state: View, request: OffsetDeleteRequest, caller: Caller) -> Answer:
                 rows[each.name, part.partition_index] = row
     shard = state.controller_state.coordinators.shard(state, caller, name)
     reply = shard.reply(partial(OffsetDeleteResponse))
-
-    def deleted(code: int) -> None:
-        reply.send(OffsetDeleteResponse(error_code=code) if code else response)
-
-    for topic_name in delete_offsets(shard, name, rows, deleted):
+    for topic_name in delete_offsets(shard, name, rows, reply.once_stored(response)):
         for (each_name, _), row in rows.items():
             if each_name == topic_name:
                 row.error_code = codes.GROUP_SUBSCRIBED_TO_TOPIC
