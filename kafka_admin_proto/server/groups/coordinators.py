@@ -28,6 +28,7 @@ from kafka_admin_proto.server.groups.shard import Limits, Shard
 from kafka_admin_proto.server.groups.share.heartbeat import expect_heartbeat as expect_share
 from kafka_admin_proto.server.groups.share.initializing import forget_topics as forget_states
 from kafka_admin_proto.server.groups.streams.creation_errors import CreationErrors
+from kafka_admin_proto.server.groups.streams.members import UNREVOKED as UNREVOKED_TASKS
 from kafka_admin_proto.server.groups.streams.removal import expect_heartbeat as expect_streams
 from kafka_admin_proto.server.groups.streams.removal import expect_revocation as expect_tasks
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
@@ -86,7 +87,7 @@ class GroupCoordinators(Coordinators[Shard]):
         for streams in shard.streams_groups.values():
             for thread in streams.members.values():
                 expect_streams(shard, streams.name, thread.id)
-                if thread.state == UNREVOKED:
+                if thread.state == UNREVOKED_TASKS:
                     expect_tasks(shard, streams.name, thread)
         expire_often(shard)
 

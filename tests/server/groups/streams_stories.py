@@ -44,6 +44,7 @@ from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     Topology,
 )
 from kafka_admin_proto.values import Message
+from tests.server.groups.stored_beside import stored_differences
 from tests.server.groups.stories import CONFIGS, Side, both
 from tools.kafka_releases import NEWEST
 
@@ -392,10 +393,11 @@ def await_names(side: Side, names: Any) -> None:
 
 
 def streams_differences(seed: int, steps: int, left: str, right: str) -> list[str]:
-    """What two clusters (host:port) answer otherwise in a story; the first one is named first."""
+    """What two clusters (host:port) answer and store otherwise; the first one is named first."""
     sides = Side(left, GROUPS), Side(right, GROUPS)
     try:
-        return StreamsStory(seed, steps).tell(*sides)
+        found = StreamsStory(seed, steps).tell(*sides)
+        return found + stored_differences(*sides, GROUPS)
     finally:
         for each in sides:
             each.close()

@@ -19,9 +19,21 @@ from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     Topology,
 )
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.records import read_known_record
 from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.streams.members import StreamsMember
+from kafka_admin_proto.server.groups.streams.records import (
+    assignment_record,
+    epoch_record,
+    member_record,
+    topology_record,
+)
+from kafka_admin_proto.server.groups.streams.topology import topology_value
+from kafka_admin_proto.server.inspection.stored_records import records_of
 from kafka_admin_proto.server.security.authorizer import rules
+from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from tests.server.groups.coordinated import Coordinated
 from tests.server.groups.test_commands import run_kap
 
@@ -224,6 +236,42 @@ def test_a_group_is_what_its_records_say(cluster: Coordinated) -> None:
     assert [each.beat().error_code for each in (one, two)] == [0, 0]
     cluster.clock.pass_time(_SESSION_S)
     assert _described(cluster).group_state == "Empty"
+
+
+def test_states_of_members_have_kafkas_numbers_in_records(cluster: Coordinated) -> None:
+    """One gives a task back, for which the other one waits: 1 stable, 2 unrevoked, 3 unreleased."""
+    one, two = Thread(cluster, "one"), Thread(cluster, "two")
+    for each in (one, two, one, two, one, two):
+        each.beat()
+    found: dict[str, list[int]] = {"one": [], "two": []}
+    for record in records_of(cluster.state, CONSUMER_OFFSETS):
+        known = read_known_record(CONSUMER_OFFSETS, record.key, record.value)
+        if isinstance(known.value, m.StreamsGroupCurrentMemberAssignmentValue):
+            assert isinstance(known.key, m.StreamsGroupCurrentMemberAssignmentKey)
+            found[known.key.member_id].append(known.value.state)
+    assert found == {"one": [1, 2, 1], "two": [3, 3, 1]}
+
+
+@pytest.mark.parametrize("kind", [m.ConsumerGroupHeartbeatRequest, m.StreamsGroupHeartbeatRequest])
+def test_a_state_that_kafka_does_not_know_is_the_unknown_one(kind: Any) -> None:
+    """A member whose record has it is fenced, as long as it may have something."""
+    cluster = Coordinated(configs=_AT_ONCE)
+    records: list[CoordinatorRecord] = [
+        (m.ConsumerGroupMetadataKey("g"), m.ConsumerGroupMetadataValue(2), 0),
+        (m.ConsumerGroupMemberMetadataKey("g", "one"), m.ConsumerGroupMemberMetadataValue(), 0),
+        (
+            m.ConsumerGroupCurrentMemberAssignmentKey("g", "one"),
+            m.ConsumerGroupCurrentMemberAssignmentValue(2, state=9), 0,
+        ),
+    ]  # fmt: skip
+    if kind is m.StreamsGroupHeartbeatRequest:
+        records = [
+            topology_record("g", topology_value(_PLAIN)), epoch_record("g", 2, 0, 0, {}, (-1, -1)),
+            member_record("g", StreamsMember("one", process_id="p")),
+            assignment_record("g", StreamsMember("one", 2, state=0)),
+        ]  # fmt: skip
+    _shard(cluster).append(records)
+    assert cluster.ask(kind("g", "one", 2)).error_code == codes.FENCED_MEMBER_EPOCH
 
 
 def test_a_static_member_comes_again_and_keeps_its_tasks(cluster: Coordinated) -> None:

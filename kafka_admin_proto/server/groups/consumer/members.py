@@ -79,7 +79,7 @@ class ConsumerMember(msgspec.Struct, frozen=True):
             self,
             epoch=value.member_epoch,
             previous_epoch=value.previous_member_epoch,
-            state=value.state,
+            state=value.state if STABLE <= value.state <= UNRELEASED else UNKNOWN,
             assigned=_epochs(value.assigned_partitions, value.member_epoch),
             revoked=_epochs(value.partitions_pending_revocation, value.member_epoch),
         )

@@ -21,7 +21,7 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.members import LEAVES, LEAVES_FOR_NOW, UNREVOKED
+from kafka_admin_proto.server.groups.consumer.members import LEAVES, LEAVES_FOR_NOW
 from kafka_admin_proto.server.groups.consumer.timers import revocation_key
 from kafka_admin_proto.server.groups.modern import check_epoch, unreleased
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
@@ -30,7 +30,12 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.answers import TAGS, Stayed
 from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
-from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
+from kafka_admin_proto.server.groups.streams.members import (
+    NO_TASKS,
+    UNREVOKED,
+    StreamsMember,
+    Tasks,
+)
 from kafka_admin_proto.server.groups.streams.reconcile import Reconciliation
 from kafka_admin_proto.server.groups.streams.records import (
     assignment_record,

@@ -15,8 +15,10 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     Endpoint,
     StreamsGroupMemberMetadataValue,
 )
-from kafka_admin_proto.server.groups.consumer.members import STABLE
 
+#: The states of a member (``streams.MemberState``): it has what it shall have, has to give tasks
+#: back, or waits until others have done so. Consumers have other numbers for them.
+STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 1, 2, 3, 127
 #: A task: the id of its subtopology, and the number of a partition.
 Task = tuple[str, int]
 
@@ -129,7 +131,7 @@ class StreamsMember(msgspec.Struct, frozen=True):
             self,
             epoch=value.member_epoch,
             previous_epoch=value.previous_member_epoch,
-            state=value.state,
+            state=value.state if STABLE <= value.state <= UNRELEASED else UNKNOWN,
             assigned=Tasks(
                 _epochs(value.active_tasks, value.member_epoch),
                 tasks_of(value.standby_tasks),

@@ -12,8 +12,15 @@ import msgspec
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.members import STABLE, UNKNOWN, UNRELEASED, UNREVOKED
-from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks
+from kafka_admin_proto.server.groups.streams.members import (
+    STABLE,
+    UNKNOWN,
+    UNRELEASED,
+    UNREVOKED,
+    StreamsMember,
+    Task,
+    Tasks,
+)
 
 _UNKNOWN_STATE = (
     "The streams group member is in a unknown state. The member must abandon all its tasks and "
