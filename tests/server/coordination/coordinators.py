@@ -53,6 +53,9 @@ from kafka_admin_proto.messages import (
     read_share_group_state_summary_request as summing,
 )
 from kafka_admin_proto.messages import (
+    streams_group_heartbeat_request as streaming,
+)
+from kafka_admin_proto.messages import (
     sync_group_request as syncing,
 )
 from kafka_admin_proto.messages import (
@@ -75,6 +78,9 @@ CONFIGS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.assignment.interval.ms": "0",
     "group.share.assignment.interval.ms": "0",
+    "group.streams.assignment.interval.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
+    "group.streams.num.standby.replicas": "1",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.num.partitions": "1",
@@ -86,7 +92,9 @@ CONFIGS = {
     "share.coordinator.snapshot.update.records.per.snapshot": "2",
 }
 TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-CLASSIC, CONSUMER, SHARE, SIMPLE = GROUPS = ("classic", "consumer", "share", "simple")
+CLASSIC, CONSUMER, SHARE, SIMPLE, STREAMS = GROUPS = (
+    "classic", "consumer", "share", "simple", "streams",
+)  # fmt: skip
 #: Transactions by how they are left.
 ONGOING, COMMITTED, ABORTED, EMPTY = NAMES = ("ongoing", "committed", "aborted", "empty")
 _TOPIC, _PARTITIONS = "orders", 2
@@ -199,6 +207,10 @@ def fill(ask: Asked) -> None:
         for _ in range(3):
             epoch = ask(_beat_share(name, epoch)).member_epoch
             ask.pass_time(0.001)  # the partitions get a state
+    epochs = {"one": 0, "two": 0}
+    for name in ("one", "two", "one", "two"):
+        epochs[name] = ask(_beat_streams(name, epochs[name])).member_epoch
+    ask(_commit(STREAMS, 4, "one", epochs["one"]), 9)
     for number in range(4):
         ask(_write_state(ask.topic_id, 9, number))
     for name in NAMES:
@@ -218,6 +230,7 @@ def looks(topic_id: UUID) -> Iterator[tuple[Message, int | None]]:
     yield m.DescribeGroupsRequest([*GROUPS]), None
     yield m.ConsumerGroupDescribeRequest([*GROUPS]), None
     yield m.ShareGroupDescribeRequest([*GROUPS]), None
+    yield m.StreamsGroupDescribeRequest([*GROUPS]), None
     groups = [fetching.OffsetFetchRequestGroup(each, topics=None) for each in GROUPS]
     yield m.OffsetFetchRequest(groups=groups), 9
     rows = [describing.DescribeShareGroupOffsetsRequestGroup(each, None) for each in GROUPS]
@@ -285,8 +298,14 @@ def _of_groups(shard: Any) -> Iterator[tuple[Message, int | None]]:
         for each in [*shares.members.values()]:
             for epoch in (each.epoch, 0):
                 yield _beat_share(each.id, epoch, shares.name), None
+    for streams in list(shard.streams_groups.values()):
+        for each in [*streams.members.values()]:
+            for epoch in (each.epoch, 0, each.epoch + 1):
+                yield _beat_streams(each.id, epoch, streams.name), None
+            yield _commit(streams.name, 6, each.id, each.epoch), 9
     for name in GROUPS:
         yield _beat("new", 0, "", name), None
+        yield _beat_streams("new", 0, name), None
         yield _beat_share("new", 0, name), None
         yield _commit(name, 6), 9
         yield m.LeaveGroupRequest(name, members=[leaving.MemberIdentity("", "static")]), None
@@ -346,6 +365,28 @@ def _beat(name: str, epoch: int, regex: str, group: str = CONSUMER) -> Message:
 def _beat_share(name: str, epoch: int, group: str = SHARE) -> Message:
     topics = [_TOPIC] if epoch == 0 else None
     return m.ShareGroupHeartbeatRequest(group, name, epoch, subscribed_topic_names=topics)
+
+
+def _beat_streams(name: str, epoch: int, group: str = STREAMS) -> Message:
+    """A thread of an application with a topic between its two parts, and one of its state."""
+    request = m.StreamsGroupHeartbeatRequest(group, name, epoch)
+    if epoch == 0:
+        request.rebalance_timeout_ms, request.process_id = _TIMEOUT_MS, name
+        request.user_endpoint = streaming.Endpoint(name, 9000)
+        request.client_tags = [streaming.KeyValue("zone", name)]
+        request.topology = streaming.Topology(
+            0,
+            [
+                streaming.Subtopology("0", [_TOPIC], [], [], ["between"]),
+                streaming.Subtopology(
+                    "1", [], [], [streaming.TopicInfo("state")], [],
+                    [streaming.TopicInfo("between", 0, 1, [streaming.KeyValue("segment.ms", "9")])],
+                    [streaming.CopartitionGroup([], [], [0])],
+                ),
+            ],
+        )  # fmt: skip
+        request.active_tasks = request.standby_tasks = request.warmup_tasks = []
+    return request
 
 
 def _write_state(topic_id: UUID, epoch: int, number: int) -> Message:

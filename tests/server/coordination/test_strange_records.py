@@ -31,6 +31,7 @@ from tests.server.coordination.coordinators import (
     ONGOING,
     SHARE,
     SIMPLE,
+    STREAMS,
     TOPICS,
     Asked,
     Lines,
@@ -62,7 +63,7 @@ def unreadable(pair: Pair, kind: str, number: int) -> Pair:
     assert key is not None
     match kind:
         case "cut key":
-            return key[: number % len(key)], value
+            return key[: number % max(len(key), 1)], value
         case "cut value":
             return key, (value or b"\0\0")[: number % max(len(value or b"\0\0") - 3, 1)]
         case "type":
@@ -194,20 +195,25 @@ def test_a_value_that_does_not_read_is_no_tombstone(kind: str) -> None:
     key, value = write_known_record(
         m.OffsetCommitKey(SIMPLE, "orders", 0), m.OffsetCommitValue(7), 3
     )
+    offset = ask.log(CONSUMER_OFFSETS).end_offset
     append(ask, CONSUMER_OFFSETS, unreadable((key, value), kind, 9))
     (line,) = _loaded(ask)
-    assert line.startswith("__consumer_offsets-0: the record of offset 44 cannot be used, and")
+    start = f"__consumer_offsets-0: the record of offset {offset} cannot be used, and"
+    assert line.startswith(start)
     assert _committed(ask, SIMPLE)[0] == 2
 
 
 def test_a_group_keeps_its_protocol() -> None:
     ask = filled()
+    ask.load_again()  # what is known without records is gone
     before = seen(ask)
     for key, value, version in (
         (m.GroupMetadataKey(CONSUMER), m.GroupMetadataValue("consumer"), 3),
         (m.GroupMetadataKey(SHARE), None, 0),
         (m.ConsumerGroupMetadataKey(CLASSIC), m.ConsumerGroupMetadataValue(9), 0),
         (m.ShareGroupMetadataKey(SIMPLE), m.ShareGroupMetadataValue(9), 0),
+        (m.StreamsGroupMetadataKey(CONSUMER), m.StreamsGroupMetadataValue(9), 0),
+        (m.ConsumerGroupMetadataKey(STREAMS), None, 0),
     ):
         append(ask, CONSUMER_OFFSETS, write_known_record(key, value, version))
     lines = _loaded(ask)
@@ -216,6 +222,8 @@ def test_a_group_keeps_its_protocol() -> None:
         "it is of a classic group, and 'share' is of another protocol",
         "it is of a consumer group, and 'classic' is of another protocol",
         "it is of a share group, and 'simple' is of another protocol",
+        "it is of a streams group, and 'consumer' is of another protocol",
+        "it is of a consumer group, and 'streams' is of another protocol",
     ]
     assert seen(ask) == before
 
