@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_admin_proto.cli.interrupted import WholeWriter
+from kafka_admin_proto.cli.interrupted import INTERRUPTED, WholeWriter
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.gc_tuning import tune_gc
 
@@ -45,6 +45,8 @@ def main() -> None:
             sys.stdout.flush()
     except (ClosedPipe, BrokenPipeError):
         end_by_signal()
+    except KeyboardInterrupt:  # amid the last write, to a reader that has stalled
+        sys.exit(INTERRUPTED)
     except ImportError as error:
         if not isinstance(error, MissingExtraError):
             raise

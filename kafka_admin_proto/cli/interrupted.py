@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -21,13 +22,12 @@ _BUFFER_BYTES = 8 << 10
 class _Late:
     """The handler of SIGINT while it waits; the second one does not."""
 
-    def __init__(self, handler: Callable[[int, FrameType | None], Any]) -> None:
-        self.handler = handler
+    def __init__(self) -> None:
         self.came = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if self.came:
-            self.handler(number, frame)
+            raise KeyboardInterrupt
         self.came = True
 
 
@@ -35,14 +35,15 @@ class _Late:
 def uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait for the end of a write, for which the reader may take its time.
 
-    The second one does not wait, so that a reader that has stalled holds nobody up.
+    The second one does not wait, so that a reader that has stalled holds nobody up: neither within
+    one write, nor in what is written because of the first one.
     """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or not callable(handler) or isinstance(handler, _Late):
+    if not is_main or not callable(handler) or isinstance(handler, _Late) or _ends_by_ctrl_c():
         yield
         return
-    late = _Late(handler)
+    late = _Late()
     signal.signal(signal.SIGINT, late)
     try:
         yield
@@ -52,11 +53,22 @@ def uninterrupted() -> Iterator[None]:
         handler(signal.SIGINT, None)
 
 
+def _ends_by_ctrl_c() -> bool:
+    """Whether Ctrl-C has come before, and what is written now is the end of its command."""
+    error = sys.exception()
+    while error is not None:
+        # click makes the exit code of the interrupt, and forgets the interrupt.
+        if isinstance(error, KeyboardInterrupt) or getattr(error, "code", None) == INTERRUPTED:
+            return True
+        error = error.__context__
+    return False
+
+
 class WholeWriter(io.BufferedWriter):
     """Writes that Ctrl-C does not cut off: one that has begun is passed on to its end.
 
     Python's own drops the rest of what a pipe has not taken when a signal comes amid a write. A
-    write that the second Ctrl-C ends is the last one, as the reader has stalled.
+    write that the second Ctrl-C ends is the command's last one, as the reader has stalled.
     """
 
     def __init__(self, raw: io.RawIOBase) -> None:
@@ -73,6 +85,10 @@ class WholeWriter(io.BufferedWriter):
         else:
             self._pass_on(data)
         return size
+
+    def resume(self) -> None:
+        """Take writes again: those of another command, in a shell."""
+        self._is_given_up = False
 
     def flush(self) -> None:
         """Pass on what is kept."""

@@ -20,8 +20,13 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_admin_proto import cli
+from kafka_admin_proto.cli import app
+from kafka_admin_proto.cli.admin.common.live import ShellState
+from kafka_admin_proto.cli.admin.common.settings import Settings
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.interrupted import WholeWriter
 from kafka_admin_proto.cli.output import JsonArray, write_json_array
+from kafka_admin_proto.cli.shell.session import run_command
 from tests.spark.needs import require
 from tests.tables.report.report_tables import everything, write_tables
 
@@ -305,3 +310,61 @@ def test_a_second_ctrl_c_ends_an_array_amid_a_write(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Stuck()), "utf-8"))
     with JsonArray() as array, pytest.raises(KeyboardInterrupt):
         array.add_lines(b"x" * 100_000 + b"\n")
+
+
+@pytest.mark.parametrize("amid_a_write", [False, True])
+def test_the_second_ctrl_c_is_the_last_one(
+    amid_a_write: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the first one came between two writes, or amid one that has ended."""
+    presses = 0
+
+    def press() -> None:
+        nonlocal presses
+        presses += 1
+        signal.raise_signal(signal.SIGINT)
+
+    class Stalled(_Slow):
+        def write(self, data: Any) -> int:
+            for _ in range(1 if amid_a_write and not presses else 4):
+                press()
+            return len(data)
+
+    @click.command()
+    def ended() -> None:
+        with app._reported():
+            try:
+                if amid_a_write:
+                    sys.stdout.buffer.write(b"z" * 9000)
+                print("row")
+                press()
+            finally:
+                print("a row because of it")
+
+    monkeypatch.setattr(cli, "tune_gc", lambda: None)
+    monkeypatch.setattr(app, "kap", lambda **_: ended(args=[]))
+    stdout = io.TextIOWrapper(io.BufferedWriter(Stalled()), "utf-8")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    with pytest.raises(SystemExit) as exited:
+        cli.main()
+    assert (presses, exited.value.code) == (2, 130)
+
+
+def test_the_next_command_of_a_shell_writes_after_two_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stalled(_Slow):
+        def write(self, data: Any) -> int:
+            if not self.taken:
+                self.taken += b"?"
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+            self.taken += data
+            return len(data)
+
+    stalled = Stalled()
+    state = ShellState(Settings())
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(WholeWriter(stalled), "utf-8"))
+    assert run_command(state, ["decode", str(CAPTURE), "--output", "jsonl"]) != 0
+    assert run_command(state, ["decode", "--help"]) == 0
+    assert b"Usage: kap decode" in stalled.taken

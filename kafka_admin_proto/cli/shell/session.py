@@ -14,7 +14,7 @@ import click
 import kafka_admin_proto
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.cli.interrupted import INTERRUPTED
+from kafka_admin_proto.cli.interrupted import INTERRUPTED, WholeWriter
 from kafka_admin_proto.cli.output import printable
 from kafka_admin_proto.cli.shell.history import history_file, is_secret_line
 
@@ -88,6 +88,8 @@ def run_command(state: ShellState, words: Sequence[str]) -> int:
     if words and words[0] in _NOT_HERE and not {"--help", "-h"}.intersection(words):
         click.echo(f"kap: {words[0]}: {_NOT_HERE[words[0]]}", err=True)
         return 2
+    if isinstance(output := getattr(sys.stdout, "buffer", None), WholeWriter):
+        output.resume()
     try:
         code = kap.main(words, prog_name="kap", standalone_mode=False, obj=state)
     except click.ClickException as error:
