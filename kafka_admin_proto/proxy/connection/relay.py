@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
+from kafka_admin_proto.errors import (
+    LocalProtocolError,
+    RemoteProtocolError,
+    UnsupportedVersionError,
+)
 from kafka_admin_proto.messages import ApiVersionsRequest, ApiVersionsResponse
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.protocol.connection.words import api_words
@@ -276,6 +280,11 @@ class Relay:
                 raise UnsupportedVersionError(
                     f"a filter asks the broker for {api_words(api_key)}, which it does not have, "
                     "or in no version that the proxy allows"
+                )
+            if not expects_response(api_key, asked):
+                raise LocalProtocolError(
+                    "a filter asks the broker for a Produce with acks 0, which it does not answer; "
+                    "expected acks 1 or -1"
                 )
             own = Call(
                 api_key, version, call.correlation_id, call.client, call.node_id, call.client_id,

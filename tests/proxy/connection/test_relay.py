@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
+from kafka_admin_proto.errors import (
+    LocalProtocolError,
+    RemoteProtocolError,
+    UnsupportedVersionError,
+)
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     ApiVersionsResponse,
@@ -266,6 +270,26 @@ def test_a_filter_asks_the_broker_first(brokers: int) -> None:
     assert taken(passed.to_broker) == (b"" if brokers else create) + later, "nothing waits"
     if brokers:  # its address is what the broker said: filters are on the broker's side
         assert taken(passed.to_client) == answered(CreateTopicsResponse(9092), 7)
+
+
+class _Writes:
+    """Writes to the broker before a topic is created, and hears nothing of it."""
+
+    def on_request(
+        self, request: CreateTopicsRequest, call: Call
+    ) -> Generator[Message, Message, None]:
+        yield ProduceRequest(acks=0)
+
+
+def test_a_filter_asks_for_nothing_that_is_not_answered() -> None:
+    """It would wait for ever, and the client with it."""
+    passed = relay(_Writes())
+    passed.from_client(asked(CreateTopicsRequest([CreatableTopic("a", 1, 1)]), 7))
+    taken(passed.to_broker)
+    versions = ApiVersionsResponse(api_keys=[ApiVersion(0, 3, 13), ApiVersion(19, 2, 7)])
+    with pytest.raises(LocalProtocolError, match="a Produce with acks 0, which it does not answer"):
+        passed.from_broker(answered(versions, 0))
+    assert not passed.to_broker
 
 
 def test_a_filter_asks_for_no_api_that_the_broker_lacks() -> None:
