@@ -50,6 +50,9 @@ class Clock:
         self._cancelled = 0
         self._numbers = itertools.count()
         self._wake: asyncio.TimerHandle | None = None
+        #: When the timer was due whose call `advance` makes: what the call sets counts from then,
+        #: however long the machine takes, or the last of several in a row would come too late.
+        self._due_s: float | None = None
         #: The event loop of the cluster, from `start` to `end`.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._advancing = asyncio.Lock()
@@ -76,7 +79,8 @@ class Clock:
     def later(self, delay_s: float, call: Callable[..., object], *arguments: object) -> Timer:
         """Make a call after ``delay_s`` seconds; calls that are due together keep their order."""
         timer = Timer(partial(call, *arguments), self._forget_cancelled)
-        due_s = self.time_s() + max(0.0, delay_s)
+        now_s = self.time_s() if self._due_s is None else self._due_s
+        due_s = now_s + max(0.0, delay_s)
         heapq.heappush(self._timers, (due_s, next(self._numbers), timer))
         if self._timers[0][2] is timer:
             self._arrange()
@@ -103,11 +107,14 @@ class Clock:
             end_s = self.time_s() + seconds
             try:
                 while self._timers and self._timers[0][0] <= end_s:
-                    self._move_to(self._timers[0][0])
+                    self._due_s = self._timers[0][0]
+                    self._move_to(self._due_s)
                     self._call_first()
+                    self._due_s = None
                     await _go_on()
                 self._move_to(end_s)
             finally:
+                self._due_s = None
                 self._arrange()
             await _go_on()
 

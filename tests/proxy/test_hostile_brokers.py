@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from kafka_admin_proto.messages import ListGroupsRequest, MetadataRequest, Metad
 from kafka_admin_proto.messages.metadata_response import MetadataResponseBroker
 from kafka_admin_proto.protocol import frame, write_response
 from kafka_admin_proto.proxy import SyncProxy
+from kafka_admin_proto.testing import certificates
 from tests.server.network.test_connection import answers, asked, ids
 
 _SECONDS = 30
@@ -86,12 +89,12 @@ class _Broker:
 
 @contextlib.contextmanager
 def _behind(
-    lie: _Lie, first: bytes = asked(_QUESTION, _VERSION, 0)
+    lie: _Lie, first: bytes = asked(_QUESTION, _VERSION, 0), tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[socket.socket, Callable[[], socket.socket]]]:
     """A client whose broker lies, and a function for one whose broker does not."""
     broker = _Broker(lie)
     try:
-        with SyncProxy(broker.address) as proxy:
+        with SyncProxy(broker.address, upstream_tls=tls) as proxy:
             host, _, port = proxy.bootstrap_servers.rpartition(":")
 
             def connect() -> socket.socket:
@@ -173,3 +176,25 @@ def test_a_client_that_never_reads_stops_its_broker() -> None:
         assert done.wait(_SECONDS)
         assert 0 < sent[0] < _LITTLE
         assert _is_served(connect)
+
+
+def test_a_proxy_that_ends_waits_for_no_broker(tmp_path: Path) -> None:
+    """One that does not say that it has heard of a TLS session's end kept the socket open."""
+    made = certificates(tmp_path)
+    has_ended = threading.Event()
+    is_closed = threading.Event()
+
+    def listen(end: socket.socket) -> None:
+        with made.server_context().wrap_socket(end, server_side=True) as session:
+            _honest(session)
+            with socket.socket(fileno=session.detach()) as socket_alone:
+                has_ended.set()
+                if not socket_alone.recv(1):
+                    is_closed.set()
+
+    with _behind(listen, tls=made.client_context()) as (client, _):
+        assert ids(answers(client, 1)) == [0]
+        client.close()
+        assert has_ended.wait(_SECONDS)
+        assert not is_closed.is_set()
+    assert is_closed.wait(_SECONDS)

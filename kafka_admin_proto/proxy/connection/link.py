@@ -138,15 +138,17 @@ class Link:
         if end is End.BROKER:
             release_transport(self.broker)
             self.broker = None
-            self._end()
-            return
-        release_transport(self.client)
-        self.client = None
+        else:
+            release_transport(self.client)
+            self.client = None
         self._end()
-        if self._connecting is not None:
-            self._connecting.cancel()
-            self._connecting = None
-        self._end_observation()
+        if self.client is None:
+            if self._connecting is not None:
+                self._connecting.cancel()
+                self._connecting = None
+            self._end_observation()
+            if self.broker is None:  # with TLS it is open until its peer has agreed to the end
+                self._links.discard(self)
 
     def abort(self) -> None:
         """End both at once; observers need not wait until the sockets say so."""
@@ -174,9 +176,9 @@ class Link:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._links.discard(self)
         for each in (self.client, self.broker):
-            if each is not None:
+            # After a second close of a TLS session, asyncio's abort does nothing.
+            if each is not None and not each.is_closing():
                 each.close()
 
     def _fail(self, error: Exception) -> None:
