@@ -135,6 +135,7 @@ class StreamsStory:
             statuses = [each.status_code for each in answer.status or ()]
             if not answer.error_code and _MISSING in statuses and message.topology is not None:
                 await_topics(side, message.topology)
+                time.sleep(HEARD_S)
         for group in answer.groups if isinstance(message, m.StreamsGroupDescribeRequest) else ():
             _forget_topics(group)
         return side.seen("admin", answer)
@@ -375,7 +376,6 @@ def await_topics(side: Side, topology: Topology) -> None:
         for one in (*each.state_changelog_topics, *each.repartition_source_topics)
     ]
     await_names(side, internal)
-    time.sleep(HEARD_S)
 
 
 def await_names(side: Side, names: Any) -> None:

@@ -104,36 +104,37 @@ def topology_differences(seed: int, count: int, left: str, right: str) -> list[s
     """What two clusters (host:port) answer otherwise to the members of groups of one topology."""
     sides = Side(left), Side(right)
     random, found = Random(seed), []
+    drawn = {group: _Drawn(random, group) for group in (f"t{number}" for number in range(count))}
     for side in sides:
         side.prepare()
         _create(side, _SOURCES)
-    for number in range(count):
-        group = f"t{number}"
-        drawn = _Drawn(random, group)
-        for side in sides:
+        for group, each in drawn.items():
             side.ask(group_configs(group), 1)
-            _create(side, drawn.there)
-        time.sleep(HEARD_S)
+            _create(side, each.there)
+    time.sleep(HEARD_S)
+    missing: dict[str, int] = {}
+    for number, (group, each) in enumerate(drawn.items()):
         endpoint = Endpoint("h", 1) if number % 3 == 0 else None
         joins = m.StreamsGroupHeartbeatRequest(
-            group, "m", 0, -1, None, None, 300_000, drawn.topology, [], [], [], "p", endpoint
+            group, "m", 0, -1, None, None, 300_000, each.topology, [], [], [], "p", endpoint
         )
         answers = [side.ask(joins, 1) for side in sides]
-        found += _different(sides, joins, drawn.there, answers)
-        if not _is_missing(answers[0]):
-            continue
+        found += _different(sides, joins, each.there, answers)
+        if _is_missing(answers[0]):
+            missing[group] = answers[0].member_epoch
+    for group in missing:
         for side in sides:
-            await_topics(side, drawn.topology)
+            await_topics(side, drawn[group].topology)
+    time.sleep(HEARD_S)
+    for group, epoch in missing.items():
+        each = drawn[group]
         stays = m.StreamsGroupHeartbeatRequest(
-            group, "m", answers[0].member_epoch, -1,
-            active_tasks=[], standby_tasks=[], warmup_tasks=[],
-        )  # fmt: skip
-        found += _different(
-            sides, stays, drawn.there, [_with_topics(side, stays) for side in sides]
+            group, "m", epoch, -1, active_tasks=[], standby_tasks=[], warmup_tasks=[]
         )
+        found += _different(sides, stays, each.there, [_with_topics(side, stays) for side in sides])
         describes = m.StreamsGroupDescribeRequest([group])
         answers = [side.ask(describes, 1) for side in sides]
-        found += _different(sides, describes, drawn.topology, answers)
+        found += _different(sides, describes, each.topology, answers)
     for side in sides:
         side.close()
     return found
