@@ -43,6 +43,9 @@ _BUSY = (
     codes.CONCURRENT_TRANSACTIONS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR,
     codes.COORDINATOR_LOAD_IN_PROGRESS, codes.NOT_ENOUGH_REPLICAS,
 )  # fmt: skip
+#: The time of records: those of 1970 are gone when a real broker has looked for old ones, which it
+#: does every five minutes.
+_NOW_MS = int(time.time() * 1000)
 #: Of TxnOffsetCommit.
 _WITH_TOPIC_IDS = 6
 #: A moment, but not -1.
@@ -178,7 +181,7 @@ class Story:
 
 def _written(name: str, topic: str, number: int, producer: tuple[int, int]) -> Message:
     """A batch that begins an epoch, which a second one of the epoch repeats."""
-    batch = Batch.of([Record(0, 0, None, b"v")])
+    batch = Batch.of([Record(0, _NOW_MS, None, b"v")])
     batch.is_transactional, batch.base_sequence = True, 0
     batch.producer_id, batch.producer_epoch = producer
     data = [PartitionProduceData(number, write_batch(batch))]
