@@ -197,8 +197,7 @@ def _write_page(
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page
     from kafka_admin_proto.tables.ingest.locations import split_options
-    from kafka_admin_proto.tables.report.head import page_head
-    from kafka_admin_proto.tables.report.sections import sections
+    from kafka_admin_proto.tables.report.head import page_head, sections
 
     made: list[Section] = []
     for make in sections(target):

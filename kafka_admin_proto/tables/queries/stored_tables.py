@@ -34,6 +34,7 @@ class StoredTable:
 
     @property
     def names(self) -> list[str]:
+        """The columns, in the order of the table's schema (`tables.schemas.TABLES`)."""
         found: list[str] = self._files.schema.names
         return found
 
@@ -43,6 +44,7 @@ class StoredTable:
         return StoredTable(self._files, both)
 
     def count(self) -> int:
+        """The number of rows, mostly out of the heads of the files. Raises OSError as they do."""
         found: int = self._files.count_rows(filter=self._condition)
         return found
 

@@ -6,20 +6,43 @@ A page has the first rows of each answer, with the number of all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from kafka_admin_proto.counts import number
 from kafka_admin_proto.render.plots import nice_step
-from kafka_admin_proto.render.report import Column, Section
+from kafka_admin_proto.render.report import Column, Section, Table
 from kafka_admin_proto.tables.queries.grouping import Row, nulls_first, records
 
 #: Rows of a table on the page, and rows of a plot.
 MOST_ROWS = 200
 MOST_BARS = 15
 SECOND = 1_000_000
+
+BAD_STATUS = frozenset({"failed", "no answer", "version removed", "api removed"})
+_COUNTS = (
+    "epoch", "frames", "granted", "leader", "operations", "partition", "problems", "refused",
+    "requests", "responses", "unanswered",
+)  # fmt: skip
+#: The columns that are no text, or have another heading than the words of their name.
+_COLUMNS = {
+    **{name: Column(name, "count") for name in _COUNTS},
+    **{name: Column(name, "list") for name in ("candidates", "principals", "resigned", "versions")},
+    **{f"{name}_us": Column(name, "lasting") for name in ("p50", "p90", "p99", "max")},
+    "api_version": Column("version", "count"), "apis": Column("apis and versions", "list"),
+    "first_ts": Column("first", "time"), "forwarded": Column("forwarded", "flag"),
+    "from_leader": Column("from"),
+    "last_ts": Column("last", "time"), "latency_us": Column("took", "lasting"),
+    "leader_epoch": Column("epoch", "count"), "least": Column("needs at least", "count"),
+    "log_offset": Column("log offset", "count"), "outcome": Column("outcome", "status", BAD_STATUS),
+    "parameters": Column("parameters", "code"), "pre_candidates": Column("pre-vote", "list"),
+    "problem": Column("example"), "resource_name": Column("resource"),
+    "software_name": Column("software"), "software_version": Column("version"),
+    "stream_offset": Column("offset (bytes)", "count"),
+    "to_leader": Column("to", "status", frozenset({"none"})),
+    "topic_id": Column("topic id", "code"), "ts": Column("time (UTC)", "time"),
+}  # fmt: skip
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -79,11 +102,16 @@ def empty(id: str, title: str, said: str) -> Section:
     return Section(id, title, "none", said=[said])
 
 
-FIRST_AND_LAST = (Column("first", "time"), Column("last", "time"))
-
-
-def cells(rows: Sequence[Row], *names: str) -> list[list[Any]]:
-    return [[row[name] for name in names] for row in rows]
+def table(
+    caption: str, answer: Answer, names: str, *, folded: bool = False, **others: Column
+) -> Table:
+    """An answer's rows: the columns of ``names``, spaces between; ``others`` are its own."""
+    columns = {
+        name: others.get(name) or _COLUMNS.get(name) or Column(name.replace("_", " "))
+        for name in names.split()
+    }
+    rows = [[row[name] for name in columns] for row in answer.rows]
+    return Table(caption, [*columns.values()], rows, answer.total, folded)
 
 
 def client_name(row: Row) -> str:

@@ -13,14 +13,13 @@ from kafka_admin_proto.tables import queries
 from kafka_admin_proto.tables.queries.grouping import records
 from kafka_admin_proto.tables.queries.stored_tables import StoredTable
 from kafka_admin_proto.tables.report.answers import (
-    FIRST_AND_LAST,
     MOST_BARS,
     TimeAxis,
-    cells,
     empty,
     first_of,
     first_rows,
     missing,
+    table,
 )
 
 
@@ -53,18 +52,11 @@ def leaders(metadata_changes: StoredTable | None) -> Section:
         parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))
     offline = found.filter(pc.field("to_leader") < 0).num_rows
     answer = first_rows(found)
-    heads = (
-        Column("time (UTC)", "time"), Column("topic"), Column("partition", "count"),
-        Column("from"), Column("to", "status", frozenset({"none"})), Column("epoch", "count"),
-        Column("source"), Column("log offset", "count"), Column("topic id", "code"),
-    )  # fmt: skip
-    rows = [
-        [row["ts"], row["topic"], row["partition"], _broker(row["from_leader"]),
-         _broker(row["to_leader"]), row["leader_epoch"], row["source"], row["log_offset"],
-         row["topic_id"]]
-        for row in answer.rows
-    ]  # fmt: skip
-    parts.append(Table("Partitions and leaders, the latest first", heads, rows, answer.total))
+    for row in answer.rows:
+        row |= {name: _broker(row[name]) for name in ("from_leader", "to_leader")}
+    caption = "Partitions and leaders, the latest first"
+    names = "ts topic partition from_leader to_leader leader_epoch source log_offset topic_id"
+    parts.append(table(caption, answer, names))
     said = [
         "Times are when the controller sent the change, or a broker fetched it from the "
         "metadata log. "
@@ -84,16 +76,6 @@ def elections(quorum_events: StoredTable | None) -> Section:
     answer = first_rows(queries.elections(quorum_events))
     if not answer.total:
         return empty(id, title, "The controllers held no election.")
-    heads = (
-        Column("topic"), Column("partition", "count"), Column("epoch", "count"),
-        Column("candidates", "list"), Column("pre-vote", "list"), Column("granted", "count"),
-        Column("refused", "count"), Column("unanswered", "count"), Column("leader", "count"),
-        Column("resigned", "list"), *FIRST_AND_LAST,
-    )  # fmt: skip
-    names = (
-        "topic", "partition", "epoch", "candidates", "pre_candidates", "granted", "refused",
-        "unanswered", "leader", "resigned", "first_ts", "last_ts",
-    )  # fmt: skip
     votes = ("granted", "refused", "unanswered")
     top = answer.rows[:MOST_BARS]
     labels = [f"epoch {row['epoch']}, {row['topic']}-{row['partition']}" for row in top]
@@ -104,8 +86,9 @@ def elections(quorum_events: StoredTable | None) -> Section:
     caption = first_of("Votes by epoch, the latest first", answer.total, "epochs")
     parts = (
         Plot(caption, bars("Votes by epoch", labels, series, "votes")),
-        Table("Epochs, the latest first", heads, cells(answer.rows, *names), answer.total),
-    )
+        table("Epochs, the latest first", answer, "topic partition epoch candidates pre_candidates"
+              " granted refused unanswered leader resigned first_ts last_ts"),
+    )  # fmt: skip
     return Section(id, title, with_commas(answer.total, "epochs"), parts=parts)
 
 
@@ -117,19 +100,16 @@ def problems_seen(problems: StoredTable | None) -> Section:
     if not answer.total:
         return empty(id, title, "Everything was read.")
     count = problems.count()
-    heads = (
-        Column("kind"), Column("count", "count"), Column("example"), Column("capture"),
-        Column("connection"), Column("offset (bytes)", "count"), *FIRST_AND_LAST,
-    )  # fmt: skip
-    names = (
-        "kind", "problems", "problem", "capture", "connection", "stream_offset", "first_ts",
-        "last_ts",
-    )  # fmt: skip
     top = answer.rows[:MOST_BARS]
     series = [Series("problems", [row["problems"] for row in top], "s1")]
     plot = bars("Problems by kind", [row["kind"] or "?" for row in top], series, "problems")
     parts = (
         Plot(first_of("Problems by kind", answer.total, "kinds"), plot),
-        Table("Kinds, each with its first case", heads, cells(answer.rows, *names), answer.total),
+        table(
+            "Kinds, each with its first case",
+            answer,
+            "kind problems problem capture connection stream_offset first_ts last_ts",
+            problems=Column("count", "count"),
+        ),
     )
     return Section(id, title, with_commas(count, "problems"), True, parts=parts)

@@ -1,15 +1,19 @@
-"""The head of the report: which captures the tables are of, and the time that they cover."""
+"""The report: its head, with the captures and the time that the tables cover, and its sections."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kafka_admin_proto.counts import with_commas
+from kafka_admin_proto.protocol.releases import release
 from kafka_admin_proto.render.plots import moment
-from kafka_admin_proto.render.report import Column, Section, Table
+from kafka_admin_proto.render.report import Section
 from kafka_admin_proto.tables.queries.grouping import Row, add_span, count_groups, records
 from kafka_admin_proto.tables.queries.stored_tables import StoredTable
-from kafka_admin_proto.tables.report.answers import FIRST_AND_LAST, MOST_ROWS, cells
+from kafka_admin_proto.tables.report import cluster as report_cluster
+from kafka_admin_proto.tables.report import people as report_people
+from kafka_admin_proto.tables.report import traffic as report_traffic
+from kafka_admin_proto.tables.report.answers import MOST_ROWS, Answer, table
 
 #: Captures that the head names; its table has more.
 _NAMED = 3
@@ -37,11 +41,8 @@ def page_head(tables: Mapping[str, StoredTable], title: str, about: Sequence[str
         said.append(f"{counts}{_names(read)}.")
     if unread:
         said.append(f"Nothing was read of {with_commas(len(unread), 'inputs')}{_names(unread)}.")
-    heads = (
-        Column("capture"), Column("frames", "count"), Column("problems", "count"), *FIRST_AND_LAST,
-    )  # fmt: skip
-    rows = cells(found[:MOST_ROWS], "capture", "frames", "problems", "first_ts", "last_ts")
-    captures = Table("Captures", heads, rows, len(found), folded=True)
+    names = "capture frames problems first_ts last_ts"
+    captures = table("Captures", Answer(found[:MOST_ROWS], len(found)), names, folded=True)
     return Section("head", title, "", said=[*said, *about], parts=[captures])
 
 
@@ -71,3 +72,23 @@ def _captures(tables: Mapping[str, StoredTable]) -> list[Row]:
             row[name] = group["count"]
             add_span(row, group["first_ts"], group["last_ts"])
     return sorted(found.values(), key=lambda row: row["capture"] or "")
+
+
+Tables = Mapping[str, StoredTable]
+
+
+def sections(target: str) -> Iterator[Callable[[Tables], Section]]:
+    """What makes each of the report's sections of the tables; see `queries.read_tables`.
+
+    Raises UnknownReleaseError for a target that is no known release.
+    """
+    release(target)
+    yield lambda tables: report_people.upgrade(tables.get("frames"), target, tables.get("problems"))
+    yield lambda tables: report_people.clients_seen(tables.get("clients"))
+    yield lambda tables: report_people.audit(tables.get("admin_audit"))
+    yield lambda tables: report_traffic.errors(tables.get("frames"))
+    yield lambda tables: report_traffic.rates(tables.get("frames"))
+    yield lambda tables: report_traffic.latencies(tables.get("frames"))
+    yield lambda tables: report_cluster.leaders(tables.get("metadata_changes"))
+    yield lambda tables: report_cluster.elections(tables.get("quorum_events"))
+    yield lambda tables: report_cluster.problems_seen(tables.get("problems"))

@@ -16,25 +16,21 @@ from kafka_admin_proto.tables.queries.clients import upgrade_check, upgrade_rows
 from kafka_admin_proto.tables.queries.grouping import Row, records
 from kafka_admin_proto.tables.queries.stored_tables import StoredTable
 from kafka_admin_proto.tables.report.answers import (
-    FIRST_AND_LAST,
+    BAD_STATUS,
     MOST_BARS,
-    Answer,
-    cells,
     client_name,
     empty,
     first_of,
     first_rows,
     missing,
     summed,
+    table,
 )
 
-_FAILED = frozenset({"failed", "no answer", "version removed", "api removed"})
 _OUTCOMES = {"done": "s2", "checked": "s0", "no answer": "s1", "failed": "s3"}
 #: The status of what a client has to change, and of what is no alarm.
-_STATUS, _QUIET_STATUS = Column("status", "status", _FAILED), Column("status")
-_CLIENT = (
-    Column("client id"), Column("address"), Column("software"), Column("principal"),
-)  # fmt: skip
+_STATUS, _QUIET_STATUS = Column("status", "status", BAD_STATUS), Column("status")
+_CLIENT, _SENT = "client_id address software principal", "requests first_ts last_ts"
 
 
 def upgrade(
@@ -81,9 +77,11 @@ def upgrade(
         answer = first_rows(rows)
         totals.append(answer.total)
         if answer.total:
-            parts.append(_upgrade_table(heading, answer, status, folded))
+            names = f"status {_CLIENT} api versions least removed_in {_SENT}"
+            parts.append(table(heading, answer, names, folded=folded, status=status))
     if unchanged.num_rows:
-        parts.append(_unchanged_table(first_rows(unchanged)))
+        heading = "Clients that stay as they are"
+        parts.append(table(heading, first_rows(unchanged), f"{_CLIENT} {_SENT}", folded=True))
     has_requests = any(totals) or frames.where(pc.field("direction") == "request").count() > 0
     unread = None if problems is None else _unread(problems)
     headline, _ = upgrade_verdict(count, totals[1], has_requests=has_requests, whole=unread is None)
@@ -134,26 +132,6 @@ def _unread(problems: StoredTable) -> str | None:
     return f"{unread_pieces(frames, len(connections))}; see What could not be read."
 
 
-def _unchanged_table(answer: Answer) -> Table:
-    heads = (*_CLIENT, Column("requests", "count"), *FIRST_AND_LAST)
-    names = ("client_id", "address", "software", "principal", "requests", "first_ts", "last_ts")
-    return Table("Clients that stay as they are", heads, cells(answer.rows, *names), answer.total,
-                 folded=True)  # fmt: skip
-
-
-def _upgrade_table(heading: str, answer: Answer, status: Column, folded: bool) -> Table:
-    heads = (
-        status, *_CLIENT, Column("api"), Column("versions", "list"),
-        Column("needs at least", "count"), Column("removed in"), Column("requests", "count"),
-        *FIRST_AND_LAST,
-    )  # fmt: skip
-    rows = cells(
-        answer.rows, "status", "client_id", "address", "software", "principal", "api", "versions",
-        "least", "removed_in", "requests", "first_ts", "last_ts",
-    )  # fmt: skip
-    return Table(heading, heads, rows, answer.total, folded)
-
-
 def clients_seen(clients: StoredTable | None) -> Section:
     id, title = "clients", "Clients"
     if clients is None:
@@ -162,15 +140,6 @@ def clients_seen(clients: StoredTable | None) -> Section:
     answer = first_rows(found)
     if not answer.total:
         return empty(id, title, "No client sent anything.")
-    heads = (
-        Column("client id"), Column("address"), Column("traffic"), Column("software"),
-        Column("version"), Column("principals", "list"), Column("requests", "count"),
-        Column("apis and versions", "list"), *FIRST_AND_LAST,
-    )  # fmt: skip
-    names = (
-        "client_id", "address", "traffic", "software_name", "software_version", "principals",
-        "requests", "apis", "first_ts", "last_ts",
-    )  # fmt: skip
     top = answer.rows[:MOST_BARS]
     labels = [client_name(row | {"software": _software(row)}) for row in top]
     series = [
@@ -180,8 +149,9 @@ def clients_seen(clients: StoredTable | None) -> Section:
     plot = bars("Requests by client", labels, [s for s in series if any(s.values)], "requests")
     parts = (
         Plot(first_of("Requests by client", answer.total, "rows"), plot),
-        Table("Clients", heads, cells(answer.rows, *names), answer.total),
-    )
+        table("Clients", answer, "client_id address traffic software_name software_version"
+              " principals requests apis first_ts last_ts"),
+    )  # fmt: skip
     by_traffic = {
         traffic: distinct_clients(
             (row["client_id"], row["address"], _software(row))
@@ -228,25 +198,13 @@ def audit(admin_audit: StoredTable | None) -> Section:
         Series(outcome, [labels[label].get(outcome, 0) for label in shown], colour)
         for outcome, colour in _OUTCOMES.items()
     ]
-    heads = (
-        Column("time (UTC)", "time"), Column("outcome", "status", _FAILED), Column("operation"),
-        Column("topic"), Column("resource type"), Column("resource"), Column("principal"),
-        Column("client id"), Column("address"), Column("parameters", "code"),
-        Column("error"), Column("message"), Column("took", "lasting"), Column("api"),
-        Column("version", "count"), Column("forwarded", "flag"), Column("topic id", "code"),
-    )  # fmt: skip
-    names = (
-        "ts", "outcome", "operation", "topic", "resource_type", "resource_name", "principal",
-        "client_id", "address", "parameters", "error", "message", "latency_us", "api",
-        "api_version", "forwarded", "topic_id",
-    )  # fmt: skip
     parts = (
         Plot("Operations by outcome", bars("Operations by outcome", shown, series, "operations")),
-        Table("Operations and outcomes", (Column("operation"), Column("outcome", "status", _FAILED),
-              Column("forwarded", "flag"), Column("operations", "count"), *FIRST_AND_LAST),
-              cells(totals.rows, "operation", "outcome", "forwarded", "operations", "first_ts",
-                     "last_ts"), totals.total, folded=True),
-        Table("Who did what, the latest first", heads, cells(answer.rows, *names), answer.total),
+        table("Operations and outcomes", totals,
+              "operation outcome forwarded operations first_ts last_ts", folded=True),
+        table("Who did what, the latest first", answer, "ts outcome operation topic resource_type"
+              " resource_name principal client_id address parameters error message latency_us api"
+              " api_version forwarded topic_id"),
     )  # fmt: skip
     said = [f"{with_commas(count, 'operations')}, {number(failed)} of them failed."]
     if forwarded:

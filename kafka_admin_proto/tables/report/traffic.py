@@ -15,16 +15,15 @@ from kafka_admin_proto.tables import queries
 from kafka_admin_proto.tables.queries.grouping import count_groups, records
 from kafka_admin_proto.tables.queries.stored_tables import StoredTable
 from kafka_admin_proto.tables.report.answers import (
-    FIRST_AND_LAST,
     MOST_BARS,
     SECOND,
     TimeAxis,
-    cells,
     empty,
     first_of,
     first_rows,
     missing,
     summed,
+    table,
 )
 
 #: Apis that have a colour of their own over time; the others are one.
@@ -42,16 +41,9 @@ def errors(frames: StoredTable | None) -> Section:
     answer = first_rows(found)
     if not answer.total:
         return empty(id, title, "No response had an error.")
-    heads = (
-        Column("api"), Column("error"), Column("client id"), Column("address"),
-        Column("forwarded", "flag"), Column("responses", "count"), *FIRST_AND_LAST,
-    )  # fmt: skip
-    names = (
-        "api", "error", "client_id", "address", "forwarded", "responses", "first_ts", "last_ts",
-    )  # fmt: skip
-    table = Table("By api, error and client", heads, cells(answer.rows, *names), answer.total)
     top = by_error.rows[:MOST_BARS]
-    parts: list[Plot | Table] = [table]
+    names = "api error client_id address forwarded responses first_ts last_ts"
+    parts: list[Plot | Table] = [table("By api, error and client", answer, names)]
     if top:
         series = [Series("responses", [row["responses"] for row in top], "s3")]
         labels = [f"{row['api']}: {row['error']}" for row in top]
@@ -90,11 +82,7 @@ def rates(frames: StoredTable | None) -> Section:
         apis = [row["api"] for row in totals.rows if row["forwarded"] == forwarded]
         if apis:
             parts += _over_time(part, apis, caption, axis)
-    parts.append(
-        Table("Requests by api", (Column("api"), Column("forwarded", "flag"),
-              Column("requests", "count")), cells(totals.rows, "api", "forwarded", "requests"),
-              totals.total, folded=True)
-    )  # fmt: skip
+    parts.append(table("Requests by api", totals, "api forwarded requests", folded=True))
     seconds = max((span["last_ts"] - span["first_ts"]) / SECOND, 1)
     first, last = moment(span["first_ts"]), moment(span["last_ts"])
     said = [
@@ -145,11 +133,6 @@ def latencies(frames: StoredTable | None) -> Section:
         )
         for row in answer.rows[: 2 * MOST_BARS]
     ]
-    heads = (
-        Column("api"), Column("forwarded", "flag"), Column("responses", "count"),
-        *(Column(label, "lasting") for label in labels),
-    )  # fmt: skip
-    rows_of_table = cells(answer.rows, "api", "forwarded", "responses", *names)
     caption = "Time to respond by api, the most frequent first (logarithmic scale)"
     said = [
         "From the last byte of a request to the last byte of its response, where both were "
@@ -159,6 +142,6 @@ def latencies(frames: StoredTable | None) -> Section:
     worst = max(row["p99_us"] for row in answer.rows)
     parts = (
         Plot(caption, ranges(caption, labels, rows)),
-        Table("Latency by api", heads, rows_of_table, answer.total),
+        table("Latency by api", answer, f"api forwarded responses {' '.join(names)}"),
     )
     return Section(id, title, f"p99 up to {lasting(worst)}", False, said, parts)

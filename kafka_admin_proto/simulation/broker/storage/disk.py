@@ -46,16 +46,21 @@ class Folder:
 
 
 class Disk:
-    """Log directories, kept in memory."""
+    """Log directories, kept in memory.
+
+    A directory or folder that there is not is a KeyError.
+    """
 
     def __init__(self, log_dirs: Sequence[str] = ("d1",)) -> None:
         self.log_dirs: tuple[str, ...] = tuple(listed(log_dirs, "log_dirs"))
         self._files: dict[str, dict[str, dict[str, bytes]]] = {each: {} for each in self.log_dirs}
 
     def names(self, log_dir: str) -> list[str]:
+        """The folders of a log directory, in order, also those that no partition's name fits."""
         return sorted(self._files[log_dir])
 
     def make(self, log_dir: str, name: str) -> None:
+        """Make an empty folder; one of that name loses its files."""
         self._files[log_dir][name] = {}
 
     def rename(self, log_dir: str, name: str, new: str) -> None:
@@ -72,6 +77,7 @@ class Disk:
         return self._files[log_dir][name].get(file)
 
     def write(self, log_dir: str, name: str, file: str, data: bytes) -> None:
+        """Give a file of a folder these contents, in place of those that it had."""
         self._files[log_dir][name][file] = data
 
     def unlink(self, log_dir: str, name: str, file: str) -> None:
@@ -83,6 +89,10 @@ class Disk:
         return list(self._folders())
 
     def records(self, folder: Folder) -> list[Record]:
+        """The records of a folder's first segment in their order, none without that file.
+
+        A last batch that is cut short is left out. Raises as ``read_batches``: DecodeError.
+        """
         data = self.read(folder.log_dir, folder.name, SEGMENT_NAME) or b""
         return [record for batch in read_batches(data) for record in batch.records]
 
@@ -114,7 +124,8 @@ _MOST_BYTES = 1 << 30
 class FolderDisk(Disk):
     """Log directories in the file system; ``log_dirs`` are their paths, which are made.
 
-    Links below them are not followed: KeptFileError.
+    Links below them are not followed: KeptFileError. Other faults are OSError, among them
+    FileExistsError of ``make`` and FileNotFoundError where there is no such folder.
     """
 
     def __init__(self, log_dirs: Sequence[str | Path]) -> None:
