@@ -40,26 +40,23 @@ from kafka_admin_proto.records.metadata.entities import (
     Token,
 )
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
-from kafka_admin_proto.records.metadata.record_rules import Rules, refused
-from kafka_admin_proto.records.metadata.topic_rules import RULES as TOPIC_RULES
+from kafka_admin_proto.records.metadata.topic_rules import RULES, refused
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
 
-_RULES = Rules()
 #: The most quotas that an entity has: those of a client.
 _ALL_QUOTAS = 4
 
 
 def apply_record(state: ClusterState, message: Message) -> None:
     """Apply a record to ``state``. Raises MetadataReplayError, and then leaves it as it was."""
-    record = type(message)
-    apply = _RULES.get(record) or TOPIC_RULES.get(record)
+    apply = RULES.get(type(message))
     if apply is None:
         raise refused(message, "no rule says what it changes")
     apply(state, message)
 
 
-@_RULES.rule(NoOpRecord)
+@RULES.rule(NoOpRecord)
 def _nothing(state: ClusterState, record: NoOpRecord) -> None:
     """Controllers write this record at intervals, only to move the end of the log."""
 
@@ -67,7 +64,7 @@ def _nothing(state: ClusterState, record: NoOpRecord) -> None:
 # --- brokers and controllers: ClusterDelta
 
 
-@_RULES.rule(RegisterBrokerRecord)
+@RULES.rule(RegisterBrokerRecord)
 def _register_broker(state: ClusterState, record: RegisterBrokerRecord) -> None:
     state.brokers[record.broker_id] = Broker(
         id=record.broker_id,
@@ -84,22 +81,22 @@ def _register_broker(state: ClusterState, record: RegisterBrokerRecord) -> None:
     )
 
 
-@_RULES.rule(UnregisterBrokerRecord)
+@RULES.rule(UnregisterBrokerRecord)
 def _unregister_broker(state: ClusterState, record: UnregisterBrokerRecord) -> None:
     state.brokers.pop(record.broker_id, None)
 
 
-@_RULES.rule(FenceBrokerRecord)
+@RULES.rule(FenceBrokerRecord)
 def _fence_broker(state: ClusterState, record: FenceBrokerRecord) -> None:
     _broker_of(state, record, record.id, record.epoch).fenced = True
 
 
-@_RULES.rule(UnfenceBrokerRecord)
+@RULES.rule(UnfenceBrokerRecord)
 def _unfence_broker(state: ClusterState, record: UnfenceBrokerRecord) -> None:
     _broker_of(state, record, record.id, record.epoch).fenced = False
 
 
-@_RULES.rule(BrokerRegistrationChangeRecord)
+@RULES.rule(BrokerRegistrationChangeRecord)
 def _change_broker(state: ClusterState, record: BrokerRegistrationChangeRecord) -> None:
     broker = _broker_of(state, record, record.broker_id, record.broker_epoch)
     if record.fenced not in (-1, 0, 1):
@@ -118,7 +115,7 @@ def _change_broker(state: ClusterState, record: BrokerRegistrationChangeRecord) 
         broker.cordoned_directories = record.cordoned_log_dirs
 
 
-@_RULES.rule(RegisterControllerRecord)
+@RULES.rule(RegisterControllerRecord)
 def _register_controller(state: ClusterState, record: RegisterControllerRecord) -> None:
     state.controllers[record.controller_id] = Controller(
         id=record.controller_id,
@@ -129,7 +126,7 @@ def _register_controller(state: ClusterState, record: RegisterControllerRecord) 
     )
 
 
-@_RULES.rule(UnregisterControllerRecord)
+@RULES.rule(UnregisterControllerRecord)
 def _unregister_controller(state: ClusterState, record: UnregisterControllerRecord) -> None:
     state.controllers.pop(record.controller_id, None)
 
@@ -160,7 +157,7 @@ def _features(
 # …
 
 
-@_RULES.rule(ConfigRecord)
+@RULES.rule(ConfigRecord)
 def _config(state: ClusterState, record: ConfigRecord) -> None:
     resource = (record.resource_type, record.resource_name)
     values = state.configs.get(resource, ConfigValues())
@@ -171,7 +168,7 @@ def _config(state: ClusterState, record: ConfigRecord) -> None:
     _keep(state.configs, resource, values)
 
 
-@_RULES.rule(FeatureLevelRecord)
+@RULES.rule(FeatureLevelRecord)
 def _feature(state: ClusterState, record: FeatureLevelRecord) -> None:
     if record.feature_level == 0 and record.name != METADATA_VERSION:
         state.features.pop(record.name, None)
@@ -179,7 +176,7 @@ def _feature(state: ClusterState, record: FeatureLevelRecord) -> None:
         state.features[record.name] = record.feature_level
 
 
-@_RULES.rule(AccessControlEntryRecord)
+@RULES.rule(AccessControlEntryRecord)
 def _acl(state: ClusterState, record: AccessControlEntryRecord) -> None:
     state.acls[record.id] = Acl(
         resource_type=record.resource_type,
@@ -192,13 +189,13 @@ def _acl(state: ClusterState, record: AccessControlEntryRecord) -> None:
     )
 
 
-@_RULES.rule(RemoveAccessControlEntryRecord)
+@RULES.rule(RemoveAccessControlEntryRecord)
 def _remove_acl(state: ClusterState, record: RemoveAccessControlEntryRecord) -> None:
     if state.acls.pop(record.id, None) is None:
         raise refused(record, f"there is no entry with id {topic_id_to_text(record.id)}")
 
 
-@_RULES.rule(ClientQuotaRecord)
+@RULES.rule(ClientQuotaRecord)
 def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
     names = {each.entity_type: each.entity_name for each in record.entity}
     entity = tuple((kind, names[kind]) for kind in sorted(names))
@@ -212,19 +209,19 @@ def _quota(state: ClusterState, record: ClientQuotaRecord) -> None:
     _keep(state.quotas, entity, quotas)
 
 
-@_RULES.rule(UserScramCredentialRecord)
+@RULES.rule(UserScramCredentialRecord)
 def _scram_user(state: ClusterState, record: UserScramCredentialRecord) -> None:
     state.scram_users[record.name, record.mechanism] = ScramUser(
         record.iterations, record.salt, record.stored_key, record.server_key
     )
 
 
-@_RULES.rule(RemoveUserScramCredentialRecord)
+@RULES.rule(RemoveUserScramCredentialRecord)
 def _remove_scram_user(state: ClusterState, record: RemoveUserScramCredentialRecord) -> None:
     state.scram_users.pop((record.name, record.mechanism), None)
 
 
-@_RULES.rule(DelegationTokenRecord)
+@RULES.rule(DelegationTokenRecord)
 def _token(state: ClusterState, record: DelegationTokenRecord) -> None:
     state.delegation_tokens[record.token_id] = Token(
         owner=record.owner,
@@ -236,17 +233,17 @@ def _token(state: ClusterState, record: DelegationTokenRecord) -> None:
     )
 
 
-@_RULES.rule(RemoveDelegationTokenRecord)
+@RULES.rule(RemoveDelegationTokenRecord)
 def _remove_token(state: ClusterState, record: RemoveDelegationTokenRecord) -> None:
     state.delegation_tokens.pop(record.token_id, None)
 
 
-@_RULES.rule(ProducerIdsRecord)
+@RULES.rule(ProducerIdsRecord)
 def _producer_ids(state: ClusterState, record: ProducerIdsRecord) -> None:
     state.next_producer_id = record.next_producer_id
 
 
-@_RULES.rule(ZkMigrationStateRecord)
+@RULES.rule(ZkMigrationStateRecord)
 def _zk_migration(state: ClusterState, record: ZkMigrationStateRecord) -> None:
     state.zk_migration_state = record.zk_migration_state
 

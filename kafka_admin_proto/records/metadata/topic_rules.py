@@ -1,14 +1,18 @@
-"""Apply records about topics and partitions to the state of the cluster.
+"""The registry of rules, class of a metadata record → the function that applies it to the state.
+
+Those of topics and partitions are here, and `rules` adds the others.
 
 The rules are those of Kafka's ``TopicsDelta``, ``TopicDelta`` and ``PartitionRegistration``.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 from uuid import UUID
 
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import MetadataReplayError
 from kafka_admin_proto.messages import (
     ClearElrRecord,
     PartitionChangeRecord,
@@ -19,10 +23,34 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
 from kafka_admin_proto.records.metadata.names import TOPIC_RESOURCE
-from kafka_admin_proto.records.metadata.record_rules import Rules, refused
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.values import Message
+
+M = TypeVar("M", bound=Message)
+
+
+class Rules(dict[type[Message], Callable[[ClusterState, Any], None]]):
+    """Rules by class of record. A rule that raises has changed nothing."""
+
+    def rule(
+        self, record: type[M]
+    ) -> Callable[[Callable[[ClusterState, M], None]], Callable[[ClusterState, M], None]]:
+        """A decorator that registers the rule of a class of records."""
+
+        def register(
+            apply: Callable[[ClusterState, M], None],
+        ) -> Callable[[ClusterState, M], None]:
+            self[record] = apply
+            return apply
+
+        return register
+
+
+def refused(message: Message, fault: str) -> MetadataReplayError:
+    """The error for a record that does not fit the state."""
+    return MetadataReplayError(fault, record=message.message_name)
+
 
 #: The values of a PartitionChangeRecord's fields that leave the partition's as they are.
 _SAME_LEADER = -2

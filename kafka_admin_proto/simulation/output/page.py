@@ -10,8 +10,7 @@ import msgspec
 from kafka_admin_proto.counts import counted, with_commas
 from kafka_admin_proto.render.sequence import Diagram, SequenceRow, sequence_page
 from kafka_admin_proto.render.text import compact_json
-from kafka_admin_proto.simulation.output.bodies import body_json, errors_in, leaves
-from kafka_admin_proto.simulation.output.rows import node_name
+from kafka_admin_proto.simulation.output.rows import body_json, errors_in, leaves, node_name
 from kafka_admin_proto.simulation.world.trace import NO_NODE, Trace, TraceEvent
 
 #: The last colour is for apis beyond the others.

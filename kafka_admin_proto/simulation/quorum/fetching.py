@@ -14,8 +14,13 @@ from kafka_admin_proto.simulation.node import NodeContext, Request
 from kafka_admin_proto.simulation.quorum import draft
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder, MetadataLog
 from kafka_admin_proto.simulation.quorum.followers import Followers
-from kafka_admin_proto.simulation.quorum.state import LogEnd, QuorumState
-from kafka_admin_proto.simulation.quorum.times import FETCH_TIMEOUT_MS, FETCH_WAIT_MS, RETRY_MS
+from kafka_admin_proto.simulation.quorum.state import (
+    FETCH_TIMEOUT_MS,
+    FETCH_WAIT_MS,
+    RETRY_MS,
+    LogEnd,
+    QuorumState,
+)
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 from kafka_admin_proto.values import Message
 

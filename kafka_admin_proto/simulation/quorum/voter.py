@@ -24,13 +24,15 @@ from kafka_admin_proto.simulation.quorum import draft
 from kafka_admin_proto.simulation.quorum.fetching import Fetching
 from kafka_admin_proto.simulation.quorum.folder import MetadataFolder
 from kafka_admin_proto.simulation.quorum.followers import successor_backoff_ms
-from kafka_admin_proto.simulation.quorum.state import NOBODY, QuorumState, VoteQuestion
-from kafka_admin_proto.simulation.quorum.times import (
+from kafka_admin_proto.simulation.quorum.state import (
     BACKOFF_BASE_MS,
     BACKOFF_MAX_MS,
     ELECTION_TIMEOUT_MS,
     FETCH_TIMEOUT_MS,
+    NOBODY,
     RETRY_MS,
+    QuorumState,
+    VoteQuestion,
 )
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID, topic_id_to_text
 from kafka_admin_proto.values import Message

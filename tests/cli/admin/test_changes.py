@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin.session.effects import EFFECTS, Effect, effect_of
 from kafka_admin_proto.cli.admin.common.answer import cell
 from kafka_admin_proto.cli.admin.request.fields import request_json, set_at
-from kafka_admin_proto.cli.shell.history import is_secret_line
+from kafka_admin_proto.cli.shell.session import is_secret_line
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
