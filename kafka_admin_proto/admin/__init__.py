@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirReplica as LogDirReplica
     from kafka_admin_proto.admin.operations.cluster.log_dirs import MovedReplica as MovedReplica
     from kafka_admin_proto.admin.operations.cluster.log_dirs import ReplicaMove as ReplicaMove
-    from kafka_admin_proto.admin.operations.common.missing import Missing as Missing
     from kafka_admin_proto.admin.operations.common.routing import BrokerFailure as BrokerFailure
     from kafka_admin_proto.admin.operations.common.topic_partitions import (
         TopicPartitions as TopicPartitions,
     )
+    from kafka_admin_proto.admin.operations.common.waiting import Missing as Missing
     from kafka_admin_proto.admin.operations.configs.altering import AlteredConfigs as AlteredConfigs
     from kafka_admin_proto.admin.operations.configs.altering import ConfigChange as ConfigChange
     from kafka_admin_proto.admin.operations.configs.changing import ChangedConfigs as ChangedConfigs

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from kafka_admin_proto.admin.retry import Backoff
+from kafka_admin_proto.admin.retry import Backoff, Deadline
 from kafka_admin_proto.arguments import checks_arguments
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
@@ -144,3 +144,8 @@ class Caller(ABC):
 
         A broker that fails has its exception in the mapping; the others are not affected.
         """
+
+
+def call_deadline(caller: Caller, timeout: float | None) -> Deadline:
+    """The end of a call that begins now: ``timeout`` seconds, or the client's own where None."""
+    return Deadline(caller.default_timeout if timeout is None else timeout)

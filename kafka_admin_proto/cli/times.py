@@ -58,9 +58,7 @@ class Instant(click.ParamType[int]):
 
     name = "time"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> int:
+    def convert(self, value: str, parameter: object, context: object) -> int:
         if _MICROSECONDS.fullmatch(value):
             return int(value)
         if _SECONDS.fullmatch(value):
@@ -79,9 +77,7 @@ class TableTime(click.ParamType[Time]):
 
     name = "time"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> Time:
+    def convert(self, value: str, parameter: object, context: object) -> Time:
         if not _TIME_OF_DAY.fullmatch(value):
             return Instant().convert(value, parameter, context)
         try:

@@ -15,7 +15,7 @@ from kafka_admin_proto.admin.alter import AlterPlan, TopicAlteration, TopicPlan,
 from kafka_admin_proto.admin.drafts.altering import alter_topic_step
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.network.tracing import TraceEvent
-from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.waiting import Missing
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.admin.sync import SyncAdminClient
 from kafka_admin_proto.errors import UnsupportedVersionError

@@ -17,9 +17,9 @@ from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.drafts.topics import lacking_partitions
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
+from kafka_admin_proto.admin.operations.common.waiting import Missing, missing_in_partition
 from kafka_admin_proto.admin.operations.partitions.moves import PartitionResult
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import TopicDescription
@@ -84,10 +84,8 @@ class AlterDraftTopics(DraftCaller):
         steps = {each.name: _step(each) for each in plan.topics}
         answers = await self.ask_draft(self._request(steps), deadline)
         for name, result in results.items():
-            error, message = answers.get(name) or unanswered("topic")
-            results[name] = msgspec.structs.replace(
-                result, error=error, message=message, done=int(error is None)
-            )
+            why = answers.get(name) or unanswered("topic")
+            results[name] = msgspec.structs.replace(result, **why, done=int(why["error"] is None))
         if timeout > 0:
 
             def missing(name: str, topic: TopicDescription) -> Iterator[Missing]:
@@ -155,12 +153,9 @@ class ReassignByDraft(AlterDraftTopics):
         note = _ASSIGNMENT_ALONE if self.dialect == "kip-4b" else None
         results = []
         for topic, partition in replicas:
-            error, message = answers.get(topic) or unanswered("partition")
-            results.append(
-                PartitionResult(
-                    topic=topic, partition=partition, error=error, message=message or note
-                )
-            )
+            why = answers.get(topic) or unanswered("partition")
+            why = why | {"message": why["message"] or note}
+            results.append(PartitionResult(topic=topic, partition=partition, **why))
         return results
 
 

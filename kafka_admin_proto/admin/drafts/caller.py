@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.common.failures import Failure
-from kafka_admin_proto.admin.operations.common.item_results import R
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+    Failure,
+)
+from kafka_admin_proto.admin.operations.common.item_retries import R
 from kafka_admin_proto.admin.operations.common.metadata import slices
-from kafka_admin_proto.admin.operations.common.missing import Missing
-from kafka_admin_proto.admin.operations.common.waiting import K, topic_of, wait_for_results
+from kafka_admin_proto.admin.operations.common.waiting import K, Missing, topic_of, wait_for_results
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
     TopicDescription,
@@ -83,16 +85,17 @@ class DraftCaller(Caller):
         return await wait_for_results(self, results, find, deadline)
 
     def failure(self, code: int) -> Failure:
-        """``error`` and ``message`` for a code, by the draft's names; Nones for 0."""
+        """The failure for a code, by the draft's names; Nones for 0."""
         if code == 0:
-            return None, None
+            return NONE
         found = find_error(code, dialect=self.dialect)
-        return (str(code), None) if found is None else (found.name, found.meaning)
+        if found is None:
+            return Failure(error=str(code), message=None)
+        return Failure(error=found.name, message=found.meaning)
 
     def unknown(self, name: str) -> TopicDescription:
         """A topic that the answer leaves out."""
-        error, message = self.failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
-        return TopicDescription(name=name, error=error, message=message)
+        return TopicDescription(name=name, **self.failure(codes.UNKNOWN_TOPIC_OR_PARTITION))
 
     async def check_cluster(self, deadline: Deadline) -> None:
         """Raise UnsupportedVersionError unless the cluster serves the draft.
@@ -106,7 +109,6 @@ class DraftCaller(Caller):
             )
 
     def _described(self, topic: Any) -> TopicDescription:
-        error, message = self.failure(topic.topic_error_code)
         configs = getattr(topic, "config_entry", None)
         return TopicDescription(
             name=topic.topic_name,
@@ -115,13 +117,11 @@ class DraftCaller(Caller):
             configs=None
             if configs is None
             else {each.config_key: each.config_value for each in configs},
-            error=error,
-            message=message,
+            **self.failure(topic.topic_error_code),
         )
 
     def _partition(self, row: Any) -> PartitionDescription:
         lags = getattr(row, "replicas_lag", None)
-        error, message = self.failure(row.partition_error_code)
         return PartitionDescription(
             partition=row.partition_id,
             leader=None if row.leader < 0 else row.leader,
@@ -134,8 +134,7 @@ class DraftCaller(Caller):
             else [
                 ReplicaLag(each.replica_id, lag=None if each.lag < 0 else each.lag) for each in lags
             ],
-            error=error,
-            message=message,
+            **self.failure(row.partition_error_code),
         )
 
 

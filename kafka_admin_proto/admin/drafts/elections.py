@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from kafka_admin_proto.admin.drafts.caller import DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
+from kafka_admin_proto.admin.operations.common.waiting import Missing, missing_in_partition
 from kafka_admin_proto.admin.operations.partitions.elections import ElectedLeader, Election
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     PartitionDescription,
@@ -52,13 +52,12 @@ class ElectByDraft(DraftCaller):
         answers = await self.ask_draft(request, deadline)
         results = {}
         for topic, number in asked or [each for each, needs in needed.items() if needs]:
-            error, message = answers.get(topic) or unanswered("partition")
+            why = answers.get(topic) or unanswered("partition")
             results[topic, number] = ElectedLeader(
                 topic=topic,
                 partition=number,
-                elected=error is None and needed.get((topic, number), False),
-                error=error,
-                message=message,
+                elected=why["error"] is None and needed.get((topic, number), False),
+                **why,
             )
         if timeout > 0:
 

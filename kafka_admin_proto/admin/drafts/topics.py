@@ -8,11 +8,12 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.drafts.caller import INTERNAL, DraftCaller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import unanswered
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_partitions
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
+from kafka_admin_proto.admin.operations.common.waiting import Missing, missing_partitions
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic, by_name
 from kafka_admin_proto.admin.operations.topics.deletion import DeletedTopic
 from kafka_admin_proto.admin.operations.topics.descriptions import (
@@ -20,7 +21,6 @@ from kafka_admin_proto.admin.operations.topics.descriptions import (
     TopicDescription,
     matcher,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import MetadataRequest, MetadataResponse, kip_4a, kip_4b
 from kafka_admin_proto.messages.kip_4b.create_topic_request import (
     ConfigEntry,
@@ -58,11 +58,10 @@ class DraftTopics(DraftCaller):
         answers = await self.ask_draft(_DELETE[self.dialect](wanted), deadline)
         results = {}
         for name in wanted:
-            error, message = answers.get(name) or unanswered("topic")
-            absent = error == _ABSENT and if_exists
-            results[name] = DeletedTopic(
-                name=name, error=None if absent else error, message=message
-            )
+            why = answers.get(name) or unanswered("topic")
+            if if_exists and why["error"] == _ABSENT:
+                why = why | {"error": None}
+            results[name] = DeletedTopic(name=name, **why)
         if timeout > 0:
             results = await self.on_every_broker(results, _still_known, deadline)
         return list(results.values())
@@ -79,7 +78,7 @@ class DraftTopics(DraftCaller):
         The admin schema has it asked with the first version of TopicMetadata, the topic commands
         know the next one alone.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         matches = matcher(pattern)
         if self.dialect == "kip-4a":
             views = await self.topic_views([], deadline)
@@ -118,7 +117,7 @@ class DraftTopics(DraftCaller):
             raise InstructionError(
                 f"{self.dialect} has neither topic ids nor authorized operations"
             )
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         if names is None:
             matches = matcher(pattern)
             views = await self.topic_views([], deadline)
@@ -159,8 +158,7 @@ class CreateDraftTopics(DraftCaller):
         answers = await self.ask_draft(request, deadline)
         results = {}
         for name in wanted:
-            error, message = answers.get(name) or unanswered("topic")
-            results[name] = CreatedTopic(name=name, error=error, message=message)
+            results[name] = CreatedTopic(name=name, **(answers.get(name) or unanswered("topic")))
         if timeout > 0:
 
             def missing(name: str, topic: TopicDescription) -> Iterator[Missing]:

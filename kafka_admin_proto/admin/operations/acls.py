@@ -199,7 +199,7 @@ class AclOperations(Caller):
             versions=None if literal else _WITH_PATTERNS,
         )
         return [
-            CreatedAcl(acl, *failure(result.error_code, result.error_message))
+            CreatedAcl(acl, **failure(result.error_code, result.error_message))
             for acl, result in answers_in_order(wanted, reply.body.results)
         ]
 
@@ -251,7 +251,7 @@ class AclOperations(Caller):
             DeletedAcls(
                 each,
                 sorted(map(_deleted, result.matching_acls), key=lambda deleted: deleted.acl),
-                *failure(result.error_code, result.error_message),
+                **failure(result.error_code, result.error_message),
                 maybe_repeated=reply.maybe_repeated,
             )
             for each, result in answers_in_order(wanted, reply.body.filter_results)
@@ -304,7 +304,7 @@ def _without_patterns(filter: AclFilter) -> AclFilter:
 
 
 def _deleted(acl: DeleteAclsMatchingAcl) -> DeletedAcl:
-    return DeletedAcl(_binding(acl, acl), *failure(acl.error_code, acl.error_message))
+    return DeletedAcl(_binding(acl, acl), **failure(acl.error_code, acl.error_message))
 
 
 def _binding(

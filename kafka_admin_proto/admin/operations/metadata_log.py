@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.caller import Caller, call_deadline
 from kafka_admin_proto.admin.errors import (
     AuthenticationError,
     BrokerError,
@@ -117,9 +117,7 @@ class _Observer:
     def __init__(self, caller: Caller, timeout: float | None) -> None:
         self._caller = caller
         #: For the first answer; later there is no limit.
-        self._begin: Deadline | None = Deadline(
-            caller.default_timeout if timeout is None else timeout
-        )
+        self._begin: Deadline | None = call_deadline(caller, timeout)
         self._leader: int | None = None
         self._epoch = 0
         self._high_watermark = -1

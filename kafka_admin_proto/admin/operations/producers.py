@@ -10,9 +10,9 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
 from kafka_admin_proto.admin.operations.common.routing import (
     ask_brokers,
+    ask_leaders,
 )
 from kafka_admin_proto.admin.operations.common.topic_partitions import (
     by_topic,
@@ -102,7 +102,7 @@ class ProducerOperations(Caller):
             }
 
         def failed(partition: tuple[str, int], why: Failure) -> PartitionProducers:
-            return PartitionProducers(*partition, None, (), *why)
+            return PartitionProducers(*partition, None, (), **why)
 
         async def find(
             pending: list[tuple[str, int]], seconds: float
@@ -125,7 +125,7 @@ class ProducerOperations(Caller):
             return dict(zip(mine, fenced, strict=True))
 
         def failed(id_: str, why: Failure) -> FencedProducer:
-            return FencedProducer(id_, None, None, *why)
+            return FencedProducer(id_, None, None, **why)
 
         return await ask_coordinators(
             self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
@@ -139,9 +139,8 @@ async def _fence(
     reply = await caller.call_owner(
         request, InitProducerIdResponse, to=broker, timeout=timeout, versions=_FENCING
     )
-    error, message = failure(reply.body.error_code)
-    if error is not None:
-        return FencedProducer(transactional_id, None, None, error, message)
+    if reply.body.error_code:
+        return FencedProducer(transactional_id, **failure(reply.body.error_code))
     return FencedProducer(transactional_id, reply.body.producer_id, reply.body.producer_epoch)
 
 
@@ -161,5 +160,5 @@ def _producers(topic: str, partition: PartitionResponse, broker: int) -> Partiti
             )
             for each in sorted(partition.active_producers, key=lambda each: each.producer_id)
         ],
-        *failure(partition.error_code, partition.error_message),
+        **failure(partition.error_code, partition.error_message),
     )

@@ -7,12 +7,11 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.operations.common.metadata import topic_id_text, topic_uuid
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     AddRaftVoterResponse,
@@ -119,7 +118,7 @@ class QuorumOperations(Caller):
         ``directory_id`` is that of its metadata log, in its meta.properties. Raises BrokerError
         (DUPLICATE_VOTER), and UnsupportedVersionError before 3.9 and with ZooKeeper.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         reply = await self.call(
             AddRaftVoterRequest(
                 cluster_id=None,

@@ -11,10 +11,9 @@ from enum import StrEnum
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import answer_of, failure, raise_failure
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import AlterClientQuotasResponse, DescribeClientQuotasResponse
 from kafka_admin_proto.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -123,7 +122,7 @@ class QuotaOperations(Caller):
         ``look_up`` asks before which of those to remove are set, as far as the client may know.
         """
         wanted = list(alterations)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         not_set = [await _not_set(self, each, deadline.left) if look_up else () for each in wanted]
         request = AlterClientQuotasRequest(
             [
@@ -149,11 +148,8 @@ class QuotaOperations(Caller):
         results = []
         for alteration, idle in zip(wanted, not_set, strict=True):
             entry = answer_of(frozenset(alteration.entity.items()), answers)
-            results.append(
-                AlteredQuota(
-                    alteration.entity, *failure(entry.error_code, entry.error_message), idle
-                )
-            )
+            why = failure(entry.error_code, entry.error_message)
+            results.append(AlteredQuota(alteration.entity, **why, not_set=idle))
         return results
 
 

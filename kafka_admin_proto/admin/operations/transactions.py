@@ -9,11 +9,11 @@ import msgspec
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
-from kafka_admin_proto.admin.operations.common.item_results import replaced
-from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.item_retries import replaced
 from kafka_admin_proto.admin.operations.common.routing import (
     BrokerFailure,
     ask_every_broker,
+    ask_leaders,
 )
 from kafka_admin_proto.admin.operations.common.topic_partitions import (
     TopicPartitions,
@@ -170,7 +170,7 @@ class TransactionOperations(ProducerOperations):
             }
 
         def failed(id_: str, why: Failure) -> TransactionDescription:
-            return TransactionDescription(id_, error=why[0], message=why[1])
+            return TransactionDescription(id_, **why)
 
         return await ask_coordinators(
             self, list(transactional_ids), KeyType.TRANSACTION, ask, failed, timeout=timeout
@@ -236,7 +236,7 @@ class TransactionOperations(ProducerOperations):
             )
             return {
                 (own.name, each.partition_index): AbortedTransaction(
-                    own.name, each.partition_index, producer_id, *failure(each.error_code)
+                    own.name, each.partition_index, producer_id, **failure(each.error_code)
                 )
                 for marker in reply.body.markers
                 for own in marker.topics
@@ -244,16 +244,15 @@ class TransactionOperations(ProducerOperations):
             }
 
         def failed(item: tuple[str, int], why: Failure) -> AbortedTransaction:
-            return AbortedTransaction(*item, producer_id, *why)
+            return AbortedTransaction(*item, producer_id, **why)
 
         (aborted,) = await ask_leaders(self, [(topic, partition)], ask, failed, timeout=timeout)
         return aborted
 
 
 def _description(state: TransactionState, broker: int) -> TransactionDescription:
-    error, message = failure(state.error_code)
-    if error is not None:
-        return TransactionDescription(state.transactional_id, error=error, message=message)
+    if state.error_code:
+        return TransactionDescription(state.transactional_id, **failure(state.error_code))
     start = state.transaction_start_time_ms
     return TransactionDescription(
         state.transactional_id,

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
-from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target
+from kafka_admin_proto.admin.caller import Broker, Caller, Reply, Target, call_deadline
 from kafka_admin_proto.admin.errors import (
     AdminError,
     AuthenticationError,
@@ -168,7 +168,7 @@ class Session(Caller):
     def _deadline(self, timeout: float | None) -> Deadline:
         """The deadline of a call that begins now, in the client's own event loop."""
         self._check_loop()
-        return Deadline(self.default_timeout if timeout is None else timeout)
+        return call_deadline(self, timeout)
 
     def _check_loop(self) -> None:
         """Raise AdminError in another event loop than the one that the client was first used in."""

@@ -68,7 +68,7 @@ def absent_topics(names: Sequence[str], existing: Sequence[str]) -> list[Row]:
     from kafka_admin_proto.admin.operations.common.failures import error_name, failure
 
     error = error_name(codes.UNKNOWN_TOPIC_OR_PARTITION)
-    plain = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)[1]
+    plain = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)["message"]
     return [
         failures.entry(error, said if is_pattern(name) else plain, {"topic": name})
         for name, said in unmatched(names, existing).items()

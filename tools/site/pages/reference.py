@@ -55,7 +55,7 @@ API_PAGES = (
         "Admin client",
         handed_out=(
             "kafka_admin_proto.admin.network.tracing.Trace",
-            "kafka_admin_proto.admin.operations.common.missing.Missing",
+            "kafka_admin_proto.admin.operations.common.waiting.Missing",
         ),
         # Its methods are those of many bases; the synchronous client has the same ones.
         options={"AdminClient": "inherited_members: true", "SyncAdminClient": "members: false"},

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from kafka_admin_proto import __version__
-from kafka_admin_proto.admin.caller import Caller, Reply, Target
+from kafka_admin_proto.admin.caller import Caller, Reply, Target, call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
 from kafka_admin_proto.admin.operations.common.failures import (
@@ -106,7 +106,7 @@ class DescribeCluster(Caller):
             raise InstructionError(
                 f"endpoint type {endpoint_type!r}: expected brokers or controllers"
             )
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         lowest = 0 if endpoint_type == "brokers" else _CONTROLLERS
         if include_fenced:
             lowest = FENCED_VERSION
@@ -151,7 +151,7 @@ class DescribeCluster(Caller):
         timeout: float | None = None,
     ) -> list[BrokerVersions]:
         """The apis and versions of each broker, of all live ones by default."""
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         if brokers is None:
             brokers = sorted(await self.brokers(refresh=True, timeout=deadline.left))
         ids = list(brokers)
@@ -226,9 +226,7 @@ def _broker_versions(
     broker: int, answer: Reply[ApiVersionsResponse] | Exception, dialect: str
 ) -> BrokerVersions:
     if isinstance(answer, Exception):
-        error, message = failure_of(answer)
-        return BrokerVersions(broker=broker, error=error, message=message)
-    error, message = failure(answer.body.error_code)
+        return BrokerVersions(broker=broker, **failure_of(answer))
     return BrokerVersions(
         broker=broker,
         apis=[
@@ -240,6 +238,5 @@ def _broker_versions(
             )
             for each in sorted(answer.body.api_keys, key=lambda api: api.api_key)
         ],
-        error=error,
-        message=message,
+        **failure(answer.body.error_code),
     )

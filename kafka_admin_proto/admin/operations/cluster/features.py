@@ -7,12 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.cluster.description import api_versions_request
 from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.messages import ApiVersionsResponse, UpdateFeaturesResponse
 from kafka_admin_proto.messages.update_features_request import (
     FeatureUpdateKey,
@@ -118,7 +117,7 @@ class FeatureOperations(Caller):
         for update in wanted:
             if update.type not in _UPGRADES:
                 raise InstructionError(f"{update.type!r}: expected one of {', '.join(_UPGRADES)}")
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         reply = await self.call(
             UpdateFeaturesRequest(
                 timeout_ms=wire_timeout_ms(deadline.left),
@@ -142,8 +141,8 @@ class FeatureOperations(Caller):
             each.feature: failure(each.error_code, each.error_message)
             for each in reply.body.results
         }
-        results = []
-        for update in wanted:
-            error, message = own.get(update.feature, common) if common[0] is None else common
-            results.append(UpdatedFeature(feature=update.feature, error=error, message=message))
-        return results
+        if common["error"] is not None:
+            own = {}
+        return [
+            UpdatedFeature(feature=each.feature, **own.get(each.feature, common)) for each in wanted
+        ]

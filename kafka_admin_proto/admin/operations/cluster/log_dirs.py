@@ -8,10 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Reply
-from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
-from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.admin.caller import Caller, Reply, call_deadline
+from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
+    failure,
+    failure_of,
+    unanswered,
+)
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import AlterReplicaLogDirsResponse
 from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
@@ -101,7 +105,7 @@ class LogDirOperations(Caller):
         ``topics`` are the partitions to show, by topic; all by default. A broker that does not
         answer leaves the others.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         if brokers is None:
             brokers = sorted(await self.brokers(refresh=True, timeout=deadline.left))
         ids = list(brokers)
@@ -128,7 +132,7 @@ class LogDirOperations(Caller):
         then.
         """
         wanted = list(dict.fromkeys(moves))
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         by_broker: dict[int, list[ReplicaMove]] = defaultdict(list)
         for move in wanted:
             by_broker[move.broker].append(move)
@@ -143,15 +147,15 @@ class LogDirOperations(Caller):
                     timeout=deadline.left,
                 )
             except KafkaAdminProtoError as failed:
-                return {move: _moved(move, *failure_of(failed)) for move in own}
-            codes = {
-                (topic.topic_name, each.partition_index): each.error_code
+                return {move: _moved(move, failure_of(failed)) for move in own}
+            failures = {
+                (topic.topic_name, each.partition_index): failure(each.error_code)
                 for topic in reply.body.results
                 for each in topic.partitions
             }
+            lost = unanswered("partition", "broker")
             return {
-                move: _moved(move, *_outcome(codes.get((move.topic, move.partition))))
-                for move in own
+                move: _moved(move, failures.get((move.topic, move.partition), lost)) for move in own
             }
 
         results: dict[ReplicaMove, MovedReplica] = {}
@@ -162,19 +166,15 @@ class LogDirOperations(Caller):
 
 def _described(broker: int, answer: Reply[DescribeLogDirsResponse] | Exception) -> BrokerLogDirs:
     if isinstance(answer, Exception):
-        error, message = failure_of(answer)
-        return BrokerLogDirs(broker=broker, error=error, message=message)
-    error, message = failure(answer.body.error_code)
+        return BrokerLogDirs(broker=broker, **failure_of(answer))
     return BrokerLogDirs(
         broker=broker,
         log_dirs=[_log_dir(each) for each in answer.body.results],
-        error=error,
-        message=message,
+        **failure(answer.body.error_code),
     )
 
 
 def _log_dir(result: DescribeLogDirsResult) -> LogDir:
-    error, message = failure(result.error_code)
     replicas = [
         LogDirReplica(
             topic.name,
@@ -192,8 +192,7 @@ def _log_dir(result: DescribeLogDirsResult) -> LogDir:
         total_bytes=result.total_bytes if result.total_bytes >= 0 else None,
         usable_bytes=result.usable_bytes if result.usable_bytes >= 0 else None,
         cordoned=result.is_cordoned,
-        error=error,
-        message=message,
+        **failure(result.error_code),
     )
 
 
@@ -215,18 +214,7 @@ def _move_request(moves: Iterable[ReplicaMove]) -> AlterReplicaLogDirsRequest:
     )
 
 
-def _outcome(code: int | None) -> tuple[str | None, str | None]:
-    if code is None:
-        return failure_of(RemoteProtocolError("the broker's answer does not name this partition"))
-    return failure(code)
-
-
-def _moved(move: ReplicaMove, error: str | None, message: str | None) -> MovedReplica:
+def _moved(move: ReplicaMove, why: Failure) -> MovedReplica:
     return MovedReplica(
-        topic=move.topic,
-        partition=move.partition,
-        broker=move.broker,
-        path=move.path,
-        error=error,
-        message=message,
+        topic=move.topic, partition=move.partition, broker=move.broker, path=move.path, **why
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Broker, Caller
+from kafka_admin_proto.admin.caller import Broker, Caller, call_deadline
 from kafka_admin_proto.admin.errors import ConnectionLostError
 from kafka_admin_proto.admin.operations.cluster.description import (
     FENCED_VERSION,
@@ -60,7 +60,7 @@ async def ping_brokers(caller: Caller, *, timeout: float | None = None) -> list[
     The time of a first request has the connection in it: TCP, TLS, SASL, versions. All of it ends
     within ``timeout`` seconds. Raises the error where no broker says which ones there are.
     """
-    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    deadline = call_deadline(caller, timeout)
     live = await caller.brokers(refresh=True, timeout=deadline.left)
     nodes = await _registered(caller, live, deadline)
     return list(await asyncio.gather(*(_ping(caller, node, deadline) for node in nodes)))
@@ -92,10 +92,9 @@ async def _registered(
 
 async def _ping(caller: Caller, node: ClusterNode, deadline: Deadline) -> PingedBroker:
     start = time.perf_counter()
-    failed: Failure = (FENCED, _FENCED_MESSAGE)
+    why = Failure(error=FENCED, message=_FENCED_MESSAGE)
     if not node.fenced:
-        failed = await _ask(caller, node.id, deadline)
-    error, message = failed
+        why = await _ask(caller, node.id, deadline)
     took = round((time.perf_counter() - start) * 1000, 1)
     return PingedBroker(
         broker=node.id,
@@ -103,9 +102,8 @@ async def _ping(caller: Caller, node: ClusterNode, deadline: Deadline) -> Pinged
         port=node.port,
         rack=node.rack,
         fenced=node.fenced,
-        ms=None if error else took,
-        error=error,
-        message=message,
+        ms=None if why["error"] else took,
+        **why,
     )
 
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.item_results import R
+from kafka_admin_proto.admin.operations.common.item_retries import R
 from kafka_admin_proto.admin.operations.common.routing import ask_brokers
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import UnsupportedVersionError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from kafka_admin_proto.admin.errors import AdminError, BrokerError
 from kafka_admin_proto.counts import counted
@@ -13,8 +13,15 @@ from kafka_admin_proto.protocol.error_codes import find_error
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
-#: ``error`` and ``message`` of a result.
-Failure = tuple[str | None, str | None]
+
+class Failure(TypedDict):
+    """``error`` and ``message`` of a result, for its class: Nones where all is well."""
+
+    error: str | None
+    message: str | None
+
+
+NONE = Failure(error=None, message=None)
 
 
 def error_name(code: int) -> str:
@@ -24,25 +31,26 @@ def error_name(code: int) -> str:
 
 
 def failure(code: int, message: str | None = None) -> Failure:
-    """``error`` and ``message`` for an item's error code: Nones for 0.
+    """The failure for an item's error code: Nones for 0.
 
     Where the broker sends no message, the meaning of the code is the message.
     """
     if code == 0:
-        return None, None
+        return NONE
     found = find_error(code)
-    return error_name(code), message or (None if found is None else found.meaning)
+    meaning = None if found is None else found.meaning
+    return Failure(error=error_name(code), message=message or meaning)
 
 
 def failure_of(error: Exception) -> Failure:
-    """``error`` and ``message`` for an item whose request failed as a whole.
+    """The failure of an item whose request failed as a whole.
 
     ``error`` is Kafka's name only where a broker answered with one; else it is the name of the
     exception's class ("ConnectionFailedError"), which no error of Kafka's has.
     """
     if isinstance(error, BrokerError):
-        return error.error, error.message
-    return type(error).__name__, str(error)
+        return Failure(error=error.error, message=error.message)
+    return Failure(error=type(error).__name__, message=str(error))
 
 
 def raise_failure(code: int, message: str | None = None, *, context: str) -> None:
@@ -56,11 +64,10 @@ def note_lost_answer(why: Failure, maybe_repeated: bool, error_when_done: str) -
 
     ``error_when_done`` is the error that a broker gives to a request whose work is done already.
     """
-    error, message = why
-    if error != error_when_done or not maybe_repeated:
+    if why["error"] != error_when_done or not maybe_repeated:
         return why
     note = "an earlier attempt was sent and its answer lost: it may have done this itself"
-    return error, f"{message}; {note}" if message else note
+    return why | {"message": f"{why['message']}; {note}" if why["message"] else note}
 
 
 def answer_of(item: _K, answers: Mapping[_K, _V]) -> _V:
@@ -87,7 +94,7 @@ def answers_in_order(wanted: Sequence[_K], answers: Sequence[_V]) -> list[tuple[
     return list(zip(wanted, answers, strict=True))
 
 
-def unanswered(what: str) -> Failure:
-    """The failure of an item that the controller's answer leaves out."""
-    fault = f"the controller's answer does not name this {what}; look at what is there"
+def unanswered(what: str, who: str = "controller") -> Failure:
+    """The failure of an item that an answer leaves out."""
+    fault = f"the {who}'s answer does not name this {what}; look at what is there"
     return failure_of(RemoteProtocolError(fault))

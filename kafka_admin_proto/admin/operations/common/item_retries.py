@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
-from kafka_admin_proto.admin.caller import Caller
-from kafka_admin_proto.admin.operations.common.item_results import K, R, replaced
+import msgspec
+
+from kafka_admin_proto.admin.caller import Caller, call_deadline
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
+
+
+class ItemResult(Protocol):
+    """What an operation returns for one of its items: a struct with these and more fields."""
+
+    @property
+    def error(self) -> str | None: ...
+
+    @property
+    def message(self) -> str | None: ...
+
+
+K = TypeVar("K", bound=Hashable)
+R = TypeVar("R", bound=ItemResult)
+
+
+def replaced(result: R, **fields: object) -> R:
+    """A copy of a result with other values of some fields."""
+    # R is bound to a protocol, of which mypy cannot know that its classes are Structs.
+    copy: R = msgspec.structs.replace(result, **fields)  # type: ignore[type-var]
+    return copy
 
 
 async def retry_items(
@@ -27,7 +50,7 @@ async def retry_items(
     returned with the errors that they have. An exception of the first attempt is raised; one of a
     later attempt would hide results that are known, and is added to the message of those items.
     """
-    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    deadline = call_deadline(caller, timeout)
     results = dict(await attempt(list(items), deadline.left))
     attempts = 1
     while again := [item for item in items if item in results and results[item].error in transient]:

@@ -8,18 +8,22 @@ from typing import TypeVar
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.caller import Caller, call_deadline
 from kafka_admin_proto.admin.errors import ConnectionFailedError, ConnectionLostError
 from kafka_admin_proto.admin.operations.common.failures import (
     Failure,
     answer_of,
+    failure,
     failure_of,
     note_lost_answer,
 )
-from kafka_admin_proto.admin.operations.common.item_results import K, R, replaced
-from kafka_admin_proto.admin.operations.common.item_retries import retry_items
+from kafka_admin_proto.admin.operations.common.item_retries import K, R, replaced, retry_items
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
+from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.retry import TRANSIENT, Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
+from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
+from kafka_admin_proto.protocol import codes
 
 _V = TypeVar("_V")
 
@@ -94,8 +98,8 @@ async def ask_brokers(
         raise next(iter(exceptions.values()))
     for item in lost:
         result = results[item]
-        error, message = note_lost_answer((result.error, result.message), True, error_when_done)
-        results[item] = replaced(result, error=error, message=message)
+        why = Failure(error=result.error, message=result.message)
+        results[item] = replaced(result, **note_lost_answer(why, True, error_when_done))
     return [results[item] for item in unique]
 
 
@@ -111,7 +115,7 @@ async def ask_every_broker(
     a broker that cannot be reached only as long as the cluster counts it as live. No failure is
     raised, not even where there is no answer at all.
     """
-    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    deadline = call_deadline(caller, timeout)
     brokers = sorted(await caller.brokers(timeout=deadline.left))
     answers = await asyncio.gather(*(_answer(caller, each, ask, deadline) for each in brokers))
     good = [answer for answer in answers if not isinstance(answer, BrokerFailure)]
@@ -131,8 +135,8 @@ async def _answer(
         except KafkaAdminProtoError as error:
             attempts += 1
             pause = caller.backoff.pause(attempts)
-            name, message = failure_of(error)
-            failed = BrokerFailure(broker, name or type(error).__name__, message)
+            why = failure_of(error)
+            failed = BrokerFailure(broker, why["error"] or type(error).__name__, why["message"])
             if failed.error not in _RETRIED or pause >= deadline.left:
                 return failed
             if isinstance(error, ConnectionFailedError) and not await _is_live(
@@ -148,3 +152,37 @@ async def _is_live(caller: Caller, broker: int, deadline: Deadline) -> bool:
         return broker in await caller.brokers(refresh=True, timeout=deadline.left)
     except KafkaAdminProtoError:
         return False
+
+
+async def ask_leaders(
+    caller: Caller,
+    partitions: Sequence[Partition],
+    ask: Callable[[int, list[Partition], float], Awaitable[Mapping[Partition, R]]],
+    failed: Callable[[Partition, Failure], R],
+    *,
+    timeout: float | None,
+) -> list[R]:
+    """The results of all partitions, in order, each from its leader; see ``ask_brokers``.
+
+    A partition without a leader has LEADER_NOT_AVAILABLE when the time is over.
+    """
+
+    async def find(pending: list[Partition], seconds: float) -> Mapping[Partition, int | Failure]:
+        names = {topic for topic, _ in pending}
+        topics = await metadata_of_names(caller, names, timeout=seconds)
+        return {each: _leader(topics.get(each[0]), each[1]) for each in pending}
+
+    return await ask_brokers(caller, partitions, find, ask, failed, timeout=timeout)
+
+
+def _leader(topic: MetadataResponseTopic | None, partition: int) -> int | Failure:
+    if topic is None:
+        return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    if topic.error_code:
+        return failure(topic.error_code)
+    rows = [each for each in topic.partitions if each.partition_index == partition]
+    if not rows:
+        return failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    if rows[0].leader_id < 0:
+        return failure(rows[0].error_code or codes.LEADER_NOT_AVAILABLE)
+    return rows[0].leader_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.operations.common.failures import Failure
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.protocol import api_keys
 
@@ -35,6 +36,14 @@ def waiting_time(caller: Caller, timeout: float | None) -> tuple[float, Deadline
 def waiting_time_left(timeout: float, deadline: Deadline) -> float:
     """Seconds that are left for the next part of a change: never 0 where it is waited for."""
     return max(deadline.left, LEAST_S) if timeout > 0 else timeout
+
+
+def taken(why: Failure, trigger: bool) -> Failure:
+    """The failure of an item; none where its work was only to be started (``triggers_only``)."""
+    if trigger and why["error"] == REQUEST_TIMED_OUT:
+        note = "the controller has taken the request and does not wait"
+        return Failure(error=None, message=note)
+    return why
 
 
 async def triggers_only(caller: Caller, timeout: float) -> bool:

@@ -10,21 +10,62 @@ when the time was over.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
-from kafka_admin_proto.admin.operations.common.item_results import R, replaced
+from kafka_admin_proto.admin.operations.common.item_retries import R, replaced
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
-from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.protocol import codes
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """One thing that a broker did not have as asked when the time was over; it may still come.
+
+    ``text`` is a sentence about it, and ``str`` puts the broker in front. ``partition`` is None
+    for the topic as a whole, ``broker`` where it is not known which brokers there are.
+    """
+
+    topic: str
+    text: str
+    partition: int | None = None
+    broker: int | None = None
+
+    def __str__(self) -> str:
+        return self.text if self.broker is None else f"broker {self.broker}: {self.text}"
+
+
+def missing_in_partition(topic: str, partition: int, fault: str) -> Missing:
+    """A fault of one partition, which the sentence names."""
+    return Missing(topic, f"partition {partition} of topic {topic!r} {fault}", partition)
+
+
+def missing_partitions(
+    topic: str, leaders: Mapping[int, int | None] | None, count: int
+) -> Iterator[Missing]:
+    """The partitions that a broker does not know, or knows without a leader.
+
+    ``leaders`` are those that it knows, by partition; None for a topic that it does not know.
+    """
+    if leaders is None:
+        yield Missing(topic, f"topic {topic!r} is unknown")
+        return
+    if len(leaders) < count:
+        yield Missing(
+            topic, f"topic {topic!r} has {len(leaders)} of {counted(count, 'partitions')}"
+        )
+    for partition, leader in leaders.items():
+        if leader is None:
+            yield missing_in_partition(topic, partition, "has no leader")
+
 
 #: Seconds between two requests to a broker: at first, and at most. Metadata usually reaches all
 #: brokers of a KRaft cluster within 0.35 s.

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.config_values import ConfigSetter
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.failures import failure, failure_of
+from kafka_admin_proto.admin.operations.common.failures import failure, failure_of, unanswered
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
 from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.resources import (
@@ -20,8 +20,7 @@ from kafka_admin_proto.admin.operations.configs.resources import (
     resource_of,
     route,
 )
-from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
     AlterConfigsRequest,
     AlterConfigsResponse,
@@ -139,7 +138,7 @@ async def _by_broker(
     Controllers take the configs of brokers where the active one is asked, and then no broker has to
     live; loggers belong to one node in any case.
     """
-    deadline = Deadline(caller.default_timeout if timeout is None else timeout)
+    deadline = call_deadline(caller, timeout)
     by_broker: dict[int | Target, list[ConfigResource]] = {}
     for resource in resources:
         to = route(resource, Target.CONTROLLER)
@@ -164,16 +163,19 @@ async def _by_broker(
         except KafkaAdminProtoError as failed:
             if len(parts) == 1:
                 raise
-            error, message = failure_of(failed)
             return {
-                each: AlteredConfigs(type=each.type, name=each.name, error=error, message=message)
+                each: AlteredConfigs(type=each.type, name=each.name, **failure_of(failed))
                 for each in resources
             }
 
     answers: dict[ConfigResource, AlteredConfigs] = {}
     for part in await asyncio.gather(*(ask_one(*part) for part in parts)):
         answers |= part
-    return [answers.get(resource) or _unanswered(resource) for resource in resources]
+    lost = unanswered("resource", "broker")
+    return [
+        answers.get(each) or AlteredConfigs(type=each.type, name=each.name, **lost)
+        for each in resources
+    ]
 
 
 def _changed(change: ConfigChange) -> AlterConfigsResource:
@@ -200,9 +202,10 @@ def _results(
     for each in answer.responses:
         resource = resource_of(each.resource_type, each.resource_name)
         if resource is not None:
-            error, message = failure(each.error_code, each.error_message)
             results[resource] = AlteredConfigs(
-                type=resource.type, name=resource.name, error=error, message=message
+                type=resource.type,
+                name=resource.name,
+                **failure(each.error_code, each.error_message),
             )
     return results
 
@@ -213,12 +216,3 @@ def _once(resource: ConfigResource, wanted: Mapping[ConfigResource, object]) -> 
             f"{resource.type} {resource.name!r} is to be altered twice in one call; "
             "put all its changes into one"
         )
-
-
-def _unanswered(resource: ConfigResource) -> AlteredConfigs:
-    error, message = failure_of(
-        RemoteProtocolError(
-            "the answer does not name this resource; describe its configs to see what they are"
-        )
-    )
-    return AlteredConfigs(type=resource.type, name=resource.name, error=error, message=message)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time
-from kafka_admin_proto.admin.operations.common.waiting import wait_for_results
+from kafka_admin_proto.admin.operations.common.waiting import Missing, wait_for_results
 from kafka_admin_proto.admin.operations.configs.altering import (
     AlterConfigs,
     AlteredConfigs,
@@ -16,8 +15,8 @@ from kafka_admin_proto.admin.operations.configs.altering import (
 )
 from kafka_admin_proto.admin.operations.configs.describing import DescribeConfigs
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry
+from kafka_admin_proto.admin.operations.configs.overrides import in_configs
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource, ResourceType
-from kafka_admin_proto.admin.operations.configs.waiting import in_configs
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.near_names import did_you_mean, near_names

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.common.failures import failure, failure_of, raise_failure
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
+from kafka_admin_proto.admin.operations.common.failures import (
+    failure,
+    failure_of,
+    raise_failure,
+    unanswered,
+)
 from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_described
 from kafka_admin_proto.admin.operations.configs.resources import (
@@ -18,8 +23,7 @@ from kafka_admin_proto.admin.operations.configs.resources import (
     route,
     type_number,
 )
-from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
     DescribeConfigsResponse,
     ListConfigResourcesRequest,
@@ -70,7 +74,7 @@ class DescribeConfigs(Caller):
         """
         wanted = list(dict.fromkeys(resources))
         names = None if keys is None else list(keys)  # for each resource
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         by_broker: dict[int | Target, list[ConfigResource]] = {}
         for resource in wanted:
             by_broker.setdefault(route(resource, Target.ANY), []).append(resource)
@@ -103,7 +107,6 @@ class DescribeConfigs(Caller):
                 resource = resource_of(result.resource_type, result.resource_name)
                 if resource is None:
                     continue
-                error, message = failure(result.error_code, result.error_message)
                 entries = [
                     entry_of_described(each, synonyms=synonyms, documentation=documentation)
                     for each in result.configs
@@ -113,8 +116,7 @@ class DescribeConfigs(Caller):
                     type=resource.type,
                     name=resource.name,
                     configs=sorted(entries, key=lambda entry: entry.name),
-                    error=error,
-                    message=message,
+                    **failure(result.error_code, result.error_message),
                 )
             return described
 
@@ -126,18 +128,21 @@ class DescribeConfigs(Caller):
             except KafkaAdminProtoError as failed:
                 if len(by_broker) == 1:
                     raise
-                error, message = failure_of(failed)
                 for resource in by_broker[to]:
                     if resource not in described:
                         described[resource] = ResourceConfigs(
-                            type=resource.type, name=resource.name, error=error, message=message
+                            type=resource.type, name=resource.name, **failure_of(failed)
                         )
             return described
 
         answers: dict[ConfigResource, ResourceConfigs] = {}
         for part in await asyncio.gather(*map(ask_one, by_broker)):
             answers |= part
-        return [answers.get(resource) or _unanswered(resource) for resource in wanted]
+        lost = unanswered("resource", "broker")
+        return [
+            answers.get(each) or ResourceConfigs(type=each.type, name=each.name, **lost)
+            for each in wanted
+        ]
 
     async def list_config_resources(
         self,
@@ -150,7 +155,7 @@ class DescribeConfigs(Caller):
         Brokers from 3.7 list client metrics alone. Raises UnsupportedVersionError for others.
         """
         numbers = [type_number(each) for each in types]
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         apis = await self.versions(Target.ANY, timeout=deadline.left)
         spoken = apis.get(api_keys.LIST_CONFIG_RESOURCES, VersionRange.NONE)
         # Version 0 has no types in its request: client metrics are all that it lists.
@@ -170,10 +175,3 @@ class DescribeConfigs(Caller):
             (each for each in resources if each is not None),
             key=lambda each: (each.type, each.name),
         )
-
-
-def _unanswered(resource: ConfigResource) -> ResourceConfigs:
-    error, message = failure_of(
-        RemoteProtocolError("the broker's answer does not name this resource")
-    )
-    return ResourceConfigs(type=resource.type, name=resource.name, error=error, message=message)

@@ -9,8 +9,12 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.common.failures import Failure, answer_of
-from kafka_admin_proto.admin.operations.common.item_results import K
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+    Failure,
+    answer_of,
+)
+from kafka_admin_proto.admin.operations.common.item_retries import K
 from kafka_admin_proto.admin.retry import TRANSIENT
 
 
@@ -22,11 +26,11 @@ class Altered(msgspec.Struct, Generic[K], frozen=True):
     message: str | None = None
 
 
-def altered(failures: Mapping[K, Failure], whole: Failure = (None, None)) -> Altered[K]:
+def altered(failures: Mapping[K, Failure], whole: Failure = NONE) -> Altered[K]:
     """A coordinator that has moved or is loading says so in each item, or of the group."""
-    if whole[0] is None:
-        whole = next((each for each in failures.values() if each[0] in TRANSIENT), whole)
-    return Altered(failures, *whole)
+    if whole["error"] is None:
+        whole = next((each for each in failures.values() if each["error"] in TRANSIENT), whole)
+    return Altered(failures, **whole)
 
 
 async def alter(
@@ -41,14 +45,13 @@ async def alter(
     async def ask_one(broker: int, _: list[str], seconds: float) -> Mapping[str, Altered[K]]:
         return {group: await ask(broker, seconds)}
 
-    def failed(_: str, why: Failure) -> Altered[K]:
-        return Altered({}, *why)
-
     (altered,) = await ask_coordinators(
-        caller, [group], KeyType.GROUP, ask_one, failed, timeout=timeout
+        caller, [group], KeyType.GROUP, ask_one, lambda _, why: Altered({}, **why), timeout=timeout
     )
-    whole: Failure = (altered.error, altered.message)
+    whole = Failure(error=altered.error, message=altered.message)
     return [
-        answer_of(each, altered.failures) if whole[0] is None or each in altered.failures else whole
+        answer_of(each, altered.failures)
+        if altered.error is None or each in altered.failures
+        else whole
         for each in items
     ]

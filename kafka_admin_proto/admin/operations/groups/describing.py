@@ -18,12 +18,13 @@ from kafka_admin_proto.admin.operations.common.topic_partitions import (
     TopicPartitions,
     topic_partitions,
 )
-from kafka_admin_proto.admin.operations.groups import assignments, streams
+from kafka_admin_proto.admin.operations.groups import streams
 from kafka_admin_proto.admin.operations.groups.model import GroupDescription, GroupMember
-from kafka_admin_proto.errors import UnsupportedVersionError
+from kafka_admin_proto.errors import DecodeError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
+    ConsumerProtocolSubscription,
     DescribeGroupsRequest,
     DescribeGroupsResponse,
     ShareGroupDescribeRequest,
@@ -34,6 +35,7 @@ from kafka_admin_proto.messages import (
     describe_groups_response,
     share_group_describe_response,
 )
+from kafka_admin_proto.protocol import consumer_protocol
 from kafka_admin_proto.protocol.consumer_protocol import CONSUMER
 from kafka_admin_proto.schema.versions import VersionRange
 from kafka_admin_proto.values import Message
@@ -97,7 +99,7 @@ class DescribeGroups(Caller):
             return described
 
         def failed(group: str, why: Failure) -> GroupDescription:
-            return GroupDescription(group, error=why[0], message=why[1])
+            return GroupDescription(group, **why)
 
         return await ask_coordinators(
             self, list(groups), KeyType.GROUP, ask, failed, timeout=timeout
@@ -120,11 +122,9 @@ async def _classic(
     )
     described = {}
     for group in reply.body.groups:
-        error, message = failure(group.error_code, group.error_message)
-        if error is not None:
-            described[group.group_id] = GroupDescription(
-                group.group_id, error=error, message=message
-            )
+        if group.error_code:
+            why = failure(group.error_code, group.error_message)
+            described[group.group_id] = GroupDescription(group.group_id, **why)
             continue
         described[group.group_id] = GroupDescription(
             group.group_id,
@@ -145,8 +145,8 @@ def _classic_member(
     metadata, data = bytes(member.member_metadata), bytes(member.member_assignment)
     subscription = assignment = None
     if protocol_type == CONSUMER:
-        subscription = assignments.read_subscription(metadata)
-        assignment = assignments.read_assignment(data)
+        subscription = read_subscription(metadata)
+        assignment = read_assignment(data)
     return GroupMember(
         member.member_id,
         member.client_id,
@@ -213,11 +213,9 @@ async def _described(
     reply = await caller.call_owner(request, type_.response, to=broker, timeout=timeout)
     described = {}
     for group in reply.body.groups:
-        error, message = failure(group.error_code, group.error_message)
-        if error is not None:
-            described[group.group_id] = GroupDescription(
-                group.group_id, error=error, message=message
-            )
+        if group.error_code:
+            why = failure(group.error_code, group.error_message)
+            described[group.group_id] = GroupDescription(group.group_id, **why)
             continue
         described[group.group_id] = GroupDescription(
             group.group_id,
@@ -245,3 +243,25 @@ def _assigned(
 
 def _by_id(members: Iterable[GroupMember]) -> list[GroupMember]:
     return sorted(members, key=lambda member: member.member_id)
+
+
+def read_assignment(data: bytes) -> list[TopicPartitions] | None:
+    """The partitions of a ConsumerProtocolAssignment, sorted; None where the bytes are none.
+
+    No bytes at all are an empty assignment: that of a member while its group rebalances.
+    """
+    if not data:
+        return []
+    try:
+        read = consumer_protocol.read_assignment(data)
+    except DecodeError:
+        return None
+    return topic_partitions((each.topic, each.partitions) for each in read.assigned_partitions)
+
+
+def read_subscription(data: bytes) -> ConsumerProtocolSubscription | None:
+    """A ConsumerProtocolSubscription; None where the bytes are none."""
+    try:
+        return consumer_protocol.read_subscription(data)
+    except DecodeError:
+        return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.operations.common.failures import Failure
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.groups import GroupOperations
@@ -18,7 +19,6 @@ from kafka_admin_proto.admin.operations.groups.model import (
     ShareOffsets,
 )
 from kafka_admin_proto.admin.operations.partitions.records import ListedOffset, RecordOperations
-from kafka_admin_proto.admin.retry import Deadline
 
 #: The type of groups whose offsets have apis of their own.
 SHARE = "share"
@@ -70,7 +70,7 @@ class LagOperations(GroupOperations, RecordOperations):
         A coordinator that does not answer has part of the time, so that the other groups have the
         rest.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         named = list(groups)
 
         def step() -> float:
@@ -97,8 +97,15 @@ class LagOperations(GroupOperations, RecordOperations):
 def group_failure(group: GroupDescription) -> Failure:
     """Why a group is not described. Brokers before 4.0 describe one that is not there as dead."""
     if group.error is None and group.state == "Dead":
-        return "GROUP_ID_NOT_FOUND", "There is no group of that name."
-    return group.error, group.message
+        return Failure(error="GROUP_ID_NOT_FOUND", message="There is no group of that name.")
+    return Failure(error=group.error, message=group.message)
+
+
+def offsets_failure(committed: GroupOffsets | ShareOffsets, group: GroupDescription) -> Failure:
+    """Why a group has no committed offsets: they could not be read, or it is not there."""
+    if committed.error is None:
+        return group_failure(group)
+    return Failure(error=committed.error, message=committed.message)
 
 
 def group_partitions(
@@ -146,10 +153,8 @@ def _group_lag(
     committed: GroupOffsets | ShareOffsets,
     ends: Mapping[Partition, ListedOffset],
 ) -> GroupLag:
-    error, message = (
-        group_failure(group) if committed.error is None else (committed.error, committed.message)
-    )
-    return GroupLag(group, partition_lags(group, committed, ends), error, message)
+    why = offsets_failure(committed, group)
+    return GroupLag(group, partition_lags(group, committed, ends), **why)
 
 
 def _lag(

@@ -89,7 +89,7 @@ class CommittedOffsets(Caller):
                 return dict(zip(mine, offsets, strict=True))
 
         def failed(group: str, why: Failure) -> GroupOffsets:
-            return GroupOffsets(group, (), *why)
+            return GroupOffsets(group, (), **why)
 
         return await ask_coordinators(
             self, list(groups), KeyType.GROUP, ask, failed, timeout=timeout
@@ -142,7 +142,7 @@ class CommittedOffsets(Caller):
             )
 
         found = await alter(self, group, values, ask, timeout)
-        return [AlteredOffset(*place, *why) for place, why in zip(values, found, strict=True)]
+        return [AlteredOffset(*place, **why) for place, why in zip(values, found, strict=True)]
 
     async def delete_group_offsets(
         self,
@@ -176,7 +176,7 @@ class CommittedOffsets(Caller):
             return altered(failures, failure(reply.body.error_code))
 
         outcomes = await alter(self, group, wanted, ask, timeout)
-        return [AlteredOffset(*place, *why) for place, why in zip(wanted, outcomes, strict=True)]
+        return [AlteredOffset(*place, **why) for place, why in zip(wanted, outcomes, strict=True)]
 
 
 async def _fetch_many(
@@ -256,12 +256,13 @@ def _offsets(
                 None if none else row.committed_offset,
                 None if row.committed_leader_epoch < 0 else row.committed_leader_epoch,
                 None if none else row.metadata,
-                *failure(row.error_code),
+                **failure(row.error_code),
             )
         )
     why = failure(code)
-    if why[0] is None:
+    if why["error"] is None:
         # Before version 2 the error of the group is that of each partition.
         passing = [offset for offset in offsets if offset.error in TRANSIENT]
-        why = (passing[0].error, passing[0].message) if passing else why
-    return GroupOffsets(group, offsets, *why)
+        if passing:
+            why = Failure(error=passing[0].error, message=passing[0].message)
+    return GroupOffsets(group, offsets, **why)

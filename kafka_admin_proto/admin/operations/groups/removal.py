@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import (
-    Failure,
     failure,
 )
 from kafka_admin_proto.admin.operations.groups.altering import Altered, alter, altered
@@ -42,20 +41,17 @@ class RemoveGroups(DescribeGroups):
             )
             return {
                 result.group_id: GroupResult(
-                    result.group_id, *failure(result.error_code, result.error_message)
+                    result.group_id, **failure(result.error_code, result.error_message)
                 )
                 for result in reply.body.results
             }
-
-        def failed(group: str, why: Failure) -> GroupResult:
-            return GroupResult(group, *why)
 
         return await ask_coordinators(
             self,
             list(groups),
             KeyType.GROUP,
             ask,
-            failed,
+            lambda group, why: GroupResult(group, **why),
             timeout=timeout,
             error_when_done="GROUP_ID_NOT_FOUND",
         )
@@ -97,7 +93,7 @@ class RemoveGroups(DescribeGroups):
 
         ids = [(each.member_id, each.instance_id) for each in wanted]
         outcomes = await alter(self, group, ids, ask, timeout)
-        return [RemovedMember(*id_, *why) for id_, why in zip(ids, outcomes, strict=True)]
+        return [RemovedMember(*id_, **why) for id_, why in zip(ids, outcomes, strict=True)]
 
     async def _all_members(self, group: str, timeout: float | None) -> list[MemberToRemove]:
         """The members of a group, static ones by their instance ids. Raises BrokerError."""

@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+)
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
-from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, group_failure
+from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, offsets_failure
 from kafka_admin_proto.admin.operations.groups.model import (
     AlteredOffset,
     DeletedShareOffsets,
@@ -78,16 +82,15 @@ class ResetOperations(LagOperations):
             raise InstructionError("give one of to, to_offset, to_time_ms and shift_by")
         if to is not None:
             log_end(to)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
         listed = await self._committed(described, deadline)
         committed = {(each.topic, each.partition): each.offset for each in listed.offsets}
         places = list(committed if partitions is None else dict.fromkeys(partitions))
-        error, message = listed.error, listed.message
-        if error is None and not places:
-            error, message = group_failure(described)
-        if error is not None or not places:
-            return OffsetResets(group_id=group, type=described.type, error=error, message=message)
+        if listed.error is not None or not places:
+            return OffsetResets(
+                group_id=group, type=described.type, **offsets_failure(listed, described)
+            )
         logs = await log_ranges(self, places, to_time_ms, deadline)
 
         def planned(place: Partition) -> OffsetReset:
@@ -144,7 +147,7 @@ class ResetOperations(LagOperations):
         whole topics are deleted. A group that does not exist has the error GROUP_ID_NOT_FOUND.
         """
         whole, single = set(topics), list(partitions)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         (described,) = await self.describe_groups([group], timeout=deadline.left)
         listed = await self._committed(described, deadline)
         if described.type == SHARE and single:
@@ -152,16 +155,14 @@ class ResetOperations(LagOperations):
                 f"{group} is a share group, whose offsets are deleted by whole topics: name the "
                 f"topic {single[0][0]} without partitions"
             )
-        error, message = listed.error, listed.message
-        if error is None and not listed.offsets:
-            error, message = group_failure(described)
+        why = NONE
+        if listed.error is not None or not listed.offsets:
+            why = offsets_failure(listed, described)
         committed = {(each.topic, each.partition): each.offset for each in listed.offsets}
         places = dict.fromkeys([*(place for place in committed if place[0] in whole), *single])
         offsets = [OffsetReset(topic=place[0], partition=place[1], offset=committed.get(place))
-                   for place in (() if error else places)]  # fmt: skip
-        return OffsetResets(
-            group_id=group, type=described.type, offsets=offsets, error=error, message=message
-        )
+                   for place in (() if why["error"] else places)]  # fmt: skip
+        return OffsetResets(group_id=group, type=described.type, offsets=offsets, **why)
 
     async def run_offset_deletions(
         self, deletions: OffsetResets, *, timeout: float | None = None

@@ -77,7 +77,7 @@ class ShareStartOffsets(Caller):
             return {each.group_id: _offsets(each) for each in reply.body.groups}
 
         def failed(group: str, why: Failure) -> ShareOffsets:
-            return ShareOffsets(group, (), *why)
+            return ShareOffsets(group, (), **why)
 
         return await ask_coordinators(
             self, list(asked), KeyType.GROUP, ask, failed, timeout=timeout
@@ -120,7 +120,7 @@ class ShareStartOffsets(Caller):
             return altered(failures, failure(reply.body.error_code, reply.body.error_message))
 
         outcomes = await alter(self, group, offsets, ask, timeout)
-        return [AlteredOffset(*place, *why) for place, why in zip(offsets, outcomes, strict=True)]
+        return [AlteredOffset(*place, **why) for place, why in zip(offsets, outcomes, strict=True)]
 
     async def delete_share_group_offsets(
         self, group: str, topics: Iterable[str], *, timeout: float | None = None
@@ -146,7 +146,7 @@ class ShareStartOffsets(Caller):
 
         outcomes = await alter(self, group, wanted, ask, timeout)
         return [
-            DeletedShareOffsets(topic, *why) for topic, why in zip(wanted, outcomes, strict=True)
+            DeletedShareOffsets(topic, **why) for topic, why in zip(wanted, outcomes, strict=True)
         ]
 
 
@@ -158,10 +158,10 @@ def _offsets(group: DescribeShareGroupOffsetsResponseGroup) -> ShareOffsets:
             None if each.start_offset < 0 else each.start_offset,
             None if each.start_offset < 0 else each.leader_epoch,
             None if each.lag < 0 else each.lag,
-            *failure(each.error_code, each.error_message),
+            **failure(each.error_code, each.error_message),
         )
         for topic in group.topics
         for each in topic.partitions
     ]
     offsets.sort(key=lambda each: (each.topic, each.partition))
-    return ShareOffsets(group.group_id, offsets, *failure(group.error_code, group.error_message))
+    return ShareOffsets(group.group_id, offsets, **failure(group.error_code, group.error_message))

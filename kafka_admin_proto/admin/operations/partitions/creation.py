@@ -16,16 +16,18 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_partitions
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
+    taken,
     triggers_only,
     waiting_time,
     wire_timeout_ms,
 )
 from kafka_admin_proto.admin.operations.common.waiting import (
+    Missing,
     in_metadata,
     leaders_of,
+    missing_partitions,
     wait_for_results,
 )
 from kafka_admin_proto.admin.retry import Deadline
@@ -134,8 +136,7 @@ async def send_new_partitions(
         }
 
     def failed(name: str, why: Failure) -> CreatedPartitions:
-        error, message = why
-        return CreatedPartitions(topic=name, count=wanted[name].count, error=error, message=message)
+        return CreatedPartitions(topic=name, count=wanted[name].count, **why)
 
     results = await retry_batches(
         caller,
@@ -172,10 +173,8 @@ def _topic(topic: NewPartitions) -> CreatePartitionsTopic:
 def _created(
     answer: CreatePartitionsTopicResult, wanted: NewPartitions, trigger: bool
 ) -> CreatedPartitions:
-    error, message = failure(answer.error_code, answer.error_message)
-    if trigger and error == REQUEST_TIMED_OUT:
-        error, message = None, "the controller has taken the request and does not wait for it"
-    return CreatedPartitions(topic=answer.name, count=wanted.count, error=error, message=message)
+    why = taken(failure(answer.error_code, answer.error_message), trigger)
+    return CreatedPartitions(topic=answer.name, count=wanted.count, **why)
 
 
 async def _check_invalid_partitions(

@@ -9,12 +9,21 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.failures import failure, raise_failure, unanswered
+from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
+    failure,
+    raise_failure,
+    unanswered,
+)
 from kafka_admin_proto.admin.operations.common.item_retries import retry_items
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_in_partition
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
-from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_results
+from kafka_admin_proto.admin.operations.common.waiting import (
+    Missing,
+    in_metadata,
+    missing_in_partition,
+    wait_for_results,
+)
 from kafka_admin_proto.messages import ElectLeadersResponse
 from kafka_admin_proto.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
@@ -115,19 +124,19 @@ async def _elect(
     elected = {}
     for topic in reply.body.replica_election_results:
         for row in topic.partition_result:
-            error, message = failure(row.error_code, row.error_message)
-            needed = error != _NOT_NEEDED
+            why = failure(row.error_code, row.error_message)
+            is_elected = why["error"] is None
+            if why["error"] == _NOT_NEEDED:
+                why = Failure(error=None, message="it has the right leader already")
             elected[topic.topic, row.partition_id] = ElectedLeader(
                 topic=topic.topic,
                 partition=row.partition_id,
-                elected=error is None,
-                error=error if needed else None,
-                message=message if needed else "it has the right leader already",
+                elected=is_elected,
+                **why,
             )
     return elected
 
 
 def _unanswered(partition: Partition) -> ElectedLeader:
-    error, message = unanswered("partition")
     topic, number = partition
-    return ElectedLeader(topic=topic, partition=number, elected=False, error=error, message=message)
+    return ElectedLeader(topic=topic, partition=number, elected=False, **unanswered("partition"))

@@ -180,9 +180,7 @@ def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePa
 
 def _result(partition: Partition, why: Failure, repeated: bool = False) -> PartitionResult:
     topic, number = partition
-    return PartitionResult(
-        topic=topic, partition=number, error=why[0], message=why[1], repeated=repeated
-    )
+    return PartitionResult(topic=topic, partition=number, **why, repeated=repeated)
 
 
 async def _check_not_in_progress(

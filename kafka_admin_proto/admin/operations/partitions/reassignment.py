@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller
+from kafka_admin_proto.admin.caller import Caller, call_deadline
 from kafka_admin_proto.admin.errors import AdminError, InstructionError
 from kafka_admin_proto.admin.operations.cluster.log_dirs import (
     LogDirOperations,
@@ -110,7 +110,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         Each partition keeps its number of replicas. Raises InstructionError for a broker that is
         not live and for too few brokers, BrokerError for a topic that does not exist.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         live = await self.brokers(refresh=True, timeout=deadline.left)
         wanted = list(brokers)
         _check_live(wanted, live)
@@ -204,7 +204,7 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
     ) -> VerifiedReassignment:
         """How far the partitions are; when all is done, the throttles are removed."""
         rows = list(partitions)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         ongoing = await self.list_partition_reassignments(timeout=deadline.left)
         states = await _settled_states(self, rows, ongoing, deadline)
         log_dirs = await log_dir_states(self, rows, deadline)

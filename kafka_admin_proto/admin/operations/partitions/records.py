@@ -10,7 +10,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
@@ -154,21 +154,19 @@ class RecordOperations(Caller):
             offsets = {}
             for answered in reply.body.topics:
                 for row in answered.partitions:
-                    error, message = failure(row.error_code)
                     offsets[answered.name, row.partition_index] = ListedOffset(
                         topic=answered.name,
                         partition=row.partition_index,
                         offset=row.offset if row.offset >= 0 else None,
                         timestamp_ms=row.timestamp if row.timestamp >= 0 else None,
                         leader_epoch=row.leader_epoch if row.leader_epoch >= 0 else None,
-                        error=error,
-                        message=message,
+                        **failure(row.error_code),
                     )
             return offsets
 
         def failed(partition: Partition, why: Failure) -> ListedOffset:
             topic, number = partition
-            return ListedOffset(topic=topic, partition=number, error=why[0], message=why[1])
+            return ListedOffset(topic=topic, partition=number, **why)
 
         return await ask_leaders(self, list(specs), ask, failed, timeout=timeout)
 
@@ -203,19 +201,17 @@ class RecordOperations(Caller):
             deleted = {}
             for answered in reply.body.topics:
                 for row in answered.partitions:
-                    error, message = failure(row.error_code)
                     deleted[answered.name, row.partition_index] = DeletedRecords(
                         topic=answered.name,
                         partition=row.partition_index,
                         low_watermark=row.low_watermark if row.low_watermark >= 0 else None,
-                        error=error,
-                        message=message,
+                        **failure(row.error_code),
                     )
             return deleted
 
         def failed(partition: Partition, why: Failure) -> DeletedRecords:
             topic, number = partition
-            return DeletedRecords(topic=topic, partition=number, error=why[0], message=why[1])
+            return DeletedRecords(topic=topic, partition=number, **why)
 
         return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
 

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.records import (
     IsolationLevel,
@@ -22,7 +23,6 @@ from kafka_admin_proto.admin.operations.topics.partition_search import (
     FindPartitions,
     FoundPartitions,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import DecodeError, RemoteProtocolError
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_admin_proto.messages.fetch_response import FetchResponse, PartitionData
@@ -97,7 +97,7 @@ class FetchOperations(FindPartitions, RecordOperations):
         if isinstance(begin, str):
             log_end(begin)
         isolation_level(isolation)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         plan = ReadingPlan({}, {}, [])
         names = list(dict.fromkeys(topics))
         found = FoundPartitions()
@@ -153,13 +153,9 @@ class FetchOperations(FindPartitions, RecordOperations):
         level = isolation_level(isolation)
 
         def failed(partition: Partition, why: Failure) -> FetchedRecords:
-            return FetchedRecords(
-                topic=partition[0],
-                partition=partition[1],
-                next_offset=offsets[partition],
-                error=why[0],
-                message=why[1],
-            )
+            topic, number = partition
+            next_offset = offsets[partition]
+            return FetchedRecords(topic=topic, partition=number, next_offset=next_offset, **why)
 
         async def ask(
             broker: int, partitions: list[Partition], left: float
@@ -189,17 +185,16 @@ class FetchOperations(FindPartitions, RecordOperations):
             reply = await self.call_owner(
                 request, FetchResponse, to=broker, timeout=left, versions=_VERSIONS
             )
-            why = failure(reply.body.error_code)
-            if why[0] is not None:
+            if reply.body.error_code:
+                why = failure(reply.body.error_code)
                 return {each: failed(each, why) for each in partitions}
             fetched = {}
             for answered in reply.body.responses:
                 for row in answered.partitions:
                     partition = answered.topic, row.partition_index
-                    why = failure(row.error_code)
                     fetched[partition] = (
-                        failed(partition, why)
-                        if why[0] is not None
+                        failed(partition, failure(row.error_code))
+                        if row.error_code
                         else _fetched(partition, offsets[partition], row)
                     )
             return fetched

@@ -8,11 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import BrokerError, InstructionError
-from kafka_admin_proto.admin.operations.common.failures import Failure, failure, raise_failure
-from kafka_admin_proto.admin.operations.common.leaders import ask_leaders
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+    Failure,
+    failure,
+    raise_failure,
+)
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
+from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
@@ -99,7 +104,7 @@ class ProduceOperations(Caller):
         cannot be written, and BrokerError where the topic has no metadata or the client may not
         produce.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         if compression not in COMPRESSIONS:
             names = ", ".join(COMPRESSIONS)
             raise InstructionError(f"compression {compression!r}: expected one of {names}")
@@ -161,8 +166,7 @@ class ProduceOperations(Caller):
                 topic=partition[0],
                 partition=partition[1],
                 records=len(batches[partition]),
-                error=why[0],
-                message=why[1],
+                **why,
                 **more,
             )
 
@@ -205,7 +209,7 @@ class ProduceOperations(Caller):
 
 def _failure(answered: PartitionProduceResponse) -> Failure:
     if answered.error_code == _HAD:
-        return None, None
+        return NONE
     texts = [each.batch_index_error_message for each in answered.record_errors]
     return failure(answered.error_code, "; ".join(filter(None, texts)) or answered.error_message)
 

@@ -21,11 +21,11 @@ from kafka_admin_proto.admin.alter.plans import (
     Step,
     TopicPlan,
 )
-from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
-from kafka_admin_proto.admin.operations.common.missing import (
-    Missing,
-    missing_in_partition,
-    missing_partitions,
+from kafka_admin_proto.admin.caller import call_deadline
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+    Failure,
+    failure_of,
 )
 from kafka_admin_proto.admin.operations.common.timeouts import (
     LEAST_S,
@@ -33,13 +33,16 @@ from kafka_admin_proto.admin.operations.common.timeouts import (
     waiting_time_left,
 )
 from kafka_admin_proto.admin.operations.common.waiting import (
+    Missing,
     in_metadata,
     leaders_of,
+    missing_in_partition,
+    missing_partitions,
     wait_for_results,
 )
 from kafka_admin_proto.admin.operations.configs.altering import AlterConfigs, ConfigChange
+from kafka_admin_proto.admin.operations.configs.overrides import in_configs
 from kafka_admin_proto.admin.operations.configs.resources import ConfigResource
-from kafka_admin_proto.admin.operations.configs.waiting import in_configs
 from kafka_admin_proto.admin.operations.partitions.creation import (
     CreatePartitions,
     NewPartitions,
@@ -97,7 +100,7 @@ class AlterOperations(AlterConfigs, CreatePartitions, MovePartitions):
         reading = "first" if reading is None else reading
         check_reading(reading)
         batch = once_each(alterations, lambda each: each.name, duplicates=duplicates)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         live = await self.brokers(refresh=True, timeout=deadline.left)
         racks = {broker.id: broker.rack for broker in live.values()}
         states = await topic_states(self, batch, deadline)
@@ -197,25 +200,24 @@ class _PlanRun:
     async def carry_out(self) -> None:
         """New partitions, replicas, configs: in the order of the steps of a plan."""
         for name, why in (await self._create_partitions(validate_only=False)).items():
-            self._record(name, why, "new partitions", taken=int(why[0] is None))
+            self._record(name, why, "new partitions", taken=int(why["error"] is None))
         for name, (why, taken) in (await self._reassign()).items():
             self._record(name, why, "replicas", taken=taken)
         for name, why in (await self._alter_configs(validate_only=False)).items():
-            steps = 0 if why[0] else len(_config_steps(self.results[name]))
+            steps = 0 if why["error"] else len(_config_steps(self.results[name]))
             self._record(name, why, "configs", taken=steps)
 
     def _record(self, name: str, why: Failure, what: str, *, taken: int) -> None:
         """Note the result of steps of one kind; after an error the topic's other steps are left."""
-        error, message = why
+        message = why["message"]
         result = self.results[name]
         done = result.done + taken
-        if error is not None:
+        if why["error"] is not None:
             message = f"{what}: {message}"
             if done:
                 message += f"; {done} of {counted(len(result.steps), 'steps')} had been taken"
-        self.results[name] = msgspec.structs.replace(
-            result, error=error, message=message or result.message, done=done
-        )
+        why = why | {"message": message or result.message}
+        self.results[name] = msgspec.structs.replace(result, **why, done=done)
 
     def _without_error(self) -> Iterator[AlteredTopic]:
         """Topics with steps and without an error so far."""
@@ -245,7 +247,7 @@ class _PlanRun:
             )
         except KafkaAdminProtoError as failed:
             return {name: failure_of(failed) for name in changes}
-        return {each.name: (each.error, each.message) for each in answers}
+        return {each.name: Failure(error=each.error, message=each.message) for each in answers}
 
     async def _create_partitions(self, *, validate_only: bool) -> dict[str, Failure]:
         wanted = {
@@ -262,7 +264,9 @@ class _PlanRun:
             )
         except KafkaAdminProtoError as failed:
             return {name: failure_of(failed) for name in wanted}
-        return {name: (each.error, each.message) for name, each in answers.items()}
+        return {
+            name: Failure(error=each.error, message=each.message) for name, each in answers.items()
+        }
 
     async def _reassign(self) -> dict[str, tuple[Failure, int]]:
         moves = {
@@ -281,12 +285,12 @@ class _PlanRun:
         except KafkaAdminProtoError as failed:
             return {name: (failure_of(failed), 0) for name, _ in moves}
         for answer in answers:
-            failed_before, taken = failures.get(answer.topic, ((None, None), 0))
+            failed_before, taken = failures.get(answer.topic, (NONE, 0))
             if answer.error is None:
                 taken += 1
-            elif failed_before[0] is None:
-                place = f"partition {answer.partition}"
-                failed_before = (answer.error, f"{place}: {answer.message}")
+            elif failed_before["error"] is None:
+                message = f"partition {answer.partition}: {answer.message}"
+                failed_before = Failure(error=answer.error, message=message)
             failures[answer.topic] = failed_before, taken
         return failures
 

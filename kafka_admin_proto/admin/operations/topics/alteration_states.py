@@ -40,8 +40,7 @@ async def topic_states(
     states: dict[str, TopicState | TopicPlan] = {}
     for name, topic in topics.items():
         if topic.error_code:
-            error, message = failure(topic.error_code)
-            states[name] = TopicPlan(name, error=error, message=message)
+            states[name] = TopicPlan(name, **failure(topic.error_code))
             continue
         partitions = sorted(topic.partitions, key=lambda each: each.partition_index)
         own = moving.get(name, {})

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_admin_proto.admin.alter.instructions import TopicAlteration, once_each
 from kafka_admin_proto.admin.alter.plans import AlterPlan, TopicPlan
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.operations.common.failures import error_name
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, waiting_time_left
@@ -18,7 +19,6 @@ from kafka_admin_proto.admin.operations.topics.descriptions import (
     DescribeTopics,
     TopicDescription,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.protocol import codes
 
 
@@ -63,7 +63,7 @@ class ApplyTopics(CreateTopics, DescribeTopics, AlterOperations):
         InstructionError for a topic named twice.
         """
         wanted = {each.name: each for each in once_each(topics, lambda each: each.name)}
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         described = await self.describe_topics(wanted, configs=True, timeout=deadline.left)
         changes = [
             _alteration_to(wanted[str(each.name)], each) for each in described if each.error is None

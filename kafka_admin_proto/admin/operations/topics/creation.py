@@ -10,30 +10,36 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.failures import error_name, failure, failure_of
+from kafka_admin_proto.admin.operations.common.failures import (
+    failure,
+    failure_of,
+    unanswered,
+)
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
     metadata_of_names,
     slices,
     topic_id_text,
 )
-from kafka_admin_proto.admin.operations.common.missing import Missing, missing_partitions
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
+    taken,
     triggers_only,
     waiting_time,
     wire_timeout_ms,
 )
 from kafka_admin_proto.admin.operations.common.waiting import (
+    Missing,
     in_metadata,
     leaders_of,
+    missing_partitions,
     wait_for_results,
 )
 from kafka_admin_proto.admin.operations.configs.entries import ConfigEntry, entry_of_created
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -145,13 +151,13 @@ class CreateTopics(Caller):
             }
 
         def failed(name: str, why: KafkaAdminProtoError) -> CreatedTopic:
-            error, message = failure_of(why)
-            return CreatedTopic(name=name, error=error, message=message)
+            return CreatedTopic(name=name, **failure_of(why))
 
         results = await retry_batches(
             self, _batches(wanted.values()), attempt, failed, deadline=deadline
         )
-        answered = [results.get(name) or _unanswered(name) for name in wanted]
+        lost = unanswered("topic")
+        answered = [results.get(name) or CreatedTopic(name=name, **lost) for name in wanted]
         if validate_only:  # brokers answer with an id that no topic has
             return [msgspec.structs.replace(each, topic_id=None) for each in answered]
         answered = [
@@ -261,14 +267,6 @@ def _missing(result: CreatedTopic, topic: MetadataResponseTopic | None) -> Itera
         yield from missing_partitions(result.name, leaders_of(topic), result.partitions or 0)
 
 
-def _unanswered(name: str) -> CreatedTopic:
-    fault = (
-        f"the controller's answer does not name topic {name!r}; describe it to see what is there"
-    )
-    error, message = failure_of(RemoteProtocolError(fault))
-    return CreatedTopic(name=name, error=error, message=message)
-
-
 def _creatable(topic: NewTopic) -> CreatableTopic:
     assignment = topic.assignment or {}
     return CreatableTopic(
@@ -297,15 +295,11 @@ def _versions(request: CreateTopicsRequest) -> VersionRange:
 def _created(
     answer: CreatableTopicResult, wanted: NewTopic, repeated: bool, trigger: bool
 ) -> CreatedTopic:
-    if trigger and error_name(answer.error_code) == REQUEST_TIMED_OUT:
-        note = "the controller has taken the request and does not wait for the topic"
-        return CreatedTopic(name=answer.name, message=note, repeated=repeated)
-    error, message = failure(answer.error_code, answer.error_message)
-    if error is not None:
-        return CreatedTopic(name=answer.name, error=error, message=message, repeated=repeated)
+    if answer.error_code:
+        why = taken(failure(answer.error_code, answer.error_message), trigger)
+        return CreatedTopic(name=answer.name, **why, repeated=repeated)
     asked = wanted.partitions if wanted.assignment is None else len(wanted.assignment)
     count, factor = answer.num_partitions, answer.replication_factor
-    config_error, _ = failure(answer.topic_config_error_code)
     return CreatedTopic(
         name=answer.name,
         topic_id=topic_id_text(answer.topic_id),
@@ -314,7 +308,7 @@ def _created(
         configs=None
         if answer.num_partitions < 0 or answer.configs is None
         else [entry_of_created(config) for config in answer.configs],
-        config_error=config_error,
+        config_error=failure(answer.topic_config_error_code)["error"],
         repeated=repeated,
     )
 

@@ -10,9 +10,11 @@ import msgspec
 from kafka_admin_proto.admin.alter.instructions import Duplicates, once_each
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
     failure,
     failure_of,
     note_lost_answer,
+    unanswered,
 )
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
@@ -22,16 +24,16 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     topic_id_text,
     topic_uuid,
 )
-from kafka_admin_proto.admin.operations.common.missing import Missing
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
+    taken,
     triggers_only,
     waiting_time,
     wire_timeout_ms,
 )
-from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_results
+from kafka_admin_proto.admin.operations.common.waiting import Missing, in_metadata, wait_for_results
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages.delete_topics_request import (
     DeleteTopicsRequest,
     DeleteTopicState,
@@ -208,8 +210,7 @@ async def _delete(
         }
 
     def failed(item: _TopicToDelete, why: KafkaAdminProtoError) -> DeletedTopic:
-        error, message = failure_of(why)
-        return DeletedTopic(name=item.name, error=error, message=message)
+        return DeletedTopic(name=item.name, **failure_of(why))
 
     usable = items if by_id else [item for item in items if item.name is not None]
     results = await retry_batches(caller, slices(usable), attempt, failed, deadline=deadline)
@@ -242,18 +243,12 @@ def _deleted(
     answer: DeletableTopicResult | None, item: _TopicToDelete, *, repeated: bool, trigger: bool
 ) -> DeletedTopic:
     if answer is None:
-        fault = "the controller's answer does not name this topic; list topics to see what is there"
-        error, message = failure_of(RemoteProtocolError(fault))
-        return DeletedTopic(name=item.name, error=error, message=message, repeated=repeated)
-    failed, message = failure(answer.error_code, answer.error_message)
-    if trigger and failed == REQUEST_TIMED_OUT:
-        failed, message = None, "the controller has taken the request and does not wait"
+        return DeletedTopic(name=item.name, **unanswered("topic"), repeated=repeated)
     topic_id = _nonzero(answer.topic_id) or item.topic_id
     return DeletedTopic(
         name=answer.name if item.name is None else item.name,
         topic_id=None if topic_id is None else topic_id_text(topic_id),
-        error=failed,
-        message=message,
+        **taken(failure(answer.error_code, answer.error_message), trigger),
         repeated=repeated,
     )
 
@@ -273,5 +268,6 @@ def _check_absent(result: DeletedTopic, item: _TopicToDelete, if_exists: bool) -
     if if_exists:
         return msgspec.structs.replace(result, error=None, message="there was no such topic")
     # No broker is known to have had it; a broker without a new topic yet answers the same.
-    found = note_lost_answer((result.error, result.message), result.repeated, result.error or "")
-    return msgspec.structs.replace(result, message=found[1])
+    why = Failure(error=result.error, message=result.message)
+    why = note_lost_answer(why, result.repeated, result.error or "")
+    return msgspec.structs.replace(result, **why)

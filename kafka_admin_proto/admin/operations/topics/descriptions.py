@@ -8,8 +8,8 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.errors import InstructionError
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
+from kafka_admin_proto.admin.errors import AdminError, InstructionError
 from kafka_admin_proto.admin.operations.common.authorized_operations import operation_names
 from kafka_admin_proto.admin.operations.common.failures import failure
 from kafka_admin_proto.admin.operations.common.metadata import (
@@ -21,10 +21,15 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     topic_uuid,
 )
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
-from kafka_admin_proto.admin.operations.topics.pages import read_pages
 from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag, lag_of_replicas
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages.describe_topic_partitions_request import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
 from kafka_admin_proto.messages.describe_topic_partitions_response import (
+    DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
@@ -135,7 +140,7 @@ class DescribeTopics(Caller):
         Where brokers have DescribeTopicPartitions, answers come in pages of 2,000 partitions. No
         topic is created, whatever the brokers' auto.create.topics.enable.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         ids = [topic_uuid(each) for each in topic_ids]
         if names is None and not ids:
             topics = await _read(self, None, authorized_operations, deadline)
@@ -256,21 +261,18 @@ def matcher(pattern: str | None) -> Callable[[str], object]:
 
 
 def _unknown(name: str) -> TopicDescription:
-    error, message = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
-    return TopicDescription(name=name, error=error, message=message)
+    return TopicDescription(name=name, **failure(codes.UNKNOWN_TOPIC_OR_PARTITION))
 
 
 def _unknown_id(topic_id: UUID) -> TopicDescription:
-    error, message = failure(codes.UNKNOWN_TOPIC_ID)
     return TopicDescription(
-        name=None, topic_id=topic_id_text(topic_id), error=error, message=message
+        name=None, topic_id=topic_id_text(topic_id), **failure(codes.UNKNOWN_TOPIC_ID)
     )
 
 
 def _described(
     topic: MetadataResponseTopic | DescribeTopicPartitionsResponseTopic, operations: bool
 ) -> TopicDescription:
-    error, message = failure(topic.error_code)
     partitions: Sequence[MetadataResponsePartition | DescribeTopicPartitionsResponsePartition] = (
         topic.partitions
     )
@@ -284,15 +286,13 @@ def _described(
         authorized_operations=operation_names(topic.topic_authorized_operations)
         if operations
         else None,
-        error=error,
-        message=message,
+        **failure(topic.error_code),
     )
 
 
 def _partition(
     each: MetadataResponsePartition | DescribeTopicPartitionsResponsePartition,
 ) -> PartitionDescription:
-    error, message = failure(each.error_code)
     elr = last_known_elr = None
     if isinstance(each, DescribeTopicPartitionsResponsePartition):
         elr, last_known_elr = each.eligible_leader_replicas, each.last_known_elr
@@ -305,6 +305,48 @@ def _partition(
         offline=each.offline_replicas,
         elr=elr,
         last_known_elr=last_known_elr,
-        error=error,
-        message=message,
+        **failure(each.error_code),
     )
+
+
+#: Brokers' own limit by default (max.request.partition.size.limit): a larger one changes nothing.
+_PARTITIONS_PER_PAGE = 2000
+
+
+async def read_pages(
+    caller: Caller, names: list[str] | None, deadline: Deadline
+) -> dict[str, DescribeTopicPartitionsResponseTopic]:
+    """These topics, or all of them, by name; a topic that two pages share is one here.
+
+    Any broker goes on from another's cursor: it is a topic's name and a partition. A topic that is
+    deleted between two of its pages is left out, or is in the last page with its error.
+    """
+    by_name: dict[str, DescribeTopicPartitionsResponseTopic] = {}
+    topics = [TopicRequest(name=name) for name in sorted(set(names or ()))]
+    cursor: Cursor | None = None
+    while True:
+        reply = await caller.call(
+            DescribeTopicPartitionsRequest(
+                topics=topics, response_partition_limit=_PARTITIONS_PER_PAGE, cursor=cursor
+            ),
+            DescribeTopicPartitionsResponse,
+            timeout=deadline.left,
+        )
+        page = {topic.name: topic for topic in reply.body.topics if topic.name is not None}
+        if cursor is not None:
+            begun = by_name.pop(cursor.topic_name, None)
+            rest = page.get(cursor.topic_name)
+            if begun is not None and rest is not None and rest.error_code == 0:
+                rest.partitions = [*begun.partitions, *rest.partitions]
+        by_name |= page
+        after = reply.body.next_cursor
+        if after is None:
+            return by_name
+        place = after.topic_name, after.partition_index
+        if cursor is not None and place <= (cursor.topic_name, cursor.partition_index):
+            raise AdminError(
+                f"broker {reply.broker} answers DescribeTopicPartitions with the cursor "
+                f"{after.topic_name!r}, {after.partition_index} where it was asked from: the pages "
+                "would have no end; describe the topics by name"
+            )
+        cursor = Cursor(topic_name=after.topic_name, partition_index=after.partition_index)

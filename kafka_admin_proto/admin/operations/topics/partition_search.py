@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.topics.descriptions import (
     DescribeTopics,
     ListedTopic,
     TopicDescription,
 )
-from kafka_admin_proto.admin.retry import Deadline
 
 
 class FoundPartitions(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class FindPartitions(DescribeTopics):
         ``pattern`` and ``include_internal`` are those of ``list_topics``. Raises InstructionError
         for a pattern that is none.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         wanted = list(dict.fromkeys(names))
         described = await self.describe_topics(wanted, timeout=deadline.left) if wanted else []
         matched = []

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from kafka_admin_proto.admin.caller import call_deadline
+from kafka_admin_proto.admin.operations.common.failures import (
+    Failure,
+    failure_of,
+)
 from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
 from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition
 from kafka_admin_proto.admin.operations.partitions.reassignment import check_moves
 from kafka_admin_proto.admin.operations.topics.descriptions import DescribeTopics
-from kafka_admin_proto.admin.retry import Deadline
 
 
 class PlannedMove(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +48,7 @@ class PlanReassignments(DescribeTopics, MovePartitions):
         something moves.
         """
         rows = list(partitions)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         await check_moves(self, rows, additional=additional, timeout=deadline.left)
         names = dict.fromkeys(row.topic for row in rows)
         described = await self.describe_topics(names, timeout=deadline.left)
@@ -53,18 +57,16 @@ class PlanReassignments(DescribeTopics, MovePartitions):
         for row in rows:
             topic = topics[row.topic]
             current = {each.partition: each.replicas for each in topic.partitions}
-            error, message = topic.error, topic.message
-            if error is None and row.partition not in current:
-                unknown = unknown_partition(row.topic, row.partition)
-                error, message = unknown.error, unknown.message
+            why = Failure(error=topic.error, message=topic.message)
+            if topic.error is None and row.partition not in current:
+                why = failure_of(unknown_partition(row.topic, row.partition))
             planned.append(
                 PlannedMove(
                     topic=row.topic,
                     partition=row.partition,
                     current=current.get(row.partition),
                     replicas=row.replicas,
-                    error=error,
-                    message=message,
+                    **why,
                 )
             )
         return planned

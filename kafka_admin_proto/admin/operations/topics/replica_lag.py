@@ -92,7 +92,7 @@ def _of_leader(
     ends: Mapping[int, Mapping[Partition, _End]], leader: int | None, partition: Partition
 ) -> _End:
     if leader is None:
-        return _End(None, *failure(codes.LEADER_NOT_AVAILABLE))
+        return _End(None, **failure(codes.LEADER_NOT_AVAILABLE))
     return ends.get(leader, {}).get(partition, _End())
 
 
@@ -131,13 +131,12 @@ async def _ends(
                 versions=_VERSIONS,
             )
         except KafkaAdminProtoError as error:
-            name, message = failure_of(error)
-            return {each: ends.get(each) or _End(None, name, message) for each in partitions}
+            lost = _End(None, **failure_of(error))
+            return {each: ends.get(each, lost) for each in partitions}
         for answered in reply.body.topics:
             for row in answered.partitions:
-                code, about = failure(row.error_code)
-                offset = row.offset if code is None else None
-                ends[answered.name, row.partition_index] = _End(offset, code, about)
+                offset = None if row.error_code else row.offset
+                ends[answered.name, row.partition_index] = _End(offset, **failure(row.error_code))
     fault = RemoteProtocolError(f"broker {broker} says nothing of this partition")
-    nothing = _End(None, *failure_of(fault))
+    nothing = _End(None, **failure_of(fault))
     return {each: ends.get(each, nothing) for each in partitions}

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import BrokerError, InstructionError
 from kafka_admin_proto.admin.operations.common.failures import (
     failure,
@@ -19,7 +19,6 @@ from kafka_admin_proto.admin.operations.common.failures import (
     note_lost_answer,
     raise_failure,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
     CreateDelegationTokenResponse,
@@ -145,8 +144,8 @@ class TokenOperations(Caller):
             timeout=timeout,
         )
         code = reply.body.error_code
-        _, why = note_lost_answer(failure(code), reply.maybe_repeated, "DELEGATION_TOKEN_NOT_FOUND")
-        raise_failure(code, why, context="ExpireDelegationToken")
+        why = note_lost_answer(failure(code), reply.maybe_repeated, "DELEGATION_TOKEN_NOT_FOUND")
+        raise_failure(code, why["message"], context="ExpireDelegationToken")
         return reply.body.expiry_timestamp_ms
 
     async def renew_delegation_tokens(
@@ -170,7 +169,7 @@ class TokenOperations(Caller):
     ) -> list[ChangedToken]:
         """Brokers want HMACs, and show them to who may change a token."""
         named = dict.fromkeys(ids)
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         seen = await self.describe_delegation_tokens(timeout=deadline.left)
         hmacs = {each.token_id: each.hmac for each in seen}
         changed = []
@@ -183,7 +182,7 @@ class TokenOperations(Caller):
             except KafkaAdminProtoError as error:
                 if not changed and not isinstance(error, BrokerError):
                     raise
-                changed.append(ChangedToken(token_id, None, *failure_of(error)))
+                changed.append(ChangedToken(token_id, None, **failure_of(error)))
         return changed
 
     async def describe_delegation_tokens(

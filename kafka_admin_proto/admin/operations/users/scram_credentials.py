@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_admin_proto.admin.caller import Caller, Target
+from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import (
     answer_of,
@@ -24,7 +24,6 @@ from kafka_admin_proto.admin.operations.common.failures import (
     note_lost_answer,
     raise_failure,
 )
-from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
@@ -151,7 +150,7 @@ class UserOperations(Caller):
                     ScramCredential(ScramMechanism.of_code(each.mechanism), each.iterations)
                     for each in result.credential_infos
                 ),
-                *failure(result.error_code, result.error_message),
+                **failure(result.error_code, result.error_message),
             )
             for result in body.results
         }
@@ -183,7 +182,7 @@ class UserOperations(Caller):
         _check_unique(keys)
         # Thousands of iterations: not in the event loop.
         salted = await asyncio.to_thread(lambda: [_salted(each) for each in sets])
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         results: dict[_Key, AlteredUser] = {}
         for mechanism in dict.fromkeys(mechanism for _, mechanism in keys):
             try:
@@ -199,7 +198,7 @@ class UserOperations(Caller):
                     raise
                 for key in keys:
                     if key[1] == mechanism:
-                        results[key] = AlteredUser(*key, *failure_of(failed))
+                        results[key] = AlteredUser(*key, **failure_of(failed))
         return [results[key] for key in keys]
 
     async def delete_users(
@@ -214,7 +213,7 @@ class UserOperations(Caller):
         Users that cannot be looked at come first, with their error; one without passwords has
         RESOURCE_NOT_FOUND. Raises as ``alter_users``.
         """
-        deadline = Deadline(self.default_timeout if timeout is None else timeout)
+        deadline = call_deadline(self, timeout)
         described = await self.describe_users(dict.fromkeys(users), timeout=deadline.left)
         named = list(dict.fromkeys(mechanisms))
         unknown = [AlteredUser(u.user, None, u.error, u.message) for u in described if u.error]
@@ -250,13 +249,12 @@ async def _alter(
     }
     altered: dict[_Key, AlteredUser] = {}
     for new in salted:
-        altered[new.name, mechanism] = AlteredUser(
-            new.name, mechanism, *answer_of(new.name, answers)
-        )
+        why = answer_of(new.name, answers)
+        altered[new.name, mechanism] = AlteredUser(new.name, mechanism, **why)
     for gone in removes:
         why = answer_of(gone.user, answers)
         why = note_lost_answer(why, reply.maybe_repeated, "RESOURCE_NOT_FOUND")
-        altered[gone.user, mechanism] = AlteredUser(gone.user, mechanism, *why)
+        altered[gone.user, mechanism] = AlteredUser(gone.user, mechanism, **why)
     return altered
 
 

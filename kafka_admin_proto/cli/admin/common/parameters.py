@@ -43,9 +43,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
 
     name = "name=value"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> tuple[str, str]:
+    def convert(self, value: str, parameter: object, context: object) -> tuple[str, str]:
         key, sign, rest = value.partition("=")
         if not sign or not key.strip():
             self.fail(f"expected NAME=VALUE, as in retention.ms=86400000, not {key!r}")
@@ -61,7 +59,7 @@ class AddedConfigs(click.ParamType[tuple[tuple[str, str], ...]]):
     name = "configs"
 
     def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
+        self, value: str, parameter: object, context: object
     ) -> tuple[tuple[str, str], ...]:
         pairs = [_EQUALS.split(each) for each in _BETWEEN_CONFIGS.split(value.rstrip(","))]
         where = ""
@@ -83,9 +81,7 @@ class Listed(click.ParamType[tuple[str, ...]]):
 
     name = "names"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> tuple[str, ...]:
+    def convert(self, value: str, parameter: object, context: object) -> tuple[str, ...]:
         found = tuple(each.strip() for each in value.split(","))
         if "" in found:
             self.fail(f"expected names with commas between them, not {value!r}")
@@ -97,9 +93,7 @@ class Principal(click.ParamType[str]):
 
     name = "principal"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> str:
+    def convert(self, value: str, parameter: object, context: object) -> str:
         kind, colon, name = value.partition(":")
         if not (kind and colon and name):
             self.fail(f"expected a type and a name, as in User:bob, not {value!r}")
@@ -111,9 +105,7 @@ class ReplicaAssignment(click.ParamType[dict[int, list[int]]]):
 
     name = "assignment"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> dict[int, list[int]]:
+    def convert(self, value: str, parameter: object, context: object) -> dict[int, list[int]]:
         try:
             replicas = {
                 partition: [int(broker) for broker in text.split(":")]
@@ -134,9 +126,7 @@ class TopicPartition(click.ParamType[tuple[str, int]]):
 
     name = "topic:partition"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> tuple[str, int]:
+    def convert(self, value: str, parameter: object, context: object) -> tuple[str, int]:
         topic, sign, partition = value.rpartition(":" if ":" in value else "-")
         if not sign or not _PARTITION.fullmatch(partition) or not topic:
             self.fail(f"{value!r} is not a partition: expected TOPIC:PARTITION, as in orders:3")
@@ -148,9 +138,7 @@ class Numbers(click.ParamType[list[int]]):
 
     name = "numbers"
 
-    def convert(
-        self, value: str, parameter: click.Parameter | None, context: click.Context | None
-    ) -> list[int]:
+    def convert(self, value: str, parameter: object, context: object) -> list[int]:
         try:
             return [int(each) for each in value.split(",")]
         except ValueError:

@@ -79,10 +79,10 @@ def test_each_item_ends_with_the_answer_of_its_broker(
             raise ConnectionFailedError("nobody listens there", address=f"b{broker}:9092")
         codes = {item: code or 0 for item, (_, code) in steps.items()}
         answered.extend(item for item, code in codes.items() if code in (0, UNKNOWN_MEMBER))
-        return {item: Outcome(item, broker, *failure(code)) for item, code in codes.items()}
+        return {item: Outcome(item, broker, **failure(code)) for item, code in codes.items()}
 
     def failed(item: str, why: Failure) -> Outcome:
-        return Outcome(item, None, *why)
+        return Outcome(item, None, **why)
 
     async def run() -> list[Outcome]:
         return await ask_brokers(FakeCaller({}), list(plans), find, ask, failed, timeout=None)
@@ -91,7 +91,7 @@ def test_each_item_ends_with_the_answer_of_its_broker(
     assert [result.item for result in results] == list(plans)
     for result in results:
         _, broker, code = plans[result.item]
-        assert (result.broker, result.error) == (broker, failure(code)[0])
+        assert (result.broker, result.error) == (broker, failure(code)["error"])
     # Broker answers that are no transient errors are final: asked for once. (A connection that
     # fails takes all items of its broker along, whose turn it then was.)
     assert sorted(answered) == sorted(plans)
@@ -107,7 +107,7 @@ def test_a_broker_that_is_gone_is_the_error_of_its_items_alone() -> None:
         return {item: Outcome(item, broker) for item in items}
 
     def failed(item: str, why: Failure) -> Outcome:
-        return Outcome(item, None, *why)
+        return Outcome(item, None, **why)
 
     async def run(items: list[str]) -> list[Outcome]:
         return await ask_brokers(FakeCaller({}), items, find, ask, failed, timeout=0.05)

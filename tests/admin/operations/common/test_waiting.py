@@ -11,9 +11,12 @@ import pytest
 
 from kafka_admin_proto.admin.caller import Reply, Target
 from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
-from kafka_admin_proto.admin.operations.common.missing import Missing
-from kafka_admin_proto.admin.operations.common.waiting import in_metadata, wait_for_all_brokers
-from kafka_admin_proto.admin.operations.configs.waiting import in_configs
+from kafka_admin_proto.admin.operations.common.waiting import (
+    Missing,
+    in_metadata,
+    wait_for_all_brokers,
+)
+from kafka_admin_proto.admin.operations.configs.overrides import in_configs
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic
 from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.messages.metadata_response import MetadataResponse, MetadataResponseTopic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.admin.operations.groups.assignments import read_assignment, read_subscription
+from kafka_admin_proto.admin.operations.groups.describing import read_assignment, read_subscription
 from kafka_admin_proto.messages import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 _TOPICS = st.dictionaries(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin.errors import InstructionError, RequestTimedOutError
-from kafka_admin_proto.admin.operations.common.missing import Missing
+from kafka_admin_proto.admin.operations.common.waiting import Missing
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, NewTopic
 from kafka_admin_proto.messages import CreateTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
