@@ -92,9 +92,7 @@ def _is_served(path: Path) -> bool:
 
 
 async def _serve(
-    commands: Mapping[str, Command],
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
+    commands: Mapping[str, Command], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Answer the commands of one connection until its other side ends."""
     with contextlib.suppress(ConnectionError):

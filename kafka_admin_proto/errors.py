@@ -263,13 +263,7 @@ class DecodeError(_CodecError):
     """
 
     def __init__(
-        self,
-        fault: str,
-        *,
-        path: str = "",
-        message: str = "",
-        offset: int = 0,
-        expected: str = "",
+        self, fault: str, *, path: str = "", message: str = "", offset: int = 0, expected: str = ""
     ) -> None:
         super().__init__(fault, path=path, message=message)
         self.offset = offset

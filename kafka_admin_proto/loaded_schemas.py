@@ -25,10 +25,7 @@ from kafka_admin_proto.values import Message, StructValue, equal_bits
 
 
 def load_schemas(
-    path: str | Path,
-    *,
-    dialect: str = "",
-    on_fault: Callable[[SchemaError], object] | None = None,
+    path: str | Path, *, dialect: str = "", on_fault: Callable[[SchemaError], object] | None = None
 ) -> str:
     """Take in a folder of definitions at run time; returns the dialect that they are found under.
 

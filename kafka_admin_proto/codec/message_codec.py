@@ -274,11 +274,7 @@ class Codec(Generic[M]):
         return write
 
     def to_json(
-        self,
-        value: M,
-        *,
-        mask: bool = False,
-        records: Literal["base64", "size"] = "base64",
+        self, value: M, *, mask: bool = False, records: Literal["base64", "size"] = "base64"
     ) -> dict[str, Any]:
         """The value as builtins in the shape of Kafka's JsonConverters, for this version.
 

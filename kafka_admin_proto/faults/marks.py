@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_admin_proto.faults.topics import Row, Target, Topics, partitions_of, topic_rows
-from kafka_admin_proto.messages import FetchRequest
-from kafka_admin_proto.messages.fetch_response import (
-    FetchableTopicResponse,
-    FetchResponse,
-    PartitionData,
-)
+from kafka_admin_proto.messages import FetchRequest, FetchResponse
 from kafka_admin_proto.protocol.error_answers import (
     COPIED,
     ROW_NAMES,
@@ -57,11 +52,13 @@ def refused_rows(request: Message, version: int, failure: Failure) -> Message:
     if isinstance(request, FetchRequest):
         assert isinstance(refused, FetchResponse)
         refused.responses = [
-            FetchableTopicResponse(
+            FetchResponse.FetchableTopicResponse(
                 topic.topic,
                 topic.topic_id,
                 [
-                    PartitionData(each.partition, failure.code, high_watermark=-1, records=b"")
+                    FetchResponse.PartitionData(
+                        each.partition, failure.code, high_watermark=-1, records=b""
+                    )
                     for each in topic.partitions
                 ],
             )

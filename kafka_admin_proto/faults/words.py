@@ -8,11 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kafka_admin_proto.errors import (
-    KafkaAdminProtoError,
-    SchemaError,
-    UnknownErrorCodeError,
-)
+from kafka_admin_proto.errors import KafkaAdminProtoError, SchemaError, UnknownErrorCodeError
 from kafka_admin_proto.faults.fault import Condition, Effect
 from kafka_admin_proto.faults.groups import is_about_groups
 from kafka_admin_proto.faults.topics import Target, has_message, is_about_topics

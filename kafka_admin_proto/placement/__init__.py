@@ -20,11 +20,6 @@ A result depends on the arguments only; ``seed`` decides between assignments tha
 
 from __future__ import annotations
 
-from kafka_admin_proto.placement.placer import (
-    count_moves,
-    place_new,
-    place_with_fenced,
-    regenerate,
-)
+from kafka_admin_proto.placement.placer import count_moves, place_new, place_with_fenced, regenerate
 
 __all__ = ["count_moves", "place_new", "place_with_fenced", "regenerate"]

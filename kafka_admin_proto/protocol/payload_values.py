@@ -20,12 +20,7 @@ from kafka_admin_proto.errors import (
 )
 from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol import api_keys
-from kafka_admin_proto.protocol.headers import (
-    header_codec,
-    header_writer,
-    is_header,
-    message_of,
-)
+from kafka_admin_proto.protocol.headers import header_codec, header_writer, is_header, message_of
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import cannot_encode

@@ -19,10 +19,7 @@ from kafka_admin_proto.arguments import (
     version_number,
 )
 from kafka_admin_proto.codec import Codec, codec
-from kafka_admin_proto.errors import (
-    DecodeError,
-    UnknownMessageError,
-)
+from kafka_admin_proto.errors import DecodeError, UnknownMessageError
 from kafka_admin_proto.messages import RequestHeader, ResponseHeader
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.headers import (

@@ -41,11 +41,7 @@ def header_version(
 
 
 def header_faults(
-    given: HeaderVersions,
-    type: str,
-    name: str,
-    valid: VersionRange,
-    flexible: VersionRange,
+    given: HeaderVersions, type: str, name: str, valid: VersionRange, flexible: VersionRange
 ) -> Iterator[SchemaError]:
     """The rules of Kafka's generator that the ``headerVersions`` of a message break."""
     if not given:

@@ -97,11 +97,7 @@ def from_kafka(
 
 
 def to_kafka(
-    value: ColumnOrName,
-    name: str,
-    version: int | ColumnOrName,
-    *,
-    dialect: str = "kafka",
+    value: ColumnOrName, name: str, version: int | ColumnOrName, *, dialect: str = "kafka"
 ) -> Column:
     """Structs → bodies of a message, in a binary column; null for null.
 

@@ -12,12 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kafka_admin_proto.arguments import listed
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.tables.files.staging import (
-    Staged,
-    stage_chunks,
-    together,
-    write_frames,
-)
+from kafka_admin_proto.tables.files.staging import Staged, stage_chunks, together, write_frames
 from kafka_admin_proto.tables.files.write import (
     PLAIN_TABLES,
     changes_of,

@@ -17,12 +17,7 @@ from kafka_admin_proto.capture.connection.envelope import enclosed_request, encl
 from kafka_admin_proto.capture.connection.exchange import Exchange
 from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
-from kafka_admin_proto.capture.frames import (
-    PREFIX_BYTES,
-    DecodedFrame,
-    codec_of,
-    frame_of_payload,
-)
+from kafka_admin_proto.capture.frames import PREFIX_BYTES, DecodedFrame, codec_of, frame_of_payload
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.plain_frames import PlainFrames, error_texts
 from kafka_admin_proto.protocol import api_keys

@@ -18,10 +18,7 @@ def read_exactly(stream: IO[bytes], size: int, path: str, what: str) -> bytes:
         start = stream.tell() - len(data)
         left = f"{len(data)} left"
         raise DecodeError(
-            f"{what} needs {counted(size, 'bytes')}, {left}",
-            path=path,
-            offset=start,
-            expected=what,
+            f"{what} needs {counted(size, 'bytes')}, {left}", path=path, offset=start, expected=what
         )
     return data
 

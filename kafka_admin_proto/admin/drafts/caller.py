@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_admin_proto.admin.caller import Caller, Target
-from kafka_admin_proto.admin.operations.common.failures import (
-    NONE,
-    Failure,
-)
+from kafka_admin_proto.admin.operations.common.failures import NONE, Failure
 from kafka_admin_proto.admin.operations.common.item_retries import R
 from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.common.waiting import K, Missing, topic_of, wait_for_results

@@ -13,11 +13,7 @@ from kafka_admin_proto.admin.errors import (
     ConnectionLostError,
     InstructionError,
 )
-from kafka_admin_proto.admin.network.errors import (
-    ended_early,
-    handshake_failed,
-    not_kafka,
-)
+from kafka_admin_proto.admin.network.errors import ended_early, handshake_failed, not_kafka
 from kafka_admin_proto.admin.network.tracing import Trace, Tracer
 from kafka_admin_proto.admin.settings.config import ClientConfig
 from kafka_admin_proto.errors import EncodeError, RemoteProtocolError, SaslError

@@ -20,13 +20,9 @@ from kafka_admin_proto.admin.operations.common.failures import (
     raise_failure,
 )
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages import CreateAclsResponse, DescribeAclsRequest
+from kafka_admin_proto.messages import CreateAclsResponse, DeleteAclsResponse, DescribeAclsRequest
 from kafka_admin_proto.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_admin_proto.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_admin_proto.messages.delete_acls_response import (
-    DeleteAclsMatchingAcl,
-    DeleteAclsResponse,
-)
 from kafka_admin_proto.messages.describe_acls_response import (
     AclDescription,
     DescribeAclsResource,
@@ -303,13 +299,13 @@ def _without_patterns(filter: AclFilter) -> AclFilter:
     return filter
 
 
-def _deleted(acl: DeleteAclsMatchingAcl) -> DeletedAcl:
+def _deleted(acl: DeleteAclsResponse.DeleteAclsMatchingAcl) -> DeletedAcl:
     return DeletedAcl(_binding(acl, acl), **failure(acl.error_code, acl.error_message))
 
 
 def _binding(
-    resource: DescribeAclsResource | DeleteAclsMatchingAcl,
-    acl: AclDescription | DeleteAclsMatchingAcl,
+    resource: DescribeAclsResource | DeleteAclsResponse.DeleteAclsMatchingAcl,
+    acl: AclDescription | DeleteAclsResponse.DeleteAclsMatchingAcl,
 ) -> AclBinding:
     return AclBinding(
         ResourceType.of_code(resource.resource_type),

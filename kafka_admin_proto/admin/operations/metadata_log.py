@@ -25,15 +25,9 @@ from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.admin.retry import Deadline, is_transient
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError, RemoteProtocolError
-from kafka_admin_proto.messages import FetchSnapshotResponse
+from kafka_admin_proto.messages import FetchSnapshotRequest, FetchSnapshotResponse
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_admin_proto.messages.fetch_response import FetchResponse, PartitionData
-from kafka_admin_proto.messages.fetch_snapshot_request import (
-    FetchSnapshotRequest,
-    PartitionSnapshot,
-    SnapshotId,
-    TopicSnapshot,
-)
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import Batch, read_batches
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
@@ -252,14 +246,15 @@ class _Observer:
         data = bytearray()
         size = None
         while size is None or len(data) < size:
-            asked = PartitionSnapshot(
+            asked = FetchSnapshotRequest.PartitionSnapshot(
                 partition=0,
                 current_leader_epoch=self._epoch,
-                snapshot_id=SnapshotId(end_offset, epoch),
+                snapshot_id=FetchSnapshotRequest.SnapshotId(end_offset, epoch),
                 position=len(data),
             )
             request = FetchSnapshotRequest(
-                max_bytes=_MAX_BYTES, topics=[TopicSnapshot(METADATA_TOPIC, [asked])]
+                max_bytes=_MAX_BYTES,
+                topics=[FetchSnapshotRequest.TopicSnapshot(METADATA_TOPIC, [asked])],
             )
             reply = await self._caller.call_owner(
                 request, FetchSnapshotResponse, to=node, timeout=self._left

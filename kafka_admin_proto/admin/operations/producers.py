@@ -10,13 +10,8 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
 from kafka_admin_proto.admin.operations.common.failures import Failure, failure
-from kafka_admin_proto.admin.operations.common.routing import (
-    ask_brokers,
-    ask_leaders,
-)
-from kafka_admin_proto.admin.operations.common.topic_partitions import (
-    by_topic,
-)
+from kafka_admin_proto.admin.operations.common.routing import ask_brokers, ask_leaders
+from kafka_admin_proto.admin.operations.common.topic_partitions import by_topic
 from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse
 from kafka_admin_proto.messages.describe_producers_request import (
     DescribeProducersRequest,

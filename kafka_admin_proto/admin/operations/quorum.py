@@ -15,6 +15,7 @@ from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.messages import (
     AddRaftVoterResponse,
+    DescribeQuorumResponse,
     RemoveRaftVoterRequest,
     RemoveRaftVoterResponse,
 )
@@ -24,13 +25,7 @@ from kafka_admin_proto.messages.describe_quorum_request import (
     PartitionData,
     TopicData,
 )
-from kafka_admin_proto.messages.describe_quorum_response import (
-    DescribeQuorumResponse,
-    ReplicaState,
-)
-from kafka_admin_proto.messages.describe_quorum_response import (
-    PartitionData as DescribedPartition,
-)
+from kafka_admin_proto.messages.describe_quorum_response import PartitionData as DescribedPartition
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.wire.secrets import METADATA_TOPIC
 
@@ -138,11 +133,7 @@ class QuorumOperations(Caller):
             raise_failure(body.error_code, body.error_message, context=f"voter {voter}")
 
     async def remove_raft_voter(
-        self,
-        voter: int,
-        directory_id: str | UUID,
-        *,
-        timeout: float | None = None,
+        self, voter: int, directory_id: str | UUID, *, timeout: float | None = None
     ) -> None:
         """Make a voter of the quorum an observer.
 
@@ -203,7 +194,7 @@ def _only_partition(answer: DescribeQuorumResponse) -> DescribedPartition:
     return found
 
 
-def _replica(state: ReplicaState, leader_end: int) -> QuorumReplica:
+def _replica(state: DescribeQuorumResponse.ReplicaState, leader_end: int) -> QuorumReplica:
     end = _known(state.log_end_offset)
     return QuorumReplica(
         state.replica_id,

@@ -24,16 +24,12 @@ from kafka_admin_proto.messages import (
     DescribeTransactionsRequest,
     ListTransactionsRequest,
     ListTransactionsResponse,
+    WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
 from kafka_admin_proto.messages.describe_transactions_response import (
     DescribeTransactionsResponse,
     TransactionState,
-)
-from kafka_admin_proto.messages.write_txn_markers_request import (
-    WritableTxnMarker,
-    WritableTxnMarkerTopic,
-    WriteTxnMarkersRequest,
 )
 from kafka_admin_proto.schema.versions import VersionRange
 
@@ -218,11 +214,11 @@ class TransactionOperations(ProducerOperations):
             )
         request = WriteTxnMarkersRequest(
             [
-                WritableTxnMarker(
+                WriteTxnMarkersRequest.WritableTxnMarker(
                     producer_id,
                     producer_epoch,
                     False,
-                    [WritableTxnMarkerTopic(topic, [partition])],
+                    [WriteTxnMarkersRequest.WritableTxnMarkerTopic(topic, [partition])],
                     transaction.coordinator_epoch,
                 )
             ]

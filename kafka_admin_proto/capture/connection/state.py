@@ -20,12 +20,7 @@ from kafka_admin_proto.capture.connection.sasl import SaslExchange
 from kafka_admin_proto.capture.connection.stream_decoder import StreamState
 from kafka_admin_proto.capture.connection.token_guard import TokenGuard
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex, TopicNamesAt
-from kafka_admin_proto.capture.frames import (
-    DecodedFrame,
-    FrameOrigin,
-    codec_of,
-    frame_of_payload,
-)
+from kafka_admin_proto.capture.frames import DecodedFrame, FrameOrigin, codec_of, frame_of_payload
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.capture.tcp.protocol_detection import ForeignTraffic
 from kafka_admin_proto.errors import KafkaAdminProtoError

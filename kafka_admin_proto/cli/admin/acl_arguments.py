@@ -27,10 +27,7 @@ OPERATIONS = (
     "TwoPhaseCommit",
 )  # fmt: skip
 #: What --producer and --consumer stand for: operations by type of resource.
-_PRODUCER = {
-    "TOPIC": ("WRITE", "DESCRIBE", "CREATE"),
-    "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE"),
-}
+_PRODUCER = {"TOPIC": ("WRITE", "DESCRIBE", "CREATE"), "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE")}
 _CONSUMER = {"TOPIC": ("READ", "DESCRIBE"), "GROUP": ("READ",)}
 #: The operations that a resource has beside ALL, as Kafka's ``AclEntry.supportedOperations``.
 _SUPPORTED = {

@@ -13,10 +13,7 @@ from kafka_admin_proto.cli.admin.common.options import topic_option
 from kafka_admin_proto.cli.admin.common.parameters import Numbers
 
 #: What the commands use of the client.
-_LOG_DIRS = (
-    "cluster.log_dirs:LogDirOperations",
-    "topics.partition_search:FindPartitions",
-)
+_LOG_DIRS = ("cluster.log_dirs:LogDirOperations", "topics.partition_search:FindPartitions")
 _CLUSTER = ("cluster.description:DescribeCluster", "cluster.features:FeatureOperations")
 _QUORUM = ("quorum:QuorumOperations",)
 
@@ -139,12 +136,7 @@ def describe_quorum(live: Live) -> Answer:
     return Answer(document=document, tables=[Table(rows=rows, title=title)])
 
 
-@click.command(
-    "logdirs",
-    cls=ClusterCommand,
-    items="brokers",
-    operations=_LOG_DIRS,
-)
+@click.command("logdirs", cls=ClusterCommand, items="brokers", operations=_LOG_DIRS)
 @_BROKERS
 @topic_option("Replicas of these topics alone; repeatable.")
 def logdirs(live: Live, broker_list: list[int] | None, topic: tuple[str, ...]) -> Answer:

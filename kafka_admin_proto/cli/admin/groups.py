@@ -136,9 +136,7 @@ def delete(live: Live, ids: tuple[str, ...], group: tuple[str, ...], yes: bool) 
     if not given:
         raise click.UsageError("name the groups to delete")
     confirm(
-        f"Delete {counted(len(given), 'groups')} and all committed offsets?",
-        yes=yes,
-        names=given,
+        f"Delete {counted(len(given), 'groups')} and all committed offsets?", yes=yes, names=given
     )
     items = live.rows(lambda client: client.delete_groups(given))
     fine = [item["group_id"] for item in items if not item["error"]]

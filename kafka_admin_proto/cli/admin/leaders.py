@@ -102,11 +102,7 @@ def elect(
                 wanted, election=election_type, timeout=live.timeout
             )
         )
-    errors = [
-        *unknown,
-        *failures.partition_entries(rows),
-        *failures.incomplete_partitions(rows),
-    ]
+    errors = [*unknown, *failures.partition_entries(rows), *failures.incomplete_partitions(rows)]
     elected = sum(bool(row["elected"]) for row in rows)
     return Answer(
         document={"partitions": rows, "election_type": election_type},

@@ -9,11 +9,7 @@ from typing import Any
 from kafka_admin_proto.cli.admin.common import failures
 from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, picked
 from kafka_admin_proto.cli.admin.common.live import Live
-from kafka_admin_proto.cli.admin.common.parameters import (
-    is_pattern,
-    pattern_of,
-    unmatched,
-)
+from kafka_admin_proto.cli.admin.common.parameters import is_pattern, pattern_of, unmatched
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.protocol import codes

@@ -46,10 +46,7 @@ _EXISTS = ("TOPIC_ALREADY_EXISTS", "TopicAlreadyExists")
 _UNKNOWN = ("UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID")
 _NONE_LEFT = "no topic is as the options say: without them all are shown"
 #: What the commands use of the client.
-_DELETE = (
-    "topics.deletion:DeleteTopics",
-    "topics.descriptions:DescribeTopics",
-)
+_DELETE = ("topics.deletion:DeleteTopics", "topics.descriptions:DescribeTopics")
 _DESCRIBE = ("topics.descriptions:DescribeTopics",)
 _CREATE = ("topics.creation:CreateTopics",)
 
@@ -126,13 +123,7 @@ def create(
     return changed_answer(items, "would create" if dry_run else "created", {"dry_run": dry_run})
 
 
-@topics.command(
-    "delete",
-    cls=ClusterCommand,
-    items="topics",
-    operations=_DELETE,
-    waits=True,
-)
+@topics.command("delete", cls=ClusterCommand, items="topics", operations=_DELETE, waits=True)
 @TOPICS
 @topic_option("A topic to delete, or a regular expression; repeatable.")
 @_TOPIC_ID
@@ -232,12 +223,7 @@ def list_topics(
     )
 
 
-@topics.command(
-    "describe",
-    cls=ClusterCommand,
-    items="topics",
-    operations=_DESCRIBE,
-)
+@topics.command("describe", cls=ClusterCommand, items="topics", operations=_DESCRIBE)
 @TOPICS
 @topic_option("A topic, or a regular expression; repeatable. All topics otherwise.")
 @_TOPIC_ID

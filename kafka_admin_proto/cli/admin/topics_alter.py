@@ -23,9 +23,7 @@ from kafka_admin_proto.cli.admin.common.options import (
     replica_assignment_option,
     topic_option,
 )
-from kafka_admin_proto.cli.admin.common.parameters import (
-    configs_of,
-)
+from kafka_admin_proto.cli.admin.common.parameters import configs_of
 from kafka_admin_proto.cli.admin.topic_rows import matched_topics, near_topics
 from kafka_admin_proto.cli.admin.topics import all_names
 from kafka_admin_proto.cli.numbers import WholeNumber
@@ -44,9 +42,7 @@ _OPERATIONS = ("topics.alteration:AlterOperations", "topics.descriptions:Describ
 @topic_option("A topic to alter; repeatable.")
 @click.option("--partitions", type=WholeNumber(1), help="How many it is to have: more only.")
 @click.option(
-    "--replication-factor",
-    type=WholeNumber(1),
-    help="How many replicas each partition is to have.",
+    "--replication-factor", type=WholeNumber(1), help="How many replicas each partition is to have."
 )
 @replica_assignment_option("Brokers of each partition; the two above are then ignored.")
 @config_option("A config to set; repeatable.")

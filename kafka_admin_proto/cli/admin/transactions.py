@@ -107,9 +107,7 @@ def describe_transactions(
 @_TOPIC
 @_PARTITION
 @click.option(
-    "--start-offset",
-    type=WholeNumber(0),
-    help="Where the transaction begins in the log.",
+    "--start-offset", type=WholeNumber(0), help="Where the transaction begins in the log."
 )
 @click.option("--producer-id", type=int, help="Its producer, in place of the offset.")
 @click.option("--producer-epoch", type=int, help="The producer's epoch.")

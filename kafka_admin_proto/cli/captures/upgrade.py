@@ -6,11 +6,7 @@ from typing import Any
 
 import click
 
-from kafka_admin_proto.capture.upgrade import (
-    UpgradeCheck,
-    unread_pieces,
-    upgrade_verdict,
-)
+from kafka_admin_proto.capture.upgrade import UpgradeCheck, unread_pieces, upgrade_verdict
 from kafka_admin_proto.cli.captures.filters import FilteredFrames
 from kafka_admin_proto.cli.output import (
     print_table,

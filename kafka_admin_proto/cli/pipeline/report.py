@@ -187,12 +187,7 @@ def _when(micros: int | None) -> datetime | None:
 
 
 def _write_page(
-    tables: CurrentTables,
-    folder: str,
-    out: str,
-    target: str,
-    since: int | None,
-    until: int | None,
+    tables: CurrentTables, folder: str, out: str, target: str, since: int | None, until: int | None
 ) -> None:
     from kafka_admin_proto.render.plots import moment
     from kafka_admin_proto.render.report import Section, report_page

@@ -21,10 +21,7 @@ from kafka_admin_proto.cli.server.process import (
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.gc_tuning import tune_for_server
-from kafka_admin_proto.policies.loading import (
-    ALTER_CONFIG_CONFIG,
-    CREATE_TOPIC_CONFIG,
-)
+from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
 from kafka_admin_proto.protocol.addresses import Address, without_brackets
 from kafka_admin_proto.server.arguments.settings import MOST_BROKERS, RULES, Rules
 from kafka_admin_proto.server.cluster import Cluster

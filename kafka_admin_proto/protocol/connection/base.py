@@ -8,11 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from kafka_admin_proto.arguments import Buffer, checked, listed
 from kafka_admin_proto.counts import counted
-from kafka_admin_proto.errors import (
-    FrameError,
-    LocalProtocolError,
-    RemoteProtocolError,
-)
+from kafka_admin_proto.errors import FrameError, LocalProtocolError, RemoteProtocolError
 from kafka_admin_proto.protocol.connection.events import (
     NEED_DATA,
     ConnectionClosed,

@@ -16,11 +16,7 @@ from kafka_admin_proto.errors import (
 from kafka_admin_proto.messages import ApiVersionsRequest, ApiVersionsResponse, RequestHeader
 from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection.base import BaseConnection
-from kafka_admin_proto.protocol.connection.client_sasl import (
-    ClientAuthentication,
-    Handler,
-    body_of,
-)
+from kafka_admin_proto.protocol.connection.client_sasl import ClientAuthentication, Handler, body_of
 from kafka_admin_proto.protocol.connection.correlation_ids import CorrelationIds
 from kafka_admin_proto.protocol.connection.events import (
     NEED_DATA,

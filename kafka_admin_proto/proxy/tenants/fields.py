@@ -49,11 +49,7 @@ class Kind(Enum):
     TEXT = auto()
 
 
-_OF_ENTITY = {
-    "topicName": Kind.TOPIC,
-    "groupId": Kind.GROUP,
-    "transactionalId": Kind.TRANSACTION,
-}
+_OF_ENTITY = {"topicName": Kind.TOPIC, "groupId": Kind.GROUP, "transactionalId": Kind.TRANSACTION}
 _OF_NAME = {
     "resource_name": Kind.RESOURCE,
     "resource_name_filter": Kind.RESOURCE,

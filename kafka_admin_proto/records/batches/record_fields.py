@@ -11,11 +11,7 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.records.batches.control import read_control_key, read_control_record
 from kafka_admin_proto.records.batches.layout import CONTROL, LOG_APPEND
 from kafka_admin_proto.records.batches.record_format import as_int64
-from kafka_admin_proto.records.batches.record_steps import (
-    RecordPart,
-    message_blob,
-    record_parts,
-)
+from kafka_admin_proto.records.batches.record_steps import RecordPart, message_blob, record_parts
 from kafka_admin_proto.records.segments.known_topics import KNOWN_TOPICS, read_known_record
 from kafka_admin_proto.render.embedded import message_json
 from kafka_admin_proto.render.explain import ExplainedRow, Kind

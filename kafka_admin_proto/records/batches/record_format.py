@@ -24,12 +24,7 @@ from kafka_admin_proto.records.batches.record_steps import (
 from kafka_admin_proto.wire.emit.runtime import Fallback, as_list, plain_bytes
 from kafka_admin_proto.wire.engine import compiled
 from kafka_admin_proto.wire.types.base import shown
-from kafka_admin_proto.wire.varint import (
-    VARINT_BYTES,
-    VARLONG_BYTES,
-    encode_varint,
-    varint_at,
-)
+from kafka_admin_proto.wire.varint import VARINT_BYTES, VARLONG_BYTES, encode_varint, varint_at
 
 if TYPE_CHECKING:
     from kafka_admin_proto_speed import RecordEngine
@@ -298,10 +293,7 @@ def _too_many(count: int, offset: int) -> DecodeError:
 
 
 def write_records_v2(
-    records: Sequence[Record],
-    base_offset: int,
-    base_timestamp: int,
-    append_time: int | None = None,
+    records: Sequence[Record], base_offset: int, base_timestamp: int, append_time: int | None = None
 ) -> bytes:
     """Encode records without compression. Raises EncodeError with the path.
 

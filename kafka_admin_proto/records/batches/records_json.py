@@ -14,10 +14,7 @@ from typing import Any
 
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.records.batches.batches import (
-    Batch,
-    Record,
-)
+from kafka_admin_proto.records.batches.batches import Batch, Record
 from kafka_admin_proto.records.batches.control import (
     CONTROL_TYPES,
     read_control_key,

@@ -14,11 +14,7 @@ from kafka_admin_proto.records.metadata.entities import Endpoint, Voter
 from kafka_admin_proto.records.metadata.rules import apply_record
 from kafka_admin_proto.values import Message
 
-_TRANSACTION_RECORDS = (
-    "BeginTransactionRecord",
-    "EndTransactionRecord",
-    "AbortTransactionRecord",
-)
+_TRANSACTION_RECORDS = ("BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord")
 
 
 class MetadataReplay:

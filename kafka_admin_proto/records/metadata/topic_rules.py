@@ -38,9 +38,7 @@ class Rules(dict[type[Message], Callable[[ClusterState, Any], None]]):
     ) -> Callable[[Callable[[ClusterState, M], None]], Callable[[ClusterState, M], None]]:
         """A decorator that registers the rule of a class of records."""
 
-        def register(
-            apply: Callable[[ClusterState, M], None],
-        ) -> Callable[[ClusterState, M], None]:
+        def register(apply: Callable[[ClusterState, M], None]) -> Callable[[ClusterState, M], None]:
             self[record] = apply
             return apply
 

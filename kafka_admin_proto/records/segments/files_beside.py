@@ -23,11 +23,7 @@ from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.messages.producer_snapshot import ProducerEntry, ProducerSnapshot
 from kafka_admin_proto.records.batches.crc32c import crc32c
-from kafka_admin_proto.records.segments.checkpoints import (
-    OF_EPOCHS,
-    OF_OFFSETS,
-    read_checkpoint,
-)
+from kafka_admin_proto.records.segments.checkpoints import OF_EPOCHS, OF_OFFSETS, read_checkpoint
 from kafka_admin_proto.records.segments.partition_metadata import FILE_NAME, PartitionMetadata
 from kafka_admin_proto.records.segments.rows import row_of
 from kafka_admin_proto.topic_ids import topic_id_to_text

@@ -35,11 +35,7 @@ _LOOKED_AT = 3
 
 
 def segment_rows(
-    source: Source,
-    topic: str | None = None,
-    *,
-    mask: bool = True,
-    limit: int = DEFAULT_BATCH_LIMIT,
+    source: Source, topic: str | None = None, *, mask: bool = True, limit: int = DEFAULT_BATCH_LIMIT
 ) -> Iterator[dict[str, Any]]:
     """Each record of a log segment or snapshot; each row has the same names.
 

@@ -14,15 +14,9 @@ from kafka_admin_proto.messages import (
     ProduceRequest,
     StopReplicaRequest,
 )
-from kafka_admin_proto.messages.kip_516 import (
-    ListOffsetsRequest as ListByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    OffsetForLeaderEpochRequest as EpochsByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    StopReplicaRequest as StopByIdRequest,
-)
+from kafka_admin_proto.messages.kip_516 import ListOffsetsRequest as ListByIdRequest
+from kafka_admin_proto.messages.kip_516 import OffsetForLeaderEpochRequest as EpochsByIdRequest
+from kafka_admin_proto.messages.kip_516 import StopReplicaRequest as StopByIdRequest
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker import control, offsets
 from kafka_admin_proto.simulation.broker.fetch import fetch

@@ -10,12 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.messages import StopReplicaRequest, UpdateMetadataResponse
-from kafka_admin_proto.messages.kip_516 import (
-    StopReplicaRequest as StopByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    StopReplicaResponse as StopByIdResponse,
-)
+from kafka_admin_proto.messages.kip_516 import StopReplicaRequest as StopByIdRequest
+from kafka_admin_proto.messages.kip_516 import StopReplicaResponse as StopByIdResponse
 from kafka_admin_proto.messages.leader_and_isr_request import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,

@@ -13,12 +13,8 @@ from kafka_admin_proto.messages import (
     OffsetForLeaderEpochResponse,
 )
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_admin_proto.messages.kip_516 import (
-    OffsetForLeaderEpochRequest as EpochsByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    OffsetForLeaderEpochResponse as EpochsByIdResponse,
-)
+from kafka_admin_proto.messages.kip_516 import OffsetForLeaderEpochRequest as EpochsByIdRequest
+from kafka_admin_proto.messages.kip_516 import OffsetForLeaderEpochResponse as EpochsByIdResponse
 from kafka_admin_proto.schema.scalars import ZERO_UUID
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState

@@ -12,18 +12,10 @@ from kafka_admin_proto.messages import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
 )
-from kafka_admin_proto.messages.kip_516 import (
-    ListOffsetsRequest as ListByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    ListOffsetsResponse as ListByIdResponse,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    OffsetForLeaderEpochRequest as EpochsByIdRequest,
-)
-from kafka_admin_proto.messages.kip_516 import (
-    OffsetForLeaderEpochResponse as EpochsByIdResponse,
-)
+from kafka_admin_proto.messages.kip_516 import ListOffsetsRequest as ListByIdRequest
+from kafka_admin_proto.messages.kip_516 import ListOffsetsResponse as ListByIdResponse
+from kafka_admin_proto.messages.kip_516 import OffsetForLeaderEpochRequest as EpochsByIdRequest
+from kafka_admin_proto.messages.kip_516 import OffsetForLeaderEpochResponse as EpochsByIdResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.simulation.broker.replica import Replica
 from kafka_admin_proto.simulation.broker.state import BrokerState

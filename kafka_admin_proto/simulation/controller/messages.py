@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.messages import StopReplicaResponse, kip_516
+from kafka_admin_proto.messages import StopReplicaRequest, StopReplicaResponse, kip_516
 from kafka_admin_proto.messages.leader_and_isr_request import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
-)
-from kafka_admin_proto.messages.stop_replica_request import (
-    StopReplicaPartitionState,
-    StopReplicaRequest,
-    StopReplicaTopicState,
 )
 from kafka_admin_proto.messages.update_metadata_request import (
     UpdateMetadataBroker,
@@ -120,7 +115,7 @@ class RequestBuilder:
     def stop_replica(self, broker_epoch: int, topic: Topic, numbers: Iterable[int]) -> Built:
         """StopReplica that deletes: the draft's v4 by id, or v3 by name."""
         request: Any = StopReplicaRequest
-        partition_state: Any = StopReplicaPartitionState
+        partition_state: Any = StopReplicaRequest.StopReplicaPartitionState
         if self._by_draft:
             request = kip_516.StopReplicaRequest
             partition_state = request.PartitionState
@@ -130,7 +125,9 @@ class RequestBuilder:
             )
             for number in numbers
         ]
-        state: Any = StopReplicaTopicState(topic_name=topic.name, partition_states=states)
+        state: Any = StopReplicaRequest.StopReplicaTopicState(
+            topic_name=topic.name, partition_states=states
+        )
         if self._by_draft:
             state = request.TopicState(topic.topic_id or ZERO_TOPIC_ID, states)
         body = request(**self._epochs(broker_epoch), topic_states=[state])

@@ -42,11 +42,7 @@ class BrokerProcess:
     """The node that the world runs for a broker id."""
 
     def __init__(
-        self,
-        context: NodeContext,
-        store: Store,
-        config: ClusterConfig,
-        broker: BrokerNode,
+        self, context: NodeContext, store: Store, config: ClusterConfig, broker: BrokerNode
     ) -> None:
         self.broker: BrokerNode = broker
         self.controller: Controller | None = None

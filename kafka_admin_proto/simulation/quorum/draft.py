@@ -108,8 +108,7 @@ def response(
 def answer_of(body: Message) -> Answer | None:
     """The fields of a response; None without a partition, as another cluster answers."""
     assert isinstance(
-        body,
-        voted.VoteResponse | begun.BeginQuorumEpochResponse | ended.EndQuorumEpochResponse,
+        body, voted.VoteResponse | begun.BeginQuorumEpochResponse | ended.EndQuorumEpochResponse
     )
     if not body.topics:
         return None

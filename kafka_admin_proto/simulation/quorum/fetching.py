@@ -260,9 +260,7 @@ class Fetching:
             self._id_in(request),
             self._voter.quorum,
             PartitionData(
-                high_watermark=followers.high_watermark,
-                diverging_epoch=diverging,
-                records=records,
+                high_watermark=followers.high_watermark, diverging_epoch=diverging, records=records
             ),
         )
 

@@ -11,6 +11,7 @@ from kafka_admin_proto.messages import (
     CreateTopicsResponse,
     DeleteTopicsResponse,
     FetchResponse,
+    ProduceRequest,
     ProduceResponse,
 )
 from kafka_admin_proto.messages.create_topics_request import (
@@ -20,11 +21,6 @@ from kafka_admin_proto.messages.create_topics_request import (
 )
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_admin_proto.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_admin_proto.records.batches.batches import read_batches, write_batch
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.simulation.node import NodeContext, Request
@@ -125,8 +121,8 @@ class Client:
         """Write one record, whose value is the id that it is meant for, or the name without one."""
         value = name if topic_id is None else topic_id_to_text(topic_id)
         batch = write_batch(Batch.of([Record(0, self._context.now_ms, None, value.encode())]))
-        data = PartitionProduceData(index=partition, records=batch)
-        topic = TopicProduceData(partition_data=[data])
+        data = ProduceRequest.PartitionProduceData(index=partition, records=batch)
+        topic = ProduceRequest.TopicProduceData(partition_data=[data])
         if topic_id is None:
             topic.name = name
         else:

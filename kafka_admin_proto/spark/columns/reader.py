@@ -37,11 +37,7 @@ class Columns(NamedTuple):
 
 
 def read_columns(
-    codec: Codec[Any],
-    bodies: Sequence[bytes],
-    type_: pa.StructType,
-    *,
-    mask: bool,
+    codec: Codec[Any], bodies: Sequence[bytes], type_: pa.StructType, *, mask: bool
 ) -> Columns:
     """Read bodies of one message and version into structs of ``type_``.
 
@@ -97,6 +93,5 @@ def _why(codec: Codec[Any], body: bytes) -> DecodeError:
     except DecodeError as error:
         return error
     return DecodeError(
-        "the codec reads it and its columns do not; please report this",
-        message=codec.grammar.title,
+        "the codec reads it and its columns do not; please report this", message=codec.grammar.title
     )

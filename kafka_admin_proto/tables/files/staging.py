@@ -30,12 +30,7 @@ from kafka_admin_proto.tables.files.frame_files import (
     write_frame_file,
 )
 from kafka_admin_proto.tables.frame_columns import DECODED, FRAMES
-from kafka_admin_proto.tables.ingest.exchange import (
-    Shares,
-    Slice,
-    balanced,
-    read_chunks,
-)
+from kafka_admin_proto.tables.ingest.exchange import Shares, Slice, balanced, read_chunks
 from kafka_admin_proto.tables.rows.derive import DerivedRow
 from kafka_admin_proto.tables.rows.derived.client_uses import ClientUses
 from kafka_admin_proto.tables.runner import Runner
@@ -84,11 +79,7 @@ class Staged(msgspec.Struct, frozen=True):
 
 
 def stage_chunks(
-    runner: Runner,
-    shares: Shares,
-    folder: Path,
-    location: Location,
-    options: DecodeOptions,
+    runner: Runner, shares: Shares, folder: Path, location: Location, options: DecodeOptions
 ) -> Staged:
     """Stage what the chunks of each share have, which a task decodes.
 

@@ -26,11 +26,7 @@ from kafka_admin_proto.tables.queries.grouping import (
     with_address,
 )
 from kafka_admin_proto.tables.queries.stored_tables import StoredTable
-from kafka_admin_proto.tables.rows.derived.client_uses import (
-    USED_COLUMNS,
-    ClientUses,
-    client_rows,
-)
+from kafka_admin_proto.tables.rows.derived.client_uses import USED_COLUMNS, ClientUses, client_rows
 
 _SHORT = pa.int16()
 

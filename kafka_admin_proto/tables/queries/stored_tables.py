@@ -77,10 +77,7 @@ class StoredTable:
 
 
 def read_tables(
-    folder: str | os.PathLike[str],
-    *,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    folder: str | os.PathLike[str], *, since: datetime | None = None, until: datetime | None = None
 ) -> dict[str, StoredTable]:
     """The tables below a folder or URI, by name; one that is not there is left out.
 

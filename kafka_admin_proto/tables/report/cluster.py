@@ -43,10 +43,7 @@ def leaders(metadata_changes: StoredTable | None) -> Section:
                 ),
                 colour,
             )
-            for lost, name, colour in (
-                (False, "to another broker", "s0"),
-                (True, "to none", "s3"),
-            )
+            for lost, name, colour in ((False, "to another broker", "s0"), (True, "to none", "s3"))
         ]
         caption = "Partitions that changed their leader"
         parts.append(Plot(caption, columns(caption, axis.start, axis.step, series, "changes")))

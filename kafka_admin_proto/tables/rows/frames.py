@@ -66,11 +66,7 @@ class FrameRows:
     """
 
     def __init__(
-        self,
-        options: DecodeOptions,
-        schema: pa.Schema,
-        deriver: RowDeriver | None,
-        store: RowStore,
+        self, options: DecodeOptions, schema: pa.Schema, deriver: RowDeriver | None, store: RowStore
     ) -> None:
         self._options = options
         self._width = len(schema)

@@ -201,11 +201,7 @@ class DeltaSink(TableSink):
             )
 
     def _commit(
-        self,
-        table: str,
-        files: Sequence[DataFile],
-        mode: str,
-        properties: CommitProperties | None,
+        self, table: str, files: Sequence[DataFile], mode: str, properties: CommitProperties | None
     ) -> None:
         opened = self._opened[table]
         self._try(
@@ -308,10 +304,7 @@ def _transaction(batch: int) -> CommitProperties:
 
 
 def _add_action(file: DataFile) -> AddAction:
-    statistics: dict[str, Any] = {
-        "numRecords": file.rows,
-        "nullCount": {"date": file.undated_rows},
-    }
+    statistics: dict[str, Any] = {"numRecords": file.rows, "nullCount": {"date": file.undated_rows}}
     if file.first_date is not None:
         statistics["minValues"] = {"date": file.first_date}
         statistics["maxValues"] = {"date": file.last_date}

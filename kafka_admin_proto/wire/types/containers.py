@@ -320,8 +320,7 @@ class StructType(WireType):
         else:
             if member.wire_type is not None and member.tag is None:
                 raise JsonError(
-                    "the field is missing; this version always has it",
-                    path=prefix + member.json,
+                    "the field is missing; this version always has it", path=prefix + member.json
                 )
             return member.default()
         if member.wire_type is None:

@@ -10,9 +10,7 @@ from kafka_admin_proto.wire.emit.emitters import JsonEmitter, ReadEmitter, Write
 from kafka_admin_proto.wire.nodes import NullableNode
 from kafka_admin_proto.wire.options import OBSERVER, JsonOptions
 from kafka_admin_proto.wire.stream import note, read_exactly
-from kafka_admin_proto.wire.types.base import (
-    WireType,
-)
+from kafka_admin_proto.wire.types.base import WireType
 from kafka_admin_proto.wire.types.containers import StructType
 from kafka_admin_proto.wire.varint import read_uvarint
 

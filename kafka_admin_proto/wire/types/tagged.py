@@ -153,12 +153,7 @@ class TaggedFields:
         return data
 
     def build_from(
-        self,
-        owner: Any,
-        unknown: UnknownTags,
-        stream: IO[bytes],
-        context: Container,
-        prefix: str,
+        self, owner: Any, unknown: UnknownTags, stream: IO[bytes], context: Container, prefix: str
     ) -> None:
         """Write what is not at its default and all unknown tags, in the order of the tags."""
         fields: list[tuple[int, bytes]] = []

@@ -145,10 +145,7 @@ class DescribeCluster(Caller):
         )
 
     async def broker_versions(
-        self,
-        brokers: Sequence[int] | None = None,
-        *,
-        timeout: float | None = None,
+        self, brokers: Sequence[int] | None = None, *, timeout: float | None = None
     ) -> list[BrokerVersions]:
         """The apis and versions of each broker, of all live ones by default."""
         deadline = call_deadline(self, timeout)

@@ -16,12 +16,7 @@ from kafka_admin_proto.admin.operations.common.failures import (
     unanswered,
 )
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.messages import AlterReplicaLogDirsResponse
-from kafka_admin_proto.messages.alter_replica_log_dirs_request import (
-    AlterReplicaLogDir,
-    AlterReplicaLogDirsRequest,
-    AlterReplicaLogDirTopic,
-)
+from kafka_admin_proto.messages import AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse
 from kafka_admin_proto.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
@@ -202,10 +197,12 @@ def _move_request(moves: Iterable[ReplicaMove]) -> AlterReplicaLogDirsRequest:
         by_path[move.path][move.topic].append(move.partition)
     return AlterReplicaLogDirsRequest(
         dirs=[
-            AlterReplicaLogDir(
+            AlterReplicaLogDirsRequest.AlterReplicaLogDir(
                 path=path,
                 topics=[
-                    AlterReplicaLogDirTopic(name=name, partitions=partitions)
+                    AlterReplicaLogDirsRequest.AlterReplicaLogDirTopic(
+                        name=name, partitions=partitions
+                    )
                     for name, partitions in topics.items()
                 ],
             )

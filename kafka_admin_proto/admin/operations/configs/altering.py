@@ -26,9 +26,7 @@ from kafka_admin_proto.messages import (
     AlterConfigsResponse,
     IncrementalAlterConfigsResponse,
 )
-from kafka_admin_proto.messages.alter_configs_request import (
-    AlterableConfig as ReplacedConfig,
-)
+from kafka_admin_proto.messages.alter_configs_request import AlterableConfig as ReplacedConfig
 from kafka_admin_proto.messages.alter_configs_request import (
     AlterConfigsResource as ReplacedResource,
 )

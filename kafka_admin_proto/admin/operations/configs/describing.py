@@ -25,13 +25,10 @@ from kafka_admin_proto.admin.operations.configs.resources import (
 )
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
+    DescribeConfigsRequest,
     DescribeConfigsResponse,
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
-)
-from kafka_admin_proto.messages.describe_configs_request import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
 )
 from kafka_admin_proto.protocol import api_keys
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
@@ -85,7 +82,7 @@ class DescribeConfigs(Caller):
         ) -> dict[ConfigResource, ResourceConfigs]:
             request = DescribeConfigsRequest(
                 resources=[
-                    DescribeConfigsResource(
+                    DescribeConfigsRequest.DescribeConfigsResource(
                         resource_type=resource.number,
                         resource_name=resource.name,
                         configuration_keys=names,
@@ -145,10 +142,7 @@ class DescribeConfigs(Caller):
         ]
 
     async def list_config_resources(
-        self,
-        types: Iterable[ResourceType] = (),
-        *,
-        timeout: float | None = None,
+        self, types: Iterable[ResourceType] = (), *, timeout: float | None = None
     ) -> list[ConfigResource]:
         """The resources with configs, of these types or of all the broker knows (from 4.1).
 

@@ -9,11 +9,7 @@ from kafka_admin_proto.admin.config_values import same_value
 from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.common.waiting import FindMissing, Missing
 from kafka_admin_proto.admin.operations.configs.entries import is_override
-from kafka_admin_proto.messages import DescribeConfigsResponse
-from kafka_admin_proto.messages.describe_configs_request import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-)
+from kafka_admin_proto.messages import DescribeConfigsRequest, DescribeConfigsResponse
 
 #: A broker answers with all configs of a topic, some 3 KB.
 _TOPICS_PER_REQUEST = 250
@@ -32,7 +28,7 @@ async def read_overrides(
     overrides = {}
     for some in slices(names, _TOPICS_PER_REQUEST):
         resources = [
-            DescribeConfigsResource(
+            DescribeConfigsRequest.DescribeConfigsResource(
                 resource_type=_TOPIC, resource_name=name, configuration_keys=None
             )
             for name in some

@@ -9,11 +9,7 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.common.failures import (
-    NONE,
-    Failure,
-    answer_of,
-)
+from kafka_admin_proto.admin.operations.common.failures import NONE, Failure, answer_of
 from kafka_admin_proto.admin.operations.common.item_retries import K
 from kafka_admin_proto.admin.retry import TRANSIENT
 

@@ -145,11 +145,7 @@ class CommittedOffsets(Caller):
         return [AlteredOffset(*place, **why) for place, why in zip(values, found, strict=True)]
 
     async def delete_group_offsets(
-        self,
-        group: str,
-        partitions: Iterable[tuple[str, int]],
-        *,
-        timeout: float | None = None,
+        self, group: str, partitions: Iterable[tuple[str, int]], *, timeout: float | None = None
     ) -> list[AlteredOffset]:
         """Delete committed offsets of (topic, partition) pairs.
 

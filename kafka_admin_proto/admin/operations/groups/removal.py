@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.coordinators import KeyType, ask_coordinators
-from kafka_admin_proto.admin.operations.common.failures import (
-    failure,
-)
+from kafka_admin_proto.admin.operations.common.failures import failure
 from kafka_admin_proto.admin.operations.groups.altering import Altered, alter, altered
 from kafka_admin_proto.admin.operations.groups.describing import DescribeGroups
 from kafka_admin_proto.admin.operations.groups.model import (

@@ -8,9 +8,7 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.failures import (
-    NONE,
-)
+from kafka_admin_proto.admin.operations.common.failures import NONE
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.operations.groups.lag import SHARE, LagOperations, offsets_failure
 from kafka_admin_proto.admin.operations.groups.model import (

@@ -84,11 +84,7 @@ class ShareStartOffsets(Caller):
         )
 
     async def alter_share_group_offsets(
-        self,
-        group: str,
-        offsets: Mapping[tuple[str, int], int],
-        *,
-        timeout: float | None = None,
+        self, group: str, offsets: Mapping[tuple[str, int], int], *, timeout: float | None = None
     ) -> list[AlteredOffset]:
         """Let a share group begin at other offsets, by (topic, partition).
 

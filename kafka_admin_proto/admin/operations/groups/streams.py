@@ -13,17 +13,11 @@ from kafka_admin_proto.admin.operations.groups.model import (
     Subtopology,
     SubtopologyTasks,
 )
-from kafka_admin_proto.messages.streams_group_describe_response import (
-    Assignment,
-    Member,
-    TaskIds,
-    TopicInfo,
-    Topology,
-)
+from kafka_admin_proto.messages import StreamsGroupDescribeResponse
 from kafka_admin_proto.protocol.addresses import Address
 
 
-def read_member(member: Member) -> GroupMember:
+def read_member(member: StreamsGroupDescribeResponse.Member) -> GroupMember:
     """A member: its tasks are in ``streams``, for they name subtopologies and not topics."""
     endpoint = member.user_endpoint
     return GroupMember(
@@ -45,7 +39,7 @@ def read_member(member: Member) -> GroupMember:
     )
 
 
-def read_topology(topology: Topology | None) -> StreamsTopology | None:
+def read_topology(topology: StreamsGroupDescribeResponse.Topology | None) -> StreamsTopology | None:
     """The topology of a group, None where it has none yet."""
     if topology is None:
         return None
@@ -67,7 +61,7 @@ def read_topology(topology: Topology | None) -> StreamsTopology | None:
     )
 
 
-def _tasks(assignment: Assignment) -> StreamsTasks:
+def _tasks(assignment: StreamsGroupDescribeResponse.Assignment) -> StreamsTasks:
     return StreamsTasks(
         _of_subtopologies(assignment.active_tasks),
         _of_subtopologies(assignment.standby_tasks),
@@ -75,14 +69,16 @@ def _tasks(assignment: Assignment) -> StreamsTasks:
     )
 
 
-def _of_subtopologies(tasks: Sequence[TaskIds]) -> list[SubtopologyTasks]:
+def _of_subtopologies(
+    tasks: Sequence[StreamsGroupDescribeResponse.TaskIds],
+) -> list[SubtopologyTasks]:
     return [
         SubtopologyTasks(each.subtopology_id, sorted(each.partitions))
         for each in sorted(tasks, key=lambda each: each.subtopology_id)
     ]
 
 
-def _topics(topics: Sequence[TopicInfo]) -> list[InternalTopic]:
+def _topics(topics: Sequence[StreamsGroupDescribeResponse.TopicInfo]) -> list[InternalTopic]:
     return [
         InternalTopic(
             each.name,

@@ -129,10 +129,7 @@ async def _elect(
             if why["error"] == _NOT_NEEDED:
                 why = Failure(error=None, message="it has the right leader already")
             elected[topic.topic, row.partition_id] = ElectedLeader(
-                topic=topic.topic,
-                partition=row.partition_id,
-                elected=is_elected,
-                **why,
+                topic=topic.topic, partition=row.partition_id, elected=is_elected, **why
             )
     return elected
 

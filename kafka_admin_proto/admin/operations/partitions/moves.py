@@ -137,10 +137,7 @@ class MovePartitions(Caller):
         return [results.get(each) or _result(each, unanswered("partition")) for each in replicas]
 
     async def list_partition_reassignments(
-        self,
-        partitions: Iterable[tuple[str, int]] | None = None,
-        *,
-        timeout: float | None = None,
+        self, partitions: Iterable[tuple[str, int]] | None = None, *, timeout: float | None = None
     ) -> list[OngoingReassignment]:
         """The partitions that are moving, of all or of some."""
         left = self.default_timeout if timeout is None else timeout

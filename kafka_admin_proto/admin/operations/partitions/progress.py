@@ -92,10 +92,7 @@ async def read_paths(
 
 
 async def _read_log_dirs(
-    caller: LogDirOperations,
-    partitions: Iterable[Partition],
-    brokers: set[int],
-    deadline: Deadline,
+    caller: LogDirOperations, partitions: Iterable[Partition], brokers: set[int], deadline: Deadline
 ) -> tuple[dict[ReplicaKey, str], dict[ReplicaKey, str]]:
     """The log dirs of replicas as they are, and those that they are moving to."""
     now: dict[ReplicaKey, str] = {}

@@ -264,11 +264,7 @@ async def _settled_states(
 
 
 async def check_moves(
-    caller: MovePartitions,
-    rows: Iterable[PartitionReplicas],
-    *,
-    additional: bool,
-    timeout: float,
+    caller: MovePartitions, rows: Iterable[PartitionReplicas], *, additional: bool, timeout: float
 ) -> list[OngoingReassignment]:
     """The partitions that are moving already, where ``rows`` may be moved beside them.
 

@@ -65,8 +65,7 @@ def throttling(
         ),
         *(
             ConfigChange(
-                resource=ConfigResource("broker", str(broker)),
-                set=dict.fromkeys(RATES, str(rate)),
+                resource=ConfigResource("broker", str(broker)), set=dict.fromkeys(RATES, str(rate))
             )
             for broker in sorted(brokers)
         ),

@@ -10,24 +10,14 @@ import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
 from kafka_admin_proto.admin.errors import BrokerError, InstructionError
-from kafka_admin_proto.admin.operations.common.failures import (
-    NONE,
-    Failure,
-    failure,
-    raise_failure,
-)
+from kafka_admin_proto.admin.operations.common.failures import NONE, Failure, failure, raise_failure
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import EncodeError
-from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse
-from kafka_admin_proto.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
+from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse, ProduceRequest
 from kafka_admin_proto.messages.produce_response import PartitionProduceResponse, ProduceResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
@@ -177,10 +167,12 @@ class ProduceOperations(Caller):
                 acks=_ALL_IN_SYNC,
                 timeout_ms=wire_timeout_ms(left),
                 topic_data=[
-                    TopicProduceData(
+                    ProduceRequest.TopicProduceData(
                         name=topic,
                         partition_data=[
-                            PartitionProduceData(index=number, records=data[topic, number])
+                            ProduceRequest.PartitionProduceData(
+                                index=number, records=data[topic, number]
+                            )
                             for number in numbers
                         ],
                     )

@@ -6,11 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from kafka_admin_proto.admin.alter.instructions import (
-    Duplicates,
-    TopicAlteration,
-    once_each,
-)
+from kafka_admin_proto.admin.alter.instructions import Duplicates, TopicAlteration, once_each
 from kafka_admin_proto.admin.alter.planning import DraftReading, check_reading, plan_topic
 from kafka_admin_proto.admin.alter.plans import (
     AddPartitionsStep,
@@ -22,11 +18,7 @@ from kafka_admin_proto.admin.alter.plans import (
     TopicPlan,
 )
 from kafka_admin_proto.admin.caller import call_deadline
-from kafka_admin_proto.admin.operations.common.failures import (
-    NONE,
-    Failure,
-    failure_of,
-)
+from kafka_admin_proto.admin.operations.common.failures import NONE, Failure, failure_of
 from kafka_admin_proto.admin.operations.common.timeouts import (
     LEAST_S,
     waiting_time,

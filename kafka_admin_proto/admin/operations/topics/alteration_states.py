@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kafka_admin_proto.admin.alter.instructions import (
-    TopicAlteration,
-)
+from kafka_admin_proto.admin.alter.instructions import TopicAlteration
 from kafka_admin_proto.admin.alter.planning import TopicState
-from kafka_admin_proto.admin.alter.plans import (
-    AddPartitionsStep,
-    ReassignStep,
-    TopicPlan,
-)
+from kafka_admin_proto.admin.alter.plans import AddPartitionsStep, ReassignStep, TopicPlan
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import failure
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices

@@ -15,10 +15,7 @@ from kafka_admin_proto.admin.operations.common.failures import error_name
 from kafka_admin_proto.admin.operations.common.timeouts import waiting_time, waiting_time_left
 from kafka_admin_proto.admin.operations.topics.alteration import AlteredTopic, AlterOperations
 from kafka_admin_proto.admin.operations.topics.creation import CreatedTopic, CreateTopics, NewTopic
-from kafka_admin_proto.admin.operations.topics.descriptions import (
-    DescribeTopics,
-    TopicDescription,
-)
+from kafka_admin_proto.admin.operations.topics.descriptions import DescribeTopics, TopicDescription
 from kafka_admin_proto.protocol import codes
 
 

@@ -10,11 +10,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller, Target
 from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
 from kafka_admin_proto.admin.errors import InstructionError
-from kafka_admin_proto.admin.operations.common.failures import (
-    failure,
-    failure_of,
-    unanswered,
-)
+from kafka_admin_proto.admin.operations.common.failures import failure, failure_of, unanswered
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
 from kafka_admin_proto.admin.operations.common.metadata import (
     metadata_of_names,

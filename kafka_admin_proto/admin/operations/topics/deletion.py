@@ -34,10 +34,7 @@ from kafka_admin_proto.admin.operations.common.timeouts import (
 from kafka_admin_proto.admin.operations.common.waiting import Missing, in_metadata, wait_for_results
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.messages.delete_topics_request import (
-    DeleteTopicsRequest,
-    DeleteTopicState,
-)
+from kafka_admin_proto.messages import DeleteTopicsRequest
 from kafka_admin_proto.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
@@ -190,11 +187,7 @@ async def _delete(
         else:
             request.topic_names = [item.name for item in some if item.name is not None]
         reply = await caller.call(
-            request,
-            DeleteTopicsResponse,
-            to=Target.CONTROLLER,
-            timeout=left,
-            versions=versions,
+            request, DeleteTopicsResponse, to=Target.CONTROLLER, timeout=left, versions=versions
         )
         by_key: dict[str | UUID | None, DeletableTopicResult] = {}
         for answer in reply.body.responses:
@@ -233,10 +226,10 @@ def _without_id(item: _TopicToDelete) -> _TopicToDelete:
     return _TopicToDelete(item.name, None, item.known)
 
 
-def _state(item: _TopicToDelete) -> DeleteTopicState:
+def _state(item: _TopicToDelete) -> DeleteTopicsRequest.DeleteTopicState:
     if item.topic_id is None:
-        return DeleteTopicState(name=item.name)
-    return DeleteTopicState(topic_id=item.topic_id)
+        return DeleteTopicsRequest.DeleteTopicState(name=item.name)
+    return DeleteTopicsRequest.DeleteTopicState(topic_id=item.topic_id)
 
 
 def _deleted(

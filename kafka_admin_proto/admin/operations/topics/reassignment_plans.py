@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import call_deadline
-from kafka_admin_proto.admin.operations.common.failures import (
-    Failure,
-    failure_of,
-)
+from kafka_admin_proto.admin.operations.common.failures import Failure, failure_of
 from kafka_admin_proto.admin.operations.partitions.json_files import PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
 from kafka_admin_proto.admin.operations.partitions.progress import unknown_partition

@@ -19,12 +19,7 @@ from kafka_admin_proto.admin.operations.common.metadata import slices
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
-from kafka_admin_proto.messages import ListOffsetsResponse
-from kafka_admin_proto.messages.list_offsets_request import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
+from kafka_admin_proto.messages import ListOffsetsRequest, ListOffsetsResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
@@ -112,10 +107,12 @@ async def _ends(
         request = ListOffsetsRequest(
             replica_id=_DEBUGGING_REPLICA,
             topics=[
-                ListOffsetsTopic(
+                ListOffsetsRequest.ListOffsetsTopic(
                     name=topic,
                     partitions=[
-                        ListOffsetsPartition(partition_index=number, timestamp=_LATEST)
+                        ListOffsetsRequest.ListOffsetsPartition(
+                            partition_index=number, timestamp=_LATEST
+                        )
                         for number in numbers
                     ],
                 )

@@ -21,16 +21,13 @@ from kafka_admin_proto.admin.operations.common.failures import (
 )
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import (
+    CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
     DescribeDelegationTokenResponse,
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
-)
-from kafka_admin_proto.messages.create_delegation_token_request import (
-    CreatableRenewers,
-    CreateDelegationTokenRequest,
 )
 from kafka_admin_proto.messages.describe_delegation_token_request import (
     DescribeDelegationTokenOwner,
@@ -91,7 +88,7 @@ class TokenOperations(Caller):
         request = CreateDelegationTokenRequest(
             owner_type,
             owner_name,
-            [CreatableRenewers(*_principal(each)) for each in named],
+            [CreateDelegationTokenRequest.CreatableRenewers(*_principal(each)) for each in named],
             max_lifetime_ms,
         )
         reply = await self.call(

@@ -190,11 +190,7 @@ def reset(
 @partition_option("--partition")
 @YES
 def delete(
-    live: Live,
-    group: str,
-    topic: tuple[str, ...],
-    partition: tuple[TopicPartition, ...],
-    yes: bool,
+    live: Live, group: str, topic: tuple[str, ...], partition: tuple[TopicPartition, ...], yes: bool
 ) -> Answer:
     """Delete committed offsets of a group; of a share group where it begins, by whole topics.
 
@@ -235,12 +231,7 @@ def delete(
     )
 
 
-@offsets.command(
-    "delete-records",
-    cls=ClusterCommand,
-    items="partitions",
-    operations=_RECORDS,
-)
+@offsets.command("delete-records", cls=ClusterCommand, items="partitions", operations=_RECORDS)
 @click.argument("places", nargs=-1, metavar="[TOPIC:PARTITION:OFFSET]...")
 @click.option(
     "--offset-json-file",
