@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -72,6 +72,12 @@ def all_meanings() -> dict[str, Meaning]:
     """The table, by name of the meaning."""
     data = (catalog().folder / "meanings.json").read_bytes()
     return msgspec.json.decode(data, type=dict[str, Meaning])
+
+
+@lru_cache(maxsize=1024)
+def name_of(meaning: str, number: int) -> str:
+    """The number's name in a meaning of the table, "READ", or its digits where it has none."""
+    return all_meanings()[meaning].name(number) or str(number)
 
 
 @cache

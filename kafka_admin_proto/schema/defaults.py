@@ -42,14 +42,6 @@ def _empty_or_null(empty: Any, text: str) -> Any:
     )
 
 
-def _bytes(scalar: Scalar, text: str) -> Any:
-    return _empty_or_null(scalar.default, text)
-
-
-def _string(scalar: Scalar, text: str) -> str | None:
-    return None if text == "null" else text
-
-
 def _bool(scalar: Scalar, text: str) -> bool:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
@@ -104,5 +96,7 @@ def _uuid(scalar: Scalar, text: str) -> UUID:
 
 #: Type of the values → what reads the text of a default.
 _READERS: dict[type, Callable[[Scalar, str], Any]] = {
-    bool: _bool, int: _integer, float: _float, UUID: _uuid, str: _string, bytes: _bytes,
+    bool: _bool, int: _integer, float: _float, UUID: _uuid,
+    str: lambda _, text: None if text == "null" else text,
+    bytes: lambda scalar, text: _empty_or_null(scalar.default, text),
 }  # fmt: skip

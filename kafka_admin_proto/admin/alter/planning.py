@@ -130,7 +130,8 @@ class _Planner:
                 "fewer; a topic never loses partitions",
             )
         if factor is not None:
-            return self._with_factor(factor, self._count_added(partitions))
+            added = 0 if partitions is None else partitions - len(self._state.replicas)
+            return self._with_factor(factor, added)
         if partitions is not None:
             return self._with_partitions(partitions)
         return self._state.replicas
@@ -185,9 +186,6 @@ class _Planner:
                 f"no cluster takes {counted(partitions, 'partitions')}, which is more than "
                 f"{_MOST_PARTITIONS}",
             )
-
-    def _count_added(self, partitions: int | None) -> int:
-        return 0 if partitions is None else partitions - len(self._state.replicas)
 
     def _with_assignment(self, assignment: Mapping[int, Sequence[int]]) -> list[list[int]]:
         """The current replicas with those of the assignment in their place or behind them."""

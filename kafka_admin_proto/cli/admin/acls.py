@@ -177,7 +177,7 @@ def list_acls(live: Live, **choice: Any) -> Answer:
       kap acls list --topic orders --resource-pattern-type match
     """
     filters = _filters(**choice)
-    return _answer(_found(live, filters), dry_run=None, everything=_chooses_all(filters))
+    return _answer(_found(live, filters), dry_run=None, everything=filters == [admin.AclFilter()])
 
 
 @acls.command("delete", cls=ClusterCommand, items="acls", operations=_ACLS)
@@ -215,10 +215,6 @@ def delete(live: Live, dry_run: bool, yes: bool, **choice: Any) -> Answer:
         note = "the answer to an earlier attempt was lost: what that one deleted is not listed"
         answer.notes = [*answer.notes, note]
     return answer
-
-
-def _chooses_all(filters: Sequence[admin.AclFilter]) -> bool:
-    return len(filters) == 1 and filters[0] == type(filters[0])()
 
 
 def _chooses_nobody(filter: admin.AclFilter) -> bool:

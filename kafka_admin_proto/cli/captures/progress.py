@@ -30,7 +30,9 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._shown = self._total >= _LONG and sys.stderr.isatty()
-        self._shown = self._shown and (silent or _is_file(sys.stdout.fileno()))
+        self._shown = self._shown and (
+            silent or stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+        )
 
     def open(self, name: str) -> FileIO:
         """The file, whose reads are counted where that is shown."""
@@ -74,10 +76,6 @@ class _Counted(FileIO):
         size = super().readinto(buffer)
         self._progress.advance(size or 0)
         return size
-
-
-def _is_file(descriptor: int) -> bool:
-    return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
 def _size(name: str) -> int:

@@ -17,7 +17,7 @@ from kafka_admin_proto.errors import DecodeError, MissingExtraError
 from kafka_admin_proto.records.batches import layout as layouts
 from kafka_admin_proto.records.batches.batches import read_records
 from kafka_admin_proto.records.batches.layout import LOG_OVERHEAD, SMALLEST, Layout
-from kafka_admin_proto.records.batches.model import COMPRESSIONS, DEFAULT_DECOMPRESSED_LIMIT, Record
+from kafka_admin_proto.records.batches.model import COMPRESSIONS, DEFAULT_DECOMPRESSED_LIMIT
 from kafka_admin_proto.records.batches.record_fields import RecordFields
 from kafka_admin_proto.records.batches.record_format import limit_bytes
 from kafka_admin_proto.records.batches.record_steps import record_length
@@ -230,9 +230,10 @@ class BatchRows:
         if read.records:
             first, last = read.records[0], read.records[-1]
             count = len(read.records)
+            payload = sum(len(each.key or b"") + len(each.value or b"") for each in read.records)
             holds += (
                 f": {counted(count, 'records')}, offsets {first.offset} to {last.offset}, "
-                f"keys and values {size(sum(map(_payload, read.records)))}"
+                f"keys and values {size(payload)}"
             )
         if holds.startswith("lz4") and has_linked_blocks(self.data[at:end]):
             holds += "; its blocks are linked, which Kafka's Java classes refuse"
@@ -248,10 +249,6 @@ class BatchRows:
 
     def _damage(self, path: str, at: int, end: int, fault: str) -> ExplainedRow:
         return self._fields.damage(path, at, end, fault)
-
-
-def _payload(record: Record) -> int:
-    return len(record.key or b"") + len(record.value or b"")
 
 
 def _field_meaning(name: str, values: dict[str, int]) -> str:

@@ -25,12 +25,8 @@ from kafka_admin_proto.records.metadata.entities import (
     Voter,
     entity_text,
 )
-from kafka_admin_proto.records.metadata.names import (
-    METADATA_VERSION,
-    mechanism_name,
-    name_of,
-    version_name,
-)
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION, mechanism_name, version_name
+from kafka_admin_proto.render.meanings import name_of
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.secrets import MASK
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8

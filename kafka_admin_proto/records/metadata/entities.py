@@ -12,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.records.metadata.names import name_of
+from kafka_admin_proto.render.meanings import name_of
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8

@@ -6,9 +6,7 @@ shown as a number.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from kafka_admin_proto.render.meanings import all_meanings
+from kafka_admin_proto.render.meanings import name_of
 
 #: In ConfigRecord.
 TOPIC_RESOURCE = 2
@@ -23,12 +21,6 @@ METADATA_VERSIONS = {
     25: "4.0-IV3", 26: "4.1-IV0", 27: "4.1-IV1", 28: "4.2-IV0", 29: "4.2-IV1", 30: "4.3-IV0",
     31: "4.4-IV0", 32: "4.4-IV1", 33: "4.4-IV2", 34: "4.5-IV0",
 }  # fmt: skip
-
-
-@lru_cache(maxsize=1024)
-def name_of(meaning: str, number: int) -> str:
-    """The number's name in the enum ``meaning`` of the table, or its digits where it has none."""
-    return all_meanings()[meaning].name(number) or str(number)
 
 
 def version_name(level: int) -> str:

@@ -79,17 +79,14 @@ def without_comments(text: str) -> str:
         if token.startswith('"'):
             return token
         if token.startswith("/*") and not (token.endswith("*/") and len(token) >= 4):
+            line = text.count("\n", 0, match.start()) + 1
             raise SchemaError(
-                f"the comment that opens on line {_line(text, match.start())} never ends",
+                f"the comment that opens on line {line} never ends",
                 'close it with "*/"',
             )
         return re.sub(r"[^\n]", " ", token)  # keeps lines and columns of the complaints below
 
     return _COMMENT_OR_STRING.sub(blank, text)
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -141,16 +141,13 @@ class _Rows:
             text=label,
             column=self.columns[source],
             to=self.columns[target],
-            colour=self._colour(event.api),
+            colour=min(self.colours.setdefault(event.api, len(self.colours)), _COLOURS - 2),
             answer=answer,
             bad=bool(errors) or not arrived,
             up=self._shown_up(),
             title=f"{event.api} v{event.version} {event.type}, {names[0]} → {names[1]}",
             fields=[*facts, *fields],
         )
-
-    def _colour(self, api: str) -> int:
-        return min(self.colours.setdefault(api, len(self.colours)), _COLOURS - 2)
 
     def _shown_up(self) -> frozenset[int]:
         return frozenset(self.columns[node] for node in self._up)

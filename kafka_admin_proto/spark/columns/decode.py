@@ -195,7 +195,7 @@ class _Piece:
         body = self.bodies[row] or b""
         if self.wanted.show_secrets:
             return body
-        if _is_fetch_response(self.spec):
+        if self.spec.type == "response" and self.spec.api_key == api_keys.FETCH:
             # Of the metadata topic perhaps, whose records hold credentials.
             return bytes([_STAR]) * len(body)
         if not self.spec.has_secrets:
@@ -205,7 +205,3 @@ class _Piece:
         for start, end in spans:
             shown[start:end] = bytes([_STAR]) * (end - start)
         return bytes(shown)
-
-
-def _is_fetch_response(spec: MessageSpec) -> bool:
-    return spec.type == "response" and spec.api_key == api_keys.FETCH

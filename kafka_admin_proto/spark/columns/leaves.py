@@ -218,7 +218,7 @@ def emit_head(e: ReadEmitter, run: Run | None, code: str, target: str) -> None:
         e.line("p += 1")
         return
     codes = code if run is None else f"{run.width}s{code}"
-    unpack = e.constant("S", _unpacker(codes), codes)
+    unpack = e.constant("S", struct.Struct(f">{codes}").unpack_from, codes)
     if run is None:
         e.line(f"{target}, = {unpack}(b, p)")
     else:
@@ -233,7 +233,3 @@ def emit_compact(e: ReadEmitter, run: Run | None, target: str) -> None:
     emit_head(e, run, "B", target)
     with e.block(f"if {target} > 127:"):
         e.line(f"{target}, p = uvarint(b, p - 1)")
-
-
-def _unpacker(codes: str) -> Sink:
-    return struct.Struct(f">{codes}").unpack_from

@@ -103,7 +103,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         seen = self._log.seen(start["batch"])
         # What could not be opened comes last: it would keep new files waiting again and again.
         fresh = sorted(
-            (_is_unopened(each, seen), each.changed, each)
+            (each.name in seen and seen[each.name].unopened > 0, each.changed, each)
             for each in listing.files.values()
             if self._is_old_enough(each, listing.now) and _is_to_read(each, seen, listing.now)
         )
@@ -183,10 +183,6 @@ def _is_to_read(file: ListedFile, seen: Mapping[str, SeenFile], listed: int) -> 
     if before.unopened:
         return before.unopened < listed
     return (before.changed, before.size) != (file.changed, file.size)
-
-
-def _is_unopened(file: ListedFile, seen: Mapping[str, SeenFile]) -> bool:
-    return file.name in seen and seen[file.name].unopened > 0
 
 
 def _start_time(probe: FileProbe, file: SeenFile, now: int) -> int:

@@ -84,12 +84,13 @@ def exchange(runner: Runner, parts: Sequence[Part], folder: Path) -> Shares:
     )
     files = runner.run(read, shares)
     found = [[slices[bucket] for slices in files if bucket in slices] for bucket in range(buckets)]
-    decoded = balanced([each for each in found if each], _bucket_bytes, _DECODE_BYTES, buckets)
+    decoded = balanced(
+        [each for each in found if each],
+        lambda bucket: sum(each.chunk_bytes for each in bucket),
+        _DECODE_BYTES,
+        buckets,
+    )
     return [[each for bucket in share for each in bucket] for share in decoded]
-
-
-def _bucket_bytes(bucket: Sequence[Slice]) -> int:
-    return sum(each.chunk_bytes for each in bucket)
 
 
 def balanced(

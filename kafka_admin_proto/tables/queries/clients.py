@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -178,16 +178,12 @@ def inventory(clients: StoredTable) -> pa.Table:
         (
             row
             | {"principals": sorted(row["principals"]), "apis": _versions(row["apis"])}
-            | {"traffic": _traffic(row, brokers)}
+            | {"traffic": "broker" if (row["client_id"], row["address"]) in brokers else "client"}
             for row in rows
         ),
         [*((name, TEXT) for name in (*keys, "traffic")), ("principals", TEXTS),
          ("requests", COUNT), *SPAN, ("apis", TEXTS)],
     )  # fmt: skip
-
-
-def _traffic(client: Row, brokers: Container[tuple[str | None, str | None]]) -> str:
-    return "broker" if (client["client_id"], client["address"]) in brokers else "client"
 
 
 def _versions(apis: dict[str | None, tuple[int, int]]) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicConfigs
 from kafka_admin_proto.messages.describe_configs_response import DescribeConfigsResourceResult
-from kafka_admin_proto.render.meanings import all_meanings
+from kafka_admin_proto.render.meanings import name_of
 from kafka_admin_proto.wire.secrets import MASK, MaskedStruct, is_secret_name
 
 #: Source of a topic's own value, on the wire.
@@ -81,7 +80,7 @@ def entry_of_described(
         is_default=config.is_default if source < 0 else source == _DEFAULT,
         read_only=config.read_only,
         sensitive=config.is_sensitive,
-        type=_name("config_type", config.config_type) if config.config_type else None,
+        type=name_of("config_type", config.config_type) if config.config_type else None,
         documentation=(config.documentation or None) if documentation else None,
         synonyms=[
             ConfigSynonym(
@@ -110,10 +109,5 @@ def source_name(source: int) -> str | None:
     """The name of a source in Kafka's clients and tools; None where the broker sends none."""
     if source < 0:
         return None
-    name = _name("config_source", source)
+    name = name_of("config_source", source)
     return _SHOWN_SOURCES.get(name, name)
-
-
-@cache
-def _name(meaning: str, number: int) -> str:
-    return all_meanings()[meaning].name(number) or str(number)

@@ -79,7 +79,12 @@ class ElectLeaders(Caller):
 
         if asked:
             answers = await retry_items(self, asked, attempt, timeout=deadline.left)
-            results = [answers.get(each) or _unanswered(each) for each in asked]
+            lost = unanswered("partition")
+            results = [
+                answers.get((topic, number))
+                or ElectedLeader(topic=topic, partition=number, elected=False, **lost)
+                for topic, number in asked
+            ]
         else:
             everything = await attempt([], deadline.left)
             results = [each for _, each in sorted(everything.items()) if each.elected or each.error]
@@ -132,8 +137,3 @@ async def _elect(
                 topic=topic.topic, partition=row.partition_id, elected=is_elected, **why
             )
     return elected
-
-
-def _unanswered(partition: Partition) -> ElectedLeader:
-    topic, number = partition
-    return ElectedLeader(topic=topic, partition=number, elected=False, **unanswered("partition"))

@@ -175,7 +175,8 @@ async def _named(
             topic_id: topic.name for topic_id, topic in answer.items() if topic.name is not None
         }
     topics = await _read(caller, [*names, *named.values()], operations, deadline)
-    by_name = [topics.get(name) or _unknown(name) for name in names]
+    unknown = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
+    by_name = [topics.get(name) or TopicDescription(name=name, **unknown) for name in names]
     # A topic that was deleted and created anew since then has the name and another id.
     by_id = [
         topics[named[each]]
@@ -258,10 +259,6 @@ def matcher(pattern: str | None) -> Callable[[str], object]:
         return re.compile(pattern).fullmatch
     except re.error as error:
         raise InstructionError(f"{pattern!r} is no regular expression: {error}") from None
-
-
-def _unknown(name: str) -> TopicDescription:
-    return TopicDescription(name=name, **failure(codes.UNKNOWN_TOPIC_OR_PARTITION))
 
 
 def _unknown_id(topic_id: UUID) -> TopicDescription:

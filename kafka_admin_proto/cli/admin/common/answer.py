@@ -205,23 +205,20 @@ def _cell(column: str, value: Any) -> str:
 
 def error_line(row: Mapping[str, Any]) -> str:
     """An error of a document as a sentence: where, what it is called, what it means."""
+    message = row.get("message") or ""
     about = [
         f"{name.replace('_', ' ')} {cell(value)}"
         for name, value in row.items()
         if name not in ("error", "message", "hint")
         and value is not None
-        and not (name == "address" and _names_all(row.get("message") or "", value))
+        and not (name == "address" and all(each in message for each in value.split(",")))
     ]
-    parts = [" ".join(about), row.get("error") or "", row.get("message") or ""]
+    parts = [" ".join(about), row.get("error") or "", message]
     if parts[2] and (parts[1].endswith("Error") or parts[1] == NOT_COMPLETE):
         del parts[1]  # an error of the client, whose message says it all
     line = ": ".join(part for part in parts if part)
     hint = row.get("hint")
     return printable(f"{line} ({hint})" if hint else line)
-
-
-def _names_all(message: str, addresses: str) -> bool:
-    return all(each in message for each in addresses.split(","))
 
 
 def _write_tables(tables: Sequence[Table]) -> None:

@@ -168,7 +168,8 @@ def reset(
         confirm(
             f"Commit {counted(len(usable), 'offsets')} for group {group}?",
             yes=yes,
-            names=[f"{each.topic}:{each.partition} {_text(each.offset)} → {each.new_offset}"
+            names=[f"{each.topic}:{each.partition} "
+                   f"{'none' if each.offset is None else each.offset} → {each.new_offset}"
                    for each in usable],
         )  # fmt: skip
         resets = planned
@@ -288,7 +289,3 @@ def _without_rows(partitions: list[int], items: list[Row], unknown: list[Row]) -
     if lacking:
         return [f"no topic has a partition {' or '.join(lacking)}"]
     return [] if items or unknown else ["there are no such partitions"]
-
-
-def _text(offset: int | None) -> str:
-    return "none" if offset is None else str(offset)

@@ -14,7 +14,7 @@ from kafka_admin_proto.messages import AccessControlEntryRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
 from kafka_admin_proto.records.metadata.entities import Acl
-from kafka_admin_proto.records.metadata.names import name_of
+from kafka_admin_proto.render.meanings import name_of
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.releases import ReleaseNumber
