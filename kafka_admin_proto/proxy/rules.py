@@ -12,8 +12,7 @@ from kafka_admin_proto.protocol import api_keys, codes
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.protocol.versions import Api
-from kafka_admin_proto.proxy.addresses import ToLocal, has_addresses
-from kafka_admin_proto.proxy.apis import READING
+from kafka_admin_proto.proxy.apis import READING, ToLocal, has_addresses
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.filters import Filters, OnRequest, OnResponse
 from kafka_admin_proto.values import Message

@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
-from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.tables.decode_flows import decode_flows
 from kafka_admin_proto.tables.frame_columns import FRAMES
 from kafka_admin_proto.tables.ingest.chunks import chunks_of, pack
@@ -52,3 +51,8 @@ def _decode_packets(
     batches: Iterable[pa.RecordBatch], options: DecodeOptions
 ) -> Iterator[pa.RecordBatch]:
     return decode_flows(pack(chunks_of(rows_of(batches, PACKETS.names))), options)
+
+
+def by_flow(rows: DataFrame) -> DataFrame:
+    """Bring the packets or chunks of each flow together, sorted by ordinal."""
+    return rows.repartition("flow").sortWithinPartitions("flow", "packet_ordinal")

@@ -17,7 +17,7 @@ from kafka_admin_proto.messages import (
     ShareFetchRequest,
 )
 from kafka_admin_proto.protocol import api_versions, frame, read_response, write_response
-from kafka_admin_proto.proxy.addresses import has_addresses
+from kafka_admin_proto.proxy.apis import has_addresses
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.containers import StructType
 from tests.proxy.connection.test_relay import asked, relay, taken

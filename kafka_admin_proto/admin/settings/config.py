@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +44,19 @@ _BACKOFFS = {
     "backoff": ("retry.backoff.ms", "retry.backoff.max.ms"),
     "reconnect_backoff": ("reconnect.backoff.ms", "reconnect.backoff.max.ms"),
 }
-_OTHERS = (
-    "bootstrap.servers",
-    "bootstrap.controllers",
-    "client.id",
-    "security.protocol",
-    "sasl.mechanism",
-    "sasl.client.callback.handler.class",
-    "sasl.jaas.config",
-    "sasl.username",
-    "sasl.password",
-)
+#: Properties that are the values of attributes, with dots in the place of underscores.
+_PLAIN = (
+    "bootstrap.servers", "bootstrap.controllers", "client.id", "security.protocol",
+    "sasl.mechanism", "sasl.username", "sasl.password",
+)  # fmt: skip
 #: Every property that has an effect here.
 UNDERSTOOD = frozenset(
     {
         *_TIMES,
         *(name for pair in _BACKOFFS.values() for name in pair),
-        *_OTHERS,
+        *_PLAIN,
+        "sasl.client.callback.handler.class",
+        "sasl.jaas.config",
         *TLS_PROPERTIES,
         *TOKEN_PROPERTIES,
     }
@@ -310,18 +306,12 @@ def _from_properties(properties: Mapping[str, str], settings: Mapping[str, Any])
             first_s = _milliseconds(properties, first, default.first_s)
             longest_s = _milliseconds(properties, longest, max(default.longest_s, first_s))
             values[attribute] = Backoff(first_s, longest_s)
-    plain: dict[str, tuple[str, Callable[[str], Any]]] = {
-        "bootstrap.servers": ("bootstrap_servers", _addresses),
-        "bootstrap.controllers": ("bootstrap_controllers", _addresses),
-        "client.id": ("client_id", str),
-        "security.protocol": ("security_protocol", str.upper),
-        "sasl.mechanism": ("sasl_mechanism", str),
-        "sasl.username": ("sasl_username", str),
-        "sasl.password": ("sasl_password", str),
-    }
-    for name, (attribute, read) in plain.items():
-        if properties.get(name):
-            values[attribute] = read(properties[name])
+    for name in _PLAIN:
+        if text := properties.get(name):
+            value = _addresses(text) if name.startswith("bootstrap.") else text
+            values[name.replace(".", "_")] = value
+    if "security_protocol" in values:
+        values["security_protocol"] = values["security_protocol"].upper()
     mechanism = settings.get("sasl_mechanism") or values.get("sasl_mechanism")
     is_msk = mechanism == "AWS_MSK_IAM"
     if "sasl.client.callback.handler.class" in properties and not is_msk:

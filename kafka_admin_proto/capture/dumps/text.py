@@ -10,6 +10,7 @@ import codecs
 import re
 import string
 from collections.abc import Iterator
+from itertools import islice
 
 from kafka_admin_proto.errors import DumpError
 
@@ -87,6 +88,11 @@ def sample_lines(sample: bytes) -> Iterator[tuple[int, str]]:
         for number, line in lines(sample):
             if line.strip() and comment_text(line) is None:
                 yield number, line
+
+
+def is_log_with(sample: bytes, pattern: re.Pattern[str]) -> bool:
+    """Whether one of the first hundred lines begins so: a log has others in front of its bytes."""
+    return any(pattern.match(line) for _, line in islice(sample_lines(sample), 100))
 
 
 def comment_text(line: str) -> str | None:

@@ -27,7 +27,7 @@ from kafka_admin_proto.protocol.payload_values import Request, expects_response
 from kafka_admin_proto.protocol.payload_writers import api_key_of, write_request, write_response
 from kafka_admin_proto.protocol.payloads import read_request, read_response
 from kafka_admin_proto.protocol.versions import shared_rows
-from kafka_admin_proto.proxy.addresses import rewrite
+from kafka_admin_proto.proxy.apis import rewrite
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.delivery import Delivery
 from kafka_admin_proto.proxy.connection.frames import check_size, decoded_body, encoded, put_frame

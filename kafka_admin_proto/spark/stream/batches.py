@@ -29,8 +29,8 @@ from kafka_admin_proto.capture.options import DEFAULT_OPTIONS, DecodeOptions
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.kept_files import read_kept_json, refuse_links, write_whole
 from kafka_admin_proto.spark.cluster import require_version
+from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.ingest.file_log import FileLog
-from kafka_admin_proto.spark.ingest.flows import by_flow
 from kafka_admin_proto.spark.paths import to_read, to_write
 from kafka_admin_proto.tables.decode_flows import STREAMED_CHUNKS, StreamTime, decode_stream
 from kafka_admin_proto.tables.frame_columns import DECODED, STREAMED

@@ -34,7 +34,7 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponseBroker
 from kafka_admin_proto.protocol import api_versions, frame, read_response, write_request
 from kafka_admin_proto.protocol.connection import Limits
 from kafka_admin_proto.protocol.payload_writers import write_response
-from kafka_admin_proto.proxy.addresses import has_addresses
+from kafka_admin_proto.proxy.apis import has_addresses
 from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters

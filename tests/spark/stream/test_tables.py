@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
 from kafka_admin_proto.cli.app import kap
-from kafka_admin_proto.spark.ingest.flows import by_flow
+from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.runner import SparkRunner
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
 from kafka_admin_proto.spark.stream.tables import StreamTables, run_stream

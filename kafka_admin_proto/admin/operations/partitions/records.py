@@ -151,22 +151,21 @@ class RecordOperations(Caller):
                 timeout=left,
                 versions=VersionRange(lowest, MAX_VERSION),
             )
-            offsets = {}
-            for answered in reply.body.topics:
-                for row in answered.partitions:
-                    offsets[answered.name, row.partition_index] = ListedOffset(
-                        topic=answered.name,
-                        partition=row.partition_index,
-                        offset=row.offset if row.offset >= 0 else None,
-                        timestamp_ms=row.timestamp if row.timestamp >= 0 else None,
-                        leader_epoch=row.leader_epoch if row.leader_epoch >= 0 else None,
-                        **failure(row.error_code),
-                    )
-            return offsets
+            return {
+                (topic.name, row.partition_index): ListedOffset(
+                    topic=topic.name,
+                    partition=row.partition_index,
+                    offset=row.offset if row.offset >= 0 else None,
+                    timestamp_ms=row.timestamp if row.timestamp >= 0 else None,
+                    leader_epoch=row.leader_epoch if row.leader_epoch >= 0 else None,
+                    **failure(row.error_code),
+                )
+                for topic in reply.body.topics
+                for row in topic.partitions
+            }
 
-        def failed(partition: Partition, why: Failure) -> ListedOffset:
-            topic, number = partition
-            return ListedOffset(topic=topic, partition=number, **why)
+        def failed(place: Partition, why: Failure) -> ListedOffset:
+            return ListedOffset(topic=place[0], partition=place[1], **why)
 
         return await ask_leaders(self, list(specs), ask, failed, timeout=timeout)
 
@@ -198,20 +197,19 @@ class RecordOperations(Caller):
                 timeout_ms=wire_timeout_ms(left),
             )
             reply = await self.call_owner(request, DeleteRecordsResponse, to=broker, timeout=left)
-            deleted = {}
-            for answered in reply.body.topics:
-                for row in answered.partitions:
-                    deleted[answered.name, row.partition_index] = DeletedRecords(
-                        topic=answered.name,
-                        partition=row.partition_index,
-                        low_watermark=row.low_watermark if row.low_watermark >= 0 else None,
-                        **failure(row.error_code),
-                    )
-            return deleted
+            return {
+                (topic.name, row.partition_index): DeletedRecords(
+                    topic=topic.name,
+                    partition=row.partition_index,
+                    low_watermark=row.low_watermark if row.low_watermark >= 0 else None,
+                    **failure(row.error_code),
+                )
+                for topic in reply.body.topics
+                for row in topic.partitions
+            }
 
-        def failed(partition: Partition, why: Failure) -> DeletedRecords:
-            topic, number = partition
-            return DeletedRecords(topic=topic, partition=number, **why)
+        def failed(place: Partition, why: Failure) -> DeletedRecords:
+            return DeletedRecords(topic=place[0], partition=place[1], **why)
 
         return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
 

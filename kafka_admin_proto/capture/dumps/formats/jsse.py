@@ -19,7 +19,7 @@ from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.chunks import ChunkJoiner
 from kafka_admin_proto.capture.dumps.formats import xxd
 from kafka_admin_proto.capture.dumps.rows import read_rows
-from kafka_admin_proto.capture.dumps.text import sample_lines
+from kafka_admin_proto.capture.dumps.text import is_log_with
 from kafka_admin_proto.capture.text_times import time_in
 
 #: A line of the log: its thread, its time, and what it says.
@@ -32,16 +32,10 @@ _RECORD = re.compile(r"(READ|WRITE): TLSv[\d.]{1,9} (\w+)\b[^,]*, length = ([0-9
 _SIDES = {"before": "WRITE", "after": "READ"}
 _LOG = re.compile(r"javax\.net\.ssl\|\w+\|")
 _ROW = re.compile(r"\s+[0-9A-F]{4,}: ")
-#: Lines of a log up to the first of JSSE.
-_MOST_BEFORE = 100
 
 
 def matches(sample: bytes) -> bool:
-    return any(
-        _LOG.match(line)
-        for above, (_, line) in enumerate(sample_lines(sample))
-        if above < _MOST_BEFORE
-    )
+    return is_log_with(sample, _LOG)
 
 
 def read(data: bytes) -> list[Block]:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from kafka_admin_proto.capture.dumps.blocks import Block, Reader
 from kafka_admin_proto.capture.dumps.chunks import ChunkJoiner
 from kafka_admin_proto.capture.dumps.rows import Row, matched_row, read_rows
-from kafka_admin_proto.capture.dumps.text import hex_bytes, sample_lines
+from kafka_admin_proto.capture.dumps.text import hex_bytes, is_log_with
 from kafka_admin_proto.capture.text_times import time_in
 
 _ROW = re.compile(r"\s*\|([0-9a-f]{8})\|((?: [0-9a-f]{2})+) +\|")
@@ -28,16 +28,10 @@ _ROW_START = re.compile(r"\s*\|[0-9a-fA-F]{8}\|")
 _BORDER = re.compile(r"\s*(?:\+-{8})?\+-{49}\+")
 _COLUMNS = re.compile(r"\s*\|  0  1  2  3 ")
 _CHANNEL = re.compile(r"\[id: ([^\]]{1,300})\] (WRITE|READ): \d+B")
-#: Lines of a log up to the first box.
-_MOST_BEFORE = 100
 
 
 def matches(sample: bytes) -> bool:
-    return any(
-        _BORDER.match(line)
-        for above, (_, line) in enumerate(sample_lines(sample))
-        if above < _MOST_BEFORE
-    )
+    return is_log_with(sample, _BORDER)
 
 
 def read(data: bytes) -> list[Block]:
