@@ -69,5 +69,4 @@ class BrokerState:
             return self.rules.fetch_of_unknown_id
         if (name, index) in self.replicas:
             return self.rules.fetch_of_unequal_id
-        known = (name, index) in self.metadata
-        return codes.NOT_LEADER_OR_FOLLOWER if known else codes.UNKNOWN_TOPIC_OR_PARTITION
+        return self.hosted((name, index))

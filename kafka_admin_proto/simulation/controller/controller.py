@@ -304,13 +304,14 @@ class Controller:
 
     def _finish_staged(self, topic: Topic) -> bool:
         """The old format: the znodes go when the replicas have gone. False if the term is over."""
-        self._while_active(lambda: self._remove_staged(topic))
-        return self.active
 
-    def _remove_staged(self, topic: Topic) -> None:
-        self._store.delete(topic.name)
-        self._session.delete(f"{DELETIONS_PATH}/{topic.name}", check=self._check)
-        self.topics.pop(topic.name, None)
+        def remove() -> None:
+            self._store.delete(topic.name)
+            self._session.delete(f"{DELETIONS_PATH}/{topic.name}", check=self._check)
+            self.topics.pop(topic.name, None)
+
+        self._while_active(remove)
+        return self.active
 
 
 def controller_data(node_id: int, now_ms: int) -> bytes:

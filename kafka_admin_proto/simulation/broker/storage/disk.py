@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -86,17 +86,7 @@ class Disk:
 
     def folders(self) -> list[Folder]:
         """All folders of partitions, in the order of log directories and names."""
-        return list(self._folders())
-
-    def records(self, folder: Folder) -> list[Record]:
-        """The records of a folder's first segment in their order, none without that file.
-
-        A last batch that is cut short is left out. Raises as ``read_batches``: DecodeError.
-        """
-        data = self.read(folder.log_dir, folder.name, SEGMENT_NAME) or b""
-        return [record for batch in read_batches(data) for record in batch.records]
-
-    def _folders(self) -> Iterator[Folder]:
+        found = []
         for log_dir in self.log_dirs:
             for name in self.names(log_dir):
                 match = _NAME.fullmatch(name)
@@ -105,7 +95,16 @@ class Disk:
                 kind = _KINDS[match["ending"]] if match["ending"] else "live"
                 topic_id = self._topic_id(log_dir, name)
                 topic, partition = match["topic"], int(match["partition"])
-                yield Folder(log_dir, name, topic, partition, topic_id, kind)
+                found.append(Folder(log_dir, name, topic, partition, topic_id, kind))
+        return found
+
+    def records(self, folder: Folder) -> list[Record]:
+        """The records of a folder's first segment in their order, none without that file.
+
+        A last batch that is cut short is left out. Raises as ``read_batches``: DecodeError.
+        """
+        data = self.read(folder.log_dir, folder.name, SEGMENT_NAME) or b""
+        return [record for batch in read_batches(data) for record in batch.records]
 
     def _topic_id(self, log_dir: str, name: str) -> UUID | None:
         data = self.read(log_dir, name, FILE_NAME)
