@@ -124,17 +124,10 @@ def delete(live: Live, names: tuple[str, ...], mechanism: tuple[str, ...], yes: 
     return _altered(results, "deleted")
 
 
-_ENTITY = [
-    click.option("--user", help="A user; with an empty name the default of all users."),
-    click.option("--client-id", help="A client id; empty for the default."),
-    click.option("--ip", help="An address; empty for the default."),
-]
-
-
 @users.command("quotas", cls=ClusterCommand, items="quotas", operations=_QUOTAS)
-@_ENTITY[0]
-@_ENTITY[1]
-@_ENTITY[2]
+@click.option("--user", help="A user; with an empty name the default of all users.")
+@click.option("--client-id", help="A client id; empty for the default.")
+@click.option("--ip", help="An address; empty for the default.")
 @click.option(
     "--set",
     "sets",

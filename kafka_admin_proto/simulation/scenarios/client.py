@@ -8,16 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto.messages import (
+    CreateTopicsRequest,
     CreateTopicsResponse,
     DeleteTopicsResponse,
     FetchResponse,
     ProduceRequest,
     ProduceResponse,
-)
-from kafka_admin_proto.messages.create_topics_request import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreateTopicsRequest,
 )
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -82,10 +78,12 @@ class Client:
     ) -> Call:
         """Ask a node, the controller if all is well, for a topic; the call gets its id."""
         rows = [
-            CreatableReplicaAssignment(partition_index=number, broker_ids=replicas)
+            CreateTopicsRequest.CreatableReplicaAssignment(
+                partition_index=number, broker_ids=replicas
+            )
             for number, replicas in assignment.items()
         ]
-        topic = CreatableTopic(
+        topic = CreateTopicsRequest.CreatableTopic(
             name=name, num_partitions=-1, replication_factor=-1, assignments=rows
         )
         body = CreateTopicsRequest(topics=[topic])

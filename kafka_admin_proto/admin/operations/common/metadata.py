@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from kafka_admin_proto.admin.caller import Caller, Reply, Target
+from kafka_admin_proto.admin.caller import Caller, Reply, Target, call_deadline
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
 from kafka_admin_proto.errors import TopicIdError, UnsupportedVersionError
@@ -47,35 +47,36 @@ async def metadata_of_names(
 ) -> dict[str, MetadataResponseTopic]:
     """Topics by name; those that the broker does not know are left out, other errors are not.
 
+    A request is about some of them, see ``slices``; ``timeout`` is for all together.
     Metadata before version 4 creates each topic that it is asked for, where the broker is
     configured so: such a broker is asked for all topics.
     """
-    wanted = set(names)
-    topics = [MetadataRequestTopic(name=name) for name in sorted(wanted)]
+    wanted, deadline = set(names), call_deadline(caller, timeout)
     lowest = _OPERATIONS if authorized_operations else _NO_CREATION
-    answer = await _ask(caller, topics, lowest, to, timeout, authorized_operations)
-    return {
-        topic.name: topic
-        for topic in answer
-        if topic.name in wanted and topic.error_code not in UNKNOWN
-    }
+    found: dict[str, MetadataResponseTopic] = {}
+    for some in slices(sorted(wanted)):
+        topics = [MetadataRequestTopic(name=name) for name in some]
+        for topic in await _ask(caller, topics, lowest, to, deadline.left, authorized_operations):
+            if topic.name in wanted and topic.error_code not in UNKNOWN:
+                found[topic.name] = topic
+    return found
 
 
 async def metadata_of_ids(
     caller: Caller, topic_ids: Iterable[UUID], *, timeout: float | None = None
 ) -> dict[UUID, MetadataResponseTopic]:
-    """Topics by id; those that the broker does not know are left out.
+    """Topics by id, as ``metadata_of_names``.
 
     A broker that cannot be asked by id is asked for all topics.
     """
-    wanted = set(topic_ids)
-    topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in sorted(wanted)]
-    answer = await _ask(caller, topics, _BY_ID, Target.ANY, timeout, False)
-    return {
-        topic.topic_id: topic
-        for topic in answer
-        if topic.topic_id in wanted and topic.error_code not in UNKNOWN
-    }
+    wanted, deadline = set(topic_ids), call_deadline(caller, timeout)
+    found: dict[UUID, MetadataResponseTopic] = {}
+    for some in slices(sorted(wanted)):
+        topics = [MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in some]
+        for topic in await _ask(caller, topics, _BY_ID, Target.ANY, deadline.left, False):
+            if topic.topic_id in wanted and topic.error_code not in UNKNOWN:
+                found[topic.topic_id] = topic
+    return found
 
 
 async def _ask(
@@ -86,8 +87,6 @@ async def _ask(
     timeout: float | None,
     authorized_operations: bool,
 ) -> Sequence[MetadataResponseTopic]:
-    if topics is not None and not topics:
-        return []
     request = MetadataRequest(
         topics=topics,
         allow_auto_topic_creation=False,

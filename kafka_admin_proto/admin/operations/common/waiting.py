@@ -18,7 +18,7 @@ import msgspec
 from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.item_retries import R, replaced
-from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
@@ -89,9 +89,7 @@ def in_metadata(caller: Caller, missing: MissingInTopic[K]) -> FindMissing[K]:
     """
 
     async def find_missing(broker: int, asked: Sequence[K], left: float) -> dict[K, list[Missing]]:
-        topics: dict[str, MetadataResponseTopic] = {}
-        for some in slices(list(dict.fromkeys(map(topic_of, asked)))):
-            topics |= await metadata_of_names(caller, some, to=broker, timeout=left)
+        topics = await metadata_of_names(caller, map(topic_of, asked), to=broker, timeout=left)
         for name, topic in topics.items():
             if topic.error_code == codes.TOPIC_AUTHORIZATION_FAILED:
                 raise BrokerError(topic.error_code, context=f"topic {name!r}")

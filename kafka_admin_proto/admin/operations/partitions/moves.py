@@ -199,11 +199,9 @@ async def _check_not_in_progress(
     now: dict[Partition, list[int]] = {}
     fault = ""
     try:
-        for some in slices(list(by_topic(doubtful))):
-            answer = await metadata_of_names(caller, some, timeout=deadline.left)
-            for name, topic in answer.items():
-                now |= {(name, each.partition_index): each.replica_nodes
-                        for each in topic.partitions}  # fmt: skip
+        topics = await metadata_of_names(caller, by_topic(doubtful), timeout=deadline.left)
+        for name, topic in topics.items():
+            now |= {(name, each.partition_index): each.replica_nodes for each in topic.partitions}
     except KafkaAdminProtoError as error:
         fault = f"; where its replicas are could not be looked at: {error}"
     return {each: _result_of_cancellation(results[each], before.get(each), now.get(each), fault)

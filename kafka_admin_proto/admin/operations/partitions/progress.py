@@ -11,7 +11,7 @@ from kafka_admin_proto.admin.caller import Caller
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.cluster.log_dirs import LogDirOperations
 from kafka_admin_proto.admin.operations.common.failures import raise_failure
-from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.operations.partitions.json_files import ANY_LOG_DIR, PartitionReplicas
 from kafka_admin_proto.admin.operations.partitions.moves import OngoingReassignment
@@ -62,16 +62,15 @@ async def read_replicas(
     """
     names = list(dict.fromkeys(topics))
     replicas: dict[Partition, list[int]] = {}
-    for some in slices(names):
-        answer = await metadata_of_names(caller, some, timeout=deadline.left)
-        for name in some:
-            if name not in answer:
-                if strict:
-                    raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=f"topic {name!r}")
-                continue
-            raise_failure(answer[name].error_code, context=f"topic {name!r}")
-            for each in answer[name].partitions:
-                replicas[name, each.partition_index] = list(each.replica_nodes)
+    found = await metadata_of_names(caller, names, timeout=deadline.left)
+    for name in names:
+        if name not in found:
+            if strict:
+                raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=f"topic {name!r}")
+            continue
+        raise_failure(found[name].error_code, context=f"topic {name!r}")
+        for each in found[name].partitions:
+            replicas[name, each.partition_index] = list(each.replica_nodes)
     return replicas
 
 

@@ -10,7 +10,7 @@ from kafka_admin_proto.admin.alter.planning import TopicState
 from kafka_admin_proto.admin.alter.plans import AddPartitionsStep, ReassignStep, TopicPlan
 from kafka_admin_proto.admin.errors import BrokerError
 from kafka_admin_proto.admin.operations.common.failures import failure
-from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, slices
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.partitions.moves import MovePartitions
 from kafka_admin_proto.admin.retry import Deadline
@@ -23,9 +23,7 @@ async def topic_states(
 ) -> dict[str, TopicState | TopicPlan]:
     """The topics as they are, or a plan with the error that keeps one from being read."""
     names = [each.name for each in batch]
-    topics: dict[str, MetadataResponseTopic] = {}
-    for some in slices(names):
-        topics |= await metadata_of_names(caller, some, timeout=deadline.left)
+    topics = await metadata_of_names(caller, names, timeout=deadline.left)
     with_configs = [
         each.name for each in batch if each.name in topics and (each.configs or each.delete_configs)
     ]

@@ -12,11 +12,7 @@ from kafka_admin_proto.admin.config_values import ConfigSetter, same_value
 from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.failures import failure, failure_of, unanswered
 from kafka_admin_proto.admin.operations.common.item_retries import retry_batches
-from kafka_admin_proto.admin.operations.common.metadata import (
-    metadata_of_names,
-    slices,
-    topic_id_text,
-)
+from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names, topic_id_text
 from kafka_admin_proto.admin.operations.common.timeouts import (
     REQUEST_TIMED_OUT,
     taken,
@@ -36,12 +32,7 @@ from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.retry import Deadline
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import KafkaAdminProtoError
-from kafka_admin_proto.messages.create_topics_request import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
+from kafka_admin_proto.messages import CreateTopicsRequest
 from kafka_admin_proto.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
@@ -195,11 +186,8 @@ async def _ids_before(
     caller: Caller, names: list[str], deadline: Deadline
 ) -> dict[str, str | None]:
     """The ids of topics that are there already, to judge TOPIC_ALREADY_EXISTS by."""
-    ids: dict[str, str | None] = {}
-    for some in slices(names):
-        answer = await metadata_of_names(caller, some, timeout=deadline.left)
-        ids |= {name: topic_id_text(topic.topic_id) for name, topic in answer.items()}
-    return ids
+    found = await metadata_of_names(caller, names, timeout=deadline.left)
+    return {name: topic_id_text(topic.topic_id) for name, topic in found.items()}
 
 
 async def _check_already_exists(
@@ -263,18 +251,21 @@ def _missing(result: CreatedTopic, topic: MetadataResponseTopic | None) -> Itera
         yield from missing_partitions(result.name, leaders_of(topic), result.partitions or 0)
 
 
-def _creatable(topic: NewTopic) -> CreatableTopic:
+def _creatable(topic: NewTopic) -> CreateTopicsRequest.CreatableTopic:
     assignment = topic.assignment or {}
-    return CreatableTopic(
+    return CreateTopicsRequest.CreatableTopic(
         name=topic.name,
         num_partitions=topic.partitions,
         replication_factor=topic.replication_factor,
         assignments=[
-            CreatableReplicaAssignment(partition_index=partition, broker_ids=list(brokers))
+            CreateTopicsRequest.CreatableReplicaAssignment(
+                partition_index=partition, broker_ids=list(brokers)
+            )
             for partition, brokers in assignment.items()
         ],
         configs=[
-            CreatableTopicConfig(name=name, value=value) for name, value in topic.configs.items()
+            CreateTopicsRequest.CreatableTopicConfig(name=name, value=value)
+            for name, value in topic.configs.items()
         ],
     )
 

@@ -147,18 +147,17 @@ async def _resolved(
     caller: Caller, asked: Sequence[str | UUID], deadline: Deadline
 ) -> list[_TopicToDelete]:
     """Names with the ids that they have now, and ids with their names."""
-    ids: dict[str, UUID] = {}
-    names: dict[UUID, str | None] = {}
-    for some in slices([each for each in asked if isinstance(each, str)]):
-        answer = await metadata_of_names(caller, some, timeout=deadline.left)
-        ids |= {name: topic.topic_id for name, topic in answer.items()}
-    for these in slices([each for each in asked if isinstance(each, UUID)]):
-        found = await metadata_of_ids(caller, these, timeout=deadline.left)
-        names |= {topic_id: topic.name for topic_id, topic in found.items()}
+    named = [each for each in asked if isinstance(each, str)]
+    by_name = await metadata_of_names(caller, named, timeout=deadline.left)
+    by_id = await metadata_of_ids(
+        caller, [each for each in asked if isinstance(each, UUID)], timeout=deadline.left
+    )
     return [
-        _TopicToDelete(names.get(each), each, each in names)
+        _TopicToDelete(by_id[each].name if each in by_id else None, each, each in by_id)
         if isinstance(each, UUID)
-        else _TopicToDelete(each, _nonzero(ids.get(each)), each in ids)
+        else _TopicToDelete(
+            each, _nonzero(by_name[each].topic_id) if each in by_name else None, each in by_name
+        )
         for each in asked
     ]
 

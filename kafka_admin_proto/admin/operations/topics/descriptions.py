@@ -16,13 +16,13 @@ from kafka_admin_proto.admin.operations.common.metadata import (
     all_metadata,
     metadata_of_ids,
     metadata_of_names,
-    slices,
     topic_id_text,
     topic_uuid,
 )
 from kafka_admin_proto.admin.operations.configs.overrides import read_overrides
 from kafka_admin_proto.admin.operations.topics.replica_lag import ReplicaLag, lag_of_replicas
 from kafka_admin_proto.admin.retry import Deadline
+from kafka_admin_proto.messages import MetadataResponse
 from kafka_admin_proto.messages.describe_topic_partitions_request import (
     Cursor,
     DescribeTopicPartitionsRequest,
@@ -32,10 +32,6 @@ from kafka_admin_proto.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
-)
-from kafka_admin_proto.messages.metadata_response import (
-    MetadataResponsePartition,
-    MetadataResponseTopic,
 )
 from kafka_admin_proto.protocol import api_keys, codes
 
@@ -168,12 +164,8 @@ class DescribeTopics(Caller):
 async def _named(
     caller: Caller, names: list[str], ids: list[UUID], operations: bool, deadline: Deadline
 ) -> list[TopicDescription]:
-    named: dict[UUID, str] = {}
-    for some in slices(ids):
-        answer = await metadata_of_ids(caller, some, timeout=deadline.left)
-        named |= {
-            topic_id: topic.name for topic_id, topic in answer.items() if topic.name is not None
-        }
+    found = await metadata_of_ids(caller, ids, timeout=deadline.left)
+    named = {id_: topic.name for id_, topic in found.items() if topic.name is not None}
     topics = await _read(caller, [*names, *named.values()], operations, deadline)
     unknown = failure(codes.UNKNOWN_TOPIC_OR_PARTITION)
     by_name = [topics.get(name) or TopicDescription(name=name, **unknown) for name in names]
@@ -211,12 +203,10 @@ async def _read(
             for topic in everything
             if topic.name is not None
         }
-    for some in slices(names):
-        answer = await metadata_of_names(
-            caller, some, authorized_operations=operations, timeout=deadline.left
-        )
-        topics |= {name: _described(topic, operations) for name, topic in answer.items()}
-    return topics
+    answer = await metadata_of_names(
+        caller, names, authorized_operations=operations, timeout=deadline.left
+    )
+    return {name: _described(topic, operations) for name, topic in answer.items()}
 
 
 async def _with_configs(
@@ -268,11 +258,12 @@ def _unknown_id(topic_id: UUID) -> TopicDescription:
 
 
 def _described(
-    topic: MetadataResponseTopic | DescribeTopicPartitionsResponseTopic, operations: bool
+    topic: MetadataResponse.MetadataResponseTopic | DescribeTopicPartitionsResponseTopic,
+    operations: bool,
 ) -> TopicDescription:
-    partitions: Sequence[MetadataResponsePartition | DescribeTopicPartitionsResponsePartition] = (
-        topic.partitions
-    )
+    partitions: Sequence[
+        MetadataResponse.MetadataResponsePartition | DescribeTopicPartitionsResponsePartition
+    ] = topic.partitions
     return TopicDescription(
         name=topic.name,
         topic_id=topic_id_text(topic.topic_id),
@@ -288,7 +279,7 @@ def _described(
 
 
 def _partition(
-    each: MetadataResponsePartition | DescribeTopicPartitionsResponsePartition,
+    each: MetadataResponse.MetadataResponsePartition | DescribeTopicPartitionsResponsePartition,
 ) -> PartitionDescription:
     elr = last_known_elr = None
     if isinstance(each, DescribeTopicPartitionsResponsePartition):
