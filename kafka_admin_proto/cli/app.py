@@ -49,7 +49,6 @@ _CLUSTER_COMMANDS = {
     "users": ("admin.users", "users"),
 }
 
-
 #: Lines of click's scripts for bash and zsh → the same without a space behind NAME=, where a value
 #: follows; fish leaves it out by itself.
 _JOINED = {

@@ -47,7 +47,6 @@ _UNSEEN = {
     ("drop", "answer"): ("delay-ms", "throttle-ms"),
 }
 
-
 #: Condition or effect → whether an api has it in some versions, and what to say where none has.
 _POSSIBLE: tuple[tuple[str, Callable[[int, VersionRange], bool], str], ...] = (
     ("topic", is_about_topics, "requests of {} are about no topics"),
@@ -55,7 +54,6 @@ _POSSIBLE: tuple[tuple[str, Callable[[int, VersionRange], bool], str], ...] = (
     ("group", is_about_groups, "requests of {} are about no groups"),
     ("message", has_message, "answers of {} have no text for an error"),
 )
-
 
 #: How the errors spell a word: as it is, or as the `argument` that it was given by.
 Spelling = Callable[[str], str]

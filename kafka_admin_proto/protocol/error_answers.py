@@ -21,7 +21,6 @@ from kafka_admin_proto.values import Message
 
 Fields = tuple[FieldSpec, ...]
 
-
 #: The names of a code; the second one is that of AddPartitionsToTxn.
 _CODES, _MESSAGE = ("error_code", "partition_error_code"), "error_message"
 #: The fields that identify a row: names of requests and responses for the same thing.

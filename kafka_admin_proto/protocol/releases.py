@@ -31,7 +31,6 @@ BROKER_APIS = frozenset(
     }
 )  # fmt: skip
 
-
 #: The names that Kafka's brokers give the clients inside them.
 BROKER_CLIENT = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender)|raft-client-\d+)$"
 

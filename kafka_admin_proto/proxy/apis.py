@@ -21,7 +21,6 @@ READING = frozenset({
       if each.name.startswith(("Describe", "List")) or each.name.endswith("Describe")),
 })  # fmt: skip
 
-
 #: The field with the brokers, or with the leaders that a response hints at (KIP-951).
 _LISTS = {
     api_keys.METADATA: "brokers",

@@ -72,7 +72,8 @@ class ExplainedRow(msgspec.Struct, frozen=True, gc=False):
             return ""
         if type(self.value) is int:
             return str(self.value)
-        is_words = self.secret or (isinstance(self.value, str) and not _is_json(self.type))
+        is_text = _is_container(self.type) or self.type.endswith(_BYTES)
+        is_words = self.secret or (isinstance(self.value, str) and is_text)
         return str(self.value) if is_words else compact_json(self.value)
 
 
@@ -268,10 +269,6 @@ class _Words:
         if name == "correlation_id":
             return "the same in request and response"
         return ""
-
-
-def _is_json(type_: str) -> bool:
-    return not (_is_container(type_) or type_.endswith(_BYTES))
 
 
 def _is_container(type_: str) -> bool:

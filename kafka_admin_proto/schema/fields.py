@@ -30,7 +30,6 @@ _ENTITY_TYPES_FOLDED = {name.casefold(): name for name in ENTITY_TYPES}
 
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
-
 _NONE = VersionRange.NONE
 
 

@@ -20,7 +20,6 @@ from kafka_admin_proto.tables.runner import R, T, Tasks
 #: What each task needs is imported once, by the process that all workers are forked from.
 _PRELOADED = ["kafka_admin_proto.tables.pipeline"]
 
-
 _SAFE_PATH = "PYTHONSAFEPATH"
 
 

@@ -70,7 +70,6 @@ _KINDS: dict[type[WireType], str] = {
     RawTag: "raw_tag",
 }
 
-
 #: Class → the method of its kind, as far as it was looked up.
 _found: dict[type[WireType], str] = {}
 

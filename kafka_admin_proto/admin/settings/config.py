@@ -64,7 +64,6 @@ UNDERSTOOD = frozenset(
 #: Digits of milliseconds: more than an INT64 has are a slip.
 _DIGITS = 20
 
-
 #: The attributes of a login: those behind the mechanism are of a password, the last one of tokens.
 _LOGIN = ("sasl_mechanism", "sasl_username", "sasl_password", "sasl_oauth_token_provider")
 _SECRET = _LOGIN[2:]

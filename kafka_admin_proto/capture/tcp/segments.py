@@ -62,7 +62,6 @@ _PLAIN_4 = struct.Struct(">BxHxxHxBxx12sIIBB").unpack_from
 #: The same for IPv6: version, payload size, next header, addresses and ports, and so on.
 _PLAIN_6 = struct.Struct(">B3xHBx36sIIBB").unpack_from
 
-
 #: A segment: the key (both addresses, then both ports, as in the headers), sequence number, flags,
 #: payload, the number of bytes at its end that were not captured, and the acknowledgment number.
 #: It is a plain tuple for speed.

@@ -56,7 +56,6 @@ _operation_option = click.option(
     help="An operation; repeatable.",
 )
 
-
 #: The options of Kafka's script that say whom something is allowed or denied, and for what.
 _grants = together(
     click.option("--allow-principal", type=Principal(), multiple=True,

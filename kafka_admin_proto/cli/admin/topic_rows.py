@@ -124,15 +124,13 @@ def partition_rows(item: Row) -> list[Row]:
             "topic": item["name"],
             "topic_id": item["topic_id"],
             **picked(each, *_PARTITION_COLUMNS),
-            "lag": _lag(each["lag"]),
+            "lag": None
+            if each["lag"] is None
+            else {str(one["broker"]): one["lag"] for one in each["lag"]},
             "error": each["error"],
         }
         for each in item["partitions"]
     ]
-
-
-def _lag(replicas: list[Row] | None) -> Row | None:
-    return None if replicas is None else {str(each["broker"]): each["lag"] for each in replicas}
 
 
 def topics_text(items: Sequence[Any]) -> str:

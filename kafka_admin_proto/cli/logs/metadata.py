@@ -57,7 +57,6 @@ _TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
 #: Kinds whose fields differ from item to item: a row for each.
 _LISTS = {"configs": ("resource", "config", "value"), "quotas": ("entity", "quota", "value")}
 
-
 #: Options of commands for a cluster that --follow has too.
 _CLUSTER_OPTIONS = ("bootstrap_controller", "command_config", "trace")
 

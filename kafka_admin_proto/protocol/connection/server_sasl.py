@@ -28,7 +28,6 @@ _REAUTHENTICATION_S = 1.0
 #: The longest session whose nanoseconds fit into Java's long (``Utils.msToNs``): 292 years.
 _MAX_LIFETIME_MS = (2**63 - 1) // 1_000_000
 
-
 #: Writes the response to a request.
 AnswerWriter = Callable[[Request, Message], None]
 

@@ -27,7 +27,6 @@ LATEST, EARLIEST = -1, -2
 #: Replica ids of a ListOffsets that is no broker's: a consumer, and one that any replica answers.
 _CONSUMER, _DEBUGGING = -1, -2
 
-
 #: Request → the classes of its response, and of the response's topics and partitions.
 _ROWS: dict[type[Message], tuple[Any, Any, Any]] = {
     ListOffsetsRequest: (

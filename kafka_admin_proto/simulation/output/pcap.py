@@ -52,7 +52,7 @@ class _Conversations:
         if connection is None:
             port = _FIRST_PORT + self._begun % _PORTS
             self._begun += 1
-            client, server = (_address(each) for each in ends)
+            client, server = (f"10.{n >> 16 & 0xFF}.{n >> 8 & 0xFF}.{n & 0xFF}" for n in ends)
             connection = self._current[ends] = WrittenConnection((client, port), (server, PORT))
             yield from connection.begin(_micros(event.at_ms))
         self._of_request[event.node, event.correlation_id] = connection
@@ -88,10 +88,6 @@ class _Conversations:
             connection = self._current.pop(ends)
             if ends[1] == node:
                 yield from connection.reset(_micros(at_ms))
-
-
-def _address(node: int) -> str:
-    return f"10.{node >> 16 & 0xFF}.{node >> 8 & 0xFF}.{node & 0xFF}"
 
 
 def _micros(at_ms: int) -> int:

@@ -24,7 +24,6 @@ FETCH_WAIT_MS = 500
 #: Until a request that was lost is sent again.
 RETRY_MS = 500
 
-
 #: Stands for no node where a leader or a candidate would be.
 NOBODY = -1
 

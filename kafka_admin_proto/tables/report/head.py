@@ -48,13 +48,10 @@ def page_head(tables: Mapping[str, StoredTable], title: str, about: Sequence[str
 
 def _names(rows: Sequence[Row]) -> str:
     """The names of the first files, behind a colon."""
-    named = ", ".join(_file_name(row["capture"]) for row in rows[:_NAMED])
+    files = [(row["capture"] or "?").rstrip("/").rpartition("/")[2] for row in rows[:_NAMED]]
+    named = ", ".join(files)
     more = f", and {with_commas(len(rows) - _NAMED, 'others')}" if len(rows) > _NAMED else ""
     return f": {named}{more}" if rows else ""
-
-
-def _file_name(capture: str | None) -> str:
-    return (capture or "?").rstrip("/").rpartition("/")[2]
 
 
 def _captures(tables: Mapping[str, StoredTable]) -> list[Row]:

@@ -84,8 +84,13 @@ class AlterConfigs(Caller):
         """
         wanted: dict[ConfigResource, ConfigChange] = {}
         for change in changes:
-            _once(change.resource, wanted)
-            wanted[change.resource] = change
+            resource = change.resource
+            if resource in wanted:
+                raise InstructionError(
+                    f"{resource.type} {resource.name!r} is to be altered twice in one call; "
+                    "put all its changes into one"
+                )
+            wanted[resource] = change
 
         def request(some: Iterable[ConfigResource]) -> Message:
             return IncrementalAlterConfigsRequest(
@@ -206,11 +211,3 @@ def _results(
                 **failure(each.error_code, each.error_message),
             )
     return results
-
-
-def _once(resource: ConfigResource, wanted: Mapping[ConfigResource, object]) -> None:
-    if resource in wanted:
-        raise InstructionError(
-            f"{resource.type} {resource.name!r} is to be altered twice in one call; "
-            "put all its changes into one"
-        )

@@ -47,7 +47,6 @@ _RECORDS_PER_REQUEST, _DEFAULT_PARTITIONS = 5_000, 10
 #: Since these versions of CreateTopics a request can be validated only, and -1 is the default.
 _VALIDATE_ONLY, _DEFAULTS = 1, 4
 
-
 #: Seconds for a topic that the controller has to reach a broker, and between two requests.
 _PROPAGATION_S, _PAUSE_S = 5.0, 0.1
 

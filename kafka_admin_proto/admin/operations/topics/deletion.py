@@ -111,7 +111,8 @@ class DeleteTopics(Caller):
             what="delete",
         )
         trigger = await triggers_only(self, timeout)
-        by_id = await _has_ids(self, deadline)
+        spoken = await self.versions(Target.CONTROLLER, timeout=deadline.left)
+        by_id = _BY_ID in spoken.get(api_keys.DELETE_TOPICS, VersionRange.NONE)
         results = await _delete(self, items, by_id=by_id, trigger=trigger, deadline=deadline)
         # The id is an older topic's where the broker did not have the newest one of that name yet.
         stale = [
@@ -160,11 +161,6 @@ async def _resolved(
         )
         for each in asked
     ]
-
-
-async def _has_ids(caller: Caller, deadline: Deadline) -> bool:
-    spoken = await caller.versions(Target.CONTROLLER, timeout=deadline.left)
-    return _BY_ID in spoken.get(api_keys.DELETE_TOPICS, VersionRange.NONE)
 
 
 async def _delete(

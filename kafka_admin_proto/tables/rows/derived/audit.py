@@ -68,7 +68,6 @@ OPERATIONS: dict[str, Callable[[Json, Json], Operations]] = {
     "AlterShareGroupOffsets": groups.alter_share_offsets,
 }
 
-
 #: One row for each operation that a request asks for. ``operation`` is a verb and what it is done
 #: to. ``topic`` is the topic, null for an election of all topics and for operations on other
 #: resources; of an acl the resource's name, which may be a prefix, and of ``delete acl`` a filter's

@@ -120,7 +120,6 @@ class ClientUses:
 _SOFTWARE = r"(?s)^(?P<name>[^ ]*)(?: (?P<version>.*))?$"
 _ENDPOINT = r"(?s)^\[?(?P<address>.*?)\]?:\d+$"
 
-
 #: How the other columns of `USES` are merged.
 _VERSIONS = [("min_version", "min"), ("max_version", "max")]
 _REQUESTS = ("requests", "sum")
