@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.admin import ALL_RECORDS, InstructionError
 from kafka_admin_proto.admin.operations.partitions.records import OffsetSpec, RecordOperations
 from kafka_admin_proto.errors import UnsupportedVersionError
-from kafka_admin_proto.messages import DeleteRecordsRequest, ListOffsetsRequest
+from kafka_admin_proto.messages import DeleteRecordsRequest, ListOffsetsRequest, MetadataRequest
 from kafka_admin_proto.messages import delete_records_response as deleted_messages
 from kafka_admin_proto.messages import list_offsets_response as offsets_messages
 from kafka_admin_proto.schema.versions import VersionRange
@@ -91,6 +91,13 @@ def test_offsets_come_from_leaders_in_the_order_of_the_call(
             assert each.error == "LEADER_NOT_AVAILABLE"
         else:
             assert each.error == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_the_leaders_of_many_topics_are_looked_up_in_slices() -> None:
+    client = Client()
+    asyncio.run(client.list_offsets({(f"t{number}", 0): "latest" for number in range(1001)}))
+    asked = [each.request for each in client.calls if isinstance(each.request, MetadataRequest)]
+    assert [len(each.topics or ()) for each in asked] == [1000, 1]
 
 
 def test_records_are_deleted_at_leaders() -> None:
