@@ -68,7 +68,8 @@ class WholeWriter(io.BufferedWriter):
     """Writes that Ctrl-C does not cut off: one that has begun is passed on to its end.
 
     Python's own drops the rest of what a pipe has not taken when a signal comes amid a write. A
-    write that the second Ctrl-C ends is the command's last one, as the reader has stalled.
+    write that fails is the command's last one, and so is one that the second Ctrl-C ends, as the
+    reader has stalled: Python would try again at its end, and show a traceback of that.
     """
 
     def __init__(self, raw: io.RawIOBase) -> None:
@@ -101,7 +102,7 @@ class WholeWriter(io.BufferedWriter):
             try:
                 super().write(data)
                 super().flush()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, OSError):
                 self._is_given_up = True
                 raise
             self._held_bytes = 0

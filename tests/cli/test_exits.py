@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -368,3 +369,35 @@ def test_the_next_command_of_a_shell_writes_after_two_ctrl_c(
     assert run_command(state, ["decode", str(CAPTURE), "--output", "jsonl"]) != 0
     assert run_command(state, ["decode", "--help"]) == 0
     assert b"Usage: kap decode" in stalled.taken
+
+
+class _Full(_Slow):
+    """A disk without space, as /dev/full."""
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *([*command, *more] for command in (["decode", str(CAPTURE)],)
+          for more in ([], ["--summary"], ["--upgrade", "4.0"],
+                       *(["--output", each] for each in ("json", "jsonl", "tsv")))),
+        ["explain", str(CAPTURE), "--only", "2"],
+        ["--version"], ["--help"], ["error", "3"], ["completion", "bash"], ["schema", "list"],
+        ["schema", "show", "CreateTopics"], ["simulate", "delete"],
+        *([name, "--help"] for name in kap.list_commands(click.Context(kap))),
+    ],
+    ids=lambda arguments: " ".join(arguments).replace(str(CAPTURE), "capture"),
+)  # fmt: skip
+def test_a_full_disk_is_a_line_and_1(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python itself does not write again at its end, when it has 120 and shows a traceback."""
+    stdout = io.TextIOWrapper(io.BufferedWriter(_Full()), "utf-8")
+    monkeypatch.setattr(cli, "tune_gc", lambda: None)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    monkeypatch.setattr(sys, "argv", ["kap", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == "kap: No space left on device"
+    sys.stdout.close()
