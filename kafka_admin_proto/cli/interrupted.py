@@ -19,16 +19,21 @@ INTERRUPTED = 130
 _BUFFER_BYTES = 8 << 10
 
 
-class _Late:
-    """The handler of SIGINT while it waits; the second one does not."""
+class FirstInterrupt:
+    """A handler of SIGINT that keeps the first one; the second one is a KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.came = False
+        self.came: bool = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Take a Ctrl-C."""
         if self.came:
             raise KeyboardInterrupt
         self.came = True
+
+
+class _Late(FirstInterrupt):
+    """The handler while a write goes on, which the first one waits for."""
 
 
 @contextmanager
@@ -40,7 +45,8 @@ def uninterrupted() -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or not callable(handler) or isinstance(handler, _Late) or _ends_by_ctrl_c():
+    has_come = isinstance(handler, _Late) or (isinstance(handler, FirstInterrupt) and handler.came)
+    if not is_main or not callable(handler) or has_come or _ends_by_ctrl_c():
         yield
         return
     late = _Late()

@@ -25,6 +25,7 @@ from kafka_admin_proto.cli import app
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
 from kafka_admin_proto.cli.app import kap
+from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.interrupted import WholeWriter
 from kafka_admin_proto.cli.output import JsonArray, write_json_array
 from kafka_admin_proto.cli.shell.session import run_command
@@ -401,3 +402,39 @@ def test_a_full_disk_is_a_line_and_1(arguments: list[str], monkeypatch: pytest.M
         cli.main()
     assert ended.value.code == "kap: No space left on device"
     sys.stdout.close()
+
+
+def test_a_live_capture_ends_by_the_second_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one has ended its input, and the reader of what is left to be written stalls."""
+    reading, writing = os.pipe()
+    presses = 0
+
+    def press() -> None:
+        nonlocal presses
+        presses += 1
+        signal.raise_signal(signal.SIGINT)
+
+    class Stalled(_Slow):
+        def write(self, data: Any) -> int:
+            for _ in range(3):
+                press()
+            return len(data)
+
+    hook = WaitHook()
+    before = signal.getsignal(signal.SIGINT)
+    stdout = io.TextIOWrapper(WholeWriter(Stalled()), "utf-8")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    with LiveInput(reading, hook) as live, open(writing, "wb") as captured:
+        try:
+            captured.write(bytes(24))
+            captured.flush()
+            assert live.readinto(bytearray(24)) == 24
+            press()
+            assert live.readinto(bytearray(24)) == 0, "the input has ended"
+            print("row")
+            with pytest.raises(KeyboardInterrupt):
+                stdout.flush()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    assert presses == 2
+    stdout.close()

@@ -7,18 +7,21 @@ import sys
 import threading
 from collections.abc import Callable
 from io import FileIO
+from types import FrameType
 from typing import Any
+
+from kafka_admin_proto.cli.interrupted import FirstInterrupt
 
 #: Bytes by which a format is detected; a pipe may deliver fewer at once.
 _FORMAT_BYTES = 24
 
 
-class WaitHook:
-    """``on_wait`` is called before waiting for input; ``ended``: Ctrl-C has ended the input."""
+class WaitHook(FirstInterrupt):
+    """``on_wait`` is called before waiting for input; the first Ctrl-C ends the input."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.on_wait: Callable[[], None] = _nothing
-        self.ended: bool = False
         self.is_reading = False
         self.has_data = False
 
@@ -29,12 +32,13 @@ class WaitHook:
         captured so far is still to be shown.
         """
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._interrupted)
+            signal.signal(signal.SIGINT, self)
 
-    def _interrupted(self, *_: object) -> None:
-        if self.ended or self.is_reading or not self.has_data:
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Take a Ctrl-C, which a read that waits cannot keep for later."""
+        if self.is_reading or not self.has_data:
             raise KeyboardInterrupt
-        self.ended = True
+        super().__call__(number, frame)
 
 
 class LiveInput(FileIO):
@@ -49,7 +53,7 @@ class LiveInput(FileIO):
 
     def readall(self) -> bytes:
         """The rest of a dump: it is read whole, so that Ctrl-C leaves nothing to be shown."""
-        if self._hook.ended:
+        if self._hook.came:
             raise KeyboardInterrupt
         self._hook.is_reading = True
         try:
@@ -70,7 +74,7 @@ class LiveInput(FileIO):
         hook = self._hook
         hook.on_wait()
         sys.stdout.flush()
-        if hook.ended:
+        if hook.came:
             return 0
         hook.is_reading = True
         try:
@@ -80,7 +84,7 @@ class LiveInput(FileIO):
         except KeyboardInterrupt:
             if not hook.has_data or self.isatty():
                 raise
-            hook.ended = True
+            hook.came = True
             return 0
         finally:
             hook.is_reading = False
