@@ -23,10 +23,14 @@ class Altered(msgspec.Struct, Generic[K], frozen=True):
 
 
 def altered(failures: Mapping[K, Failure], whole: Failure = NONE) -> Altered[K]:
-    """A coordinator that has moved or is loading says so in each item, or of the group."""
-    if whole["error"] is None:
-        whole = next((each for each in failures.values() if each["error"] in TRANSIENT), whole)
-    return Altered(failures, **whole)
+    """A coordinator that has moved or is loading says so in each item, or of the group.
+
+    Where the group has failed no item was altered, whatever is said of it, as in Java's Admin.
+    """
+    if whole["error"] is not None:
+        return Altered({}, **whole)
+    passing = (each for each in failures.values() if each["error"] in TRANSIENT)
+    return Altered(failures, **next(passing, whole))
 
 
 async def alter(
