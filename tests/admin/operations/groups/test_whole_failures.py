@@ -85,7 +85,7 @@ _LISTED = [
 
 @pytest.mark.parametrize("rows", [(), (0,), (0, 0), (0, codes.TOPIC_AUTHORIZATION_FAILED)])
 @pytest.mark.parametrize(
-    ("request_", "answer", "ask"), _LISTED, ids=[each[0].message_name for each in _LISTED]
+    ("request_", "answer", "ask"), _LISTED, ids=[each[0].__name__ for each in _LISTED]
 )
 def test_no_item_of_a_group_that_fails_is_done(
     request_: type[Message],
