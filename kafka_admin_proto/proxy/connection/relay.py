@@ -355,8 +355,9 @@ class Relay:
             self._take_versions(body)
             rewritten = True
         elif call.api_key == api_keys.SASL_HANDSHAKE:
-            self._logs_in = not getattr(body, "error_code", 0)
-            self._bare_tokens = call.precedes_tokens and self._logs_in
+            is_taken = not getattr(body, "error_code", 0)
+            self._logs_in |= is_taken  # one that is refused ends no session that there is
+            self._bare_tokens = call.precedes_tokens and is_taken
         for _, method in reversed(route.response_filters):
             body = method(body, call) or body
         if call.fault is not None and call.fault.effect.changes_fields:

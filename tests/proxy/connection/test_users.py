@@ -14,6 +14,8 @@ from kafka_admin_proto.admin import AuthenticationError, BrokerError, NewTopic, 
 from kafka_admin_proto.errors import SaslError, SettingsError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
     MetadataRequest,
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
@@ -23,9 +25,11 @@ from kafka_admin_proto.messages import (
 from kafka_admin_proto.protocol import api_versions, frame, read_response, write_request
 from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.protocol.connection import Limits, Sasl, SaslPlain, SaslScram, SaslServer
+from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.proxy import Proxy, SyncProxy
 from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters
+from kafka_admin_proto.proxy.no_tokens import NoTokens
 from kafka_admin_proto.proxy.rules import Rules
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import certificates
@@ -151,6 +155,30 @@ def test_a_certificate_of_the_proxy_is_no_token_either(tmp_path: Path, protocol:
         with pytest.raises(BrokerError, match="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"):
             client.create_delegation_token()
         assert not cluster.state.cluster.delegation_tokens
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("logs_in", [False, True])
+def test_a_handshake_that_a_broker_refuses_changes_no_login(logs_in: bool, version: int) -> None:
+    """Brokers answer ILLEGAL_SASL_STATE without SASL, and behind a login, which goes on."""
+    relay = Relay(Rules(Filters([NoTokens()]), lambda *_: ("", 1), api_versions(), Limits()), "")
+
+    def ask(request: Message, version: int, response: Message) -> Any:
+        if _sent(relay, request, version) is None:
+            relay.from_broker(frame(write_response(response, version, 7)))
+            taken = b"".join(relay.to_client)
+            relay.to_client.clear()
+            return read_response(taken[4:], request.api_key or 0, version).body
+        return None
+
+    if logs_in:
+        ask(SaslHandshakeRequest("PLAIN"), version, SaslHandshakeResponse())
+        if version:
+            ask(SaslAuthenticateRequest(b"token"), 2, SaslAuthenticateResponse())
+    refused = ask(SaslHandshakeRequest("PLAIN"), version, SaslHandshakeResponse(34))
+    assert refused.error_code == 34
+    passes = ask(CreateDelegationTokenRequest(), 3, CreateDelegationTokenResponse()) is not None
+    assert passes is logs_in
 
 
 def test_a_login_with_a_token_is_refused_at_the_proxy() -> None:

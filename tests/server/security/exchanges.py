@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from kafka_admin_proto.messages import MetadataRequest
+from kafka_admin_proto.messages import CreateDelegationTokenRequest, MetadataRequest
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.protocol.connection import SaslScram
 from tests.server.security.secured import MECHANISMS, PASSWORDS, Peer, peer
@@ -106,8 +106,15 @@ def _unknown_version(client: Peer) -> object:
     return answer and answer[:6]
 
 
+def _delegation_token(client: Peer) -> object:
+    answer = client.ask(CreateDelegationTokenRequest(), 3)
+    return answer and (answer.error_code, answer.principal_name)
+
+
 VERSIONS = Named("versions", _versions)
 METADATA = Named("metadata", _metadata)
+#: Whose delegation token a client gets.
+DELEGATION_TOKEN = Named("delegation token", _delegation_token)
 UNKNOWN_VERSION = Named("unknown version", _unknown_version)
 
 _SCRAM = ("SCRAM-SHA-256", "bob", "bob-secret")
@@ -136,11 +143,15 @@ EXCHANGES: list[list[Named]] = [
     [handshake("PLAIN"), bare(RIGHT)],
     [handshake("PLAIN", 0), token(RIGHT)],
     *([handshake("PLAIN"), token(RIGHT, version), METADATA] for version in range(3)),
+    *([handshake("PLAIN"), token(RIGHT), handshake("PLAIN", version), DELEGATION_TOKEN]
+      for version in range(2)),
+    [handshake("PLAIN", 0), bare(RIGHT), handshake("PLAIN", 0), DELEGATION_TOKEN],
 ]  # fmt: skip
 _LOGIN = [handshake("PLAIN"), token(RIGHT)]
 #: Exchanges on a listener whose sessions end.
 AGAIN: list[list[Named]] = [
     [*_LOGIN, *_LOGIN, METADATA],
+    [*_LOGIN, *_LOGIN, *_LOGIN, DELEGATION_TOKEN],
     [*_LOGIN, METADATA, handshake("PLAIN"), VERSIONS],
     [*_LOGIN, METADATA, handshake("PLAIN"), handshake("PLAIN")],
     [*_LOGIN, handshake("PLAIN"), token(b"\0admin\0admin-secret")],

@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.proxy import SyncProxy
+from kafka_admin_proto.proxy.no_tokens import NoTokens
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.controllers import wait_until
 from tests.admin.live.helpers.kafka_tools import KafkaTools
@@ -31,7 +32,14 @@ from tests.helpers.requirements import require_oracle
 from tests.server.clients.normalised import normalised
 from tests.server.clients.pair import Side
 from tests.server.security.clients import CLIENTS, PATIENT_SECONDS, Attempt, equal, report
-from tests.server.security.exchanges import AGAIN, EXCHANGES, Named, drawn_exchanges, play
+from tests.server.security.exchanges import (
+    AGAIN,
+    DELEGATION_TOKEN,
+    EXCHANGES,
+    Named,
+    drawn_exchanges,
+    play,
+)
 from tests.server.security.secured import (
     LISTENERS,
     MECHANISMS,
@@ -277,6 +285,17 @@ def test_exchanges(both: Both, listener: str) -> None:
         real, ours = both.ask(listener, partial(play, steps=steps))
         wrong += [(steps, real, ours)] if real != ours else []
     assert wrong == []
+
+
+@pytest.mark.parametrize("listener", ["SASL", "SESSIONS"])
+def test_logins_that_a_proxy_knows_of(both: Both, listener: str) -> None:
+    """Also behind a handshake that the broker refuses, which ends no session."""
+    real = both.real.address(listener)
+    exchanges = AGAIN if listener == "SESSIONS" else EXCHANGES
+    with SyncProxy(real, [NoTokens()]) as proxy:
+        for steps in exchanges:
+            if DELEGATION_TOKEN in steps:
+                assert play(proxy.bootstrap_servers, steps) == play(real, steps)
 
 
 def test_names_of_certificates(both: Both) -> None:
