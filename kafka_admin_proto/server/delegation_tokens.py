@@ -105,19 +105,24 @@ def record_of(token_id: str, token: Token, expires_ms: int) -> DelegationTokenRe
 
 
 class DelegationTokens:
-    """The controller's tokens by their HMACs, and the end of those that have expired."""
+    """The controller's tokens by their HMACs, and the end of those that have expired.
+
+    HMACs are computed as tokens come, as by Kafka's ``DelegationTokenCache``: a request that names
+    one does not pay for all tokens.
+    """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        #: HMAC → id; None until a request names an HMAC.
-        self._ids: dict[bytes, str] | None = None
+        #: HMAC → id; empty without a key.
+        self._ids: dict[bytes, str] = {}
+        if has_key(state):
+            self._key = secret_key(state)
+            self._ids = {hmac_of(self._key, each): each for each in self._tokens}
+            state.followers.append(self._follow)
 
     def of_hmac(self, given: bytes) -> tuple[str, Token]:
         """The id and the token of an HMAC, which may be expired. Raises ApiFailure."""
-        key = controllers_key(self._state)
-        if self._ids is None:
-            self._ids = {hmac_of(key, each): each for each in self._tokens}
-            self._state.followers.append(self._follow)
+        controllers_key(self._state)
         token_id = self._ids.get(given)
         if token_id is None:
             raise ApiFailure(codes.DELEGATION_TOKEN_NOT_FOUND)
@@ -144,9 +149,8 @@ class DelegationTokens:
 
     def _follow(self, records: Sequence[Message], offset: int) -> None:
         """Keep the ids of new tokens, and forget those of removed ones."""
-        assert self._ids is not None
         for record in records:
             if isinstance(record, DelegationTokenRecord):
-                self._ids[hmac_of(secret_key(self._state), record.token_id)] = record.token_id
+                self._ids[hmac_of(self._key, record.token_id)] = record.token_id
             elif isinstance(record, RemoveDelegationTokenRecord):
-                self._ids.pop(hmac_of(secret_key(self._state), record.token_id), None)
+                self._ids.pop(hmac_of(self._key, record.token_id), None)

@@ -25,8 +25,10 @@ from kafka_admin_proto.protocol import (
     write_request,
 )
 from kafka_admin_proto.protocol.connection import SaslServer, ScramCredential
-from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server import SyncCluster, delegation_tokens
+from kafka_admin_proto.server.delegation_tokens import hmac_of
 from kafka_admin_proto.server.security.authorizer import rules
+from kafka_admin_proto.server.state import State
 from tests.server.security.authorizer.test_apis import SECURED
 from tests.server.security.secured import PASSWORDS, Certificates, peer, secured_cluster
 from tests.server.security.test_tls import tls
@@ -119,6 +121,31 @@ def test_without_a_key_there_are_no_tokens() -> None:
     ):  # fmt: skip
         assert served.ask(request).error_code == codes.DELEGATION_TOKEN_AUTH_DISABLED
     assert served.state.cluster.delegation_tokens == {}
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_a_request_for_a_token_does_not_pay_for_all_tokens(
+    is_loaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = Served(configs=KEY)
+    tokens = [created(served, "User:bob") for _ in range(9)]
+    if is_loaded:
+        state = served.state
+        served.state = State(state.release, state.cluster_id, state.static, state.cluster.copied())
+        served.state.clock = state.clock
+
+    computed: list[str] = []
+    monkeypatch.setattr(
+        delegation_tokens,
+        "hmac_of",
+        lambda key, token_id: (computed.append(token_id), hmac_of(key, token_id))[1],
+    )
+    for each in tokens:
+        renewed = served.ask(m.RenewDelegationTokenRequest(each.hmac), principal="User:bob")
+        assert renewed.error_code == 0
+    unknown = served.ask(m.RenewDelegationTokenRequest(b"unknown"), principal="User:bob")
+    assert unknown.error_code == codes.DELEGATION_TOKEN_NOT_FOUND
+    assert computed == [each.token_id for each in tokens], "as their records come"
 
 
 def test_the_older_name_of_the_key() -> None:
