@@ -135,11 +135,12 @@ def test_a_request_for_a_token_does_not_pay_for_all_tokens(
         served.state.clock = state.clock
 
     computed: list[str] = []
-    monkeypatch.setattr(
-        delegation_tokens,
-        "hmac_of",
-        lambda key, token_id: (computed.append(token_id), hmac_of(key, token_id))[1],
-    )
+
+    def computes(key: bytes, token_id: str) -> bytes:
+        computed.append(token_id)
+        return hmac_of(key, token_id)
+
+    monkeypatch.setattr(delegation_tokens, "hmac_of", computes)
     for each in tokens:
         renewed = served.ask(m.RenewDelegationTokenRequest(each.hmac), principal="User:bob")
         assert renewed.error_code == 0
