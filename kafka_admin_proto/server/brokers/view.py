@@ -270,9 +270,9 @@ def _authorizer_settings(configs: Mapping[str, str]) -> AuthorizerSettings | Non
 
 
 def has_uncordoned(broker: Broker) -> bool:
-    """Whether a broker has a directory for new replicas."""
-    cordoned = broker.cordoned_directories
-    return not cordoned or not set(broker.directories) <= set(cordoned)
+    """Whether a broker has a directory for new replicas, or has said of none."""
+    cordoned = broker.cordoned_directories or ()
+    return not broker.directories or not set(broker.directories) <= set(cordoned)
 
 
 def is_reassigning(partition: Partition) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +11,7 @@ from kafka_admin_proto.counts import counted
 from kafka_admin_proto.messages import ClearElrRecord, ConfigRecord
 from kafka_admin_proto.policies.altered import altered_list
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import CONTROLLERS, Caller
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
 from kafka_admin_proto.server.configs.groups import check_group_configs
 from kafka_admin_proto.server.configs.metrics import check_metrics_configs
@@ -38,9 +38,6 @@ from kafka_admin_proto.server.topics.names import check_topic_name
 from kafka_admin_proto.server.topics.partition_changes import eligible_replicas
 from kafka_admin_proto.server.topics.policies import check_configs
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 _WORDS = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
@@ -125,8 +122,8 @@ def _prepare_one(state: State, change: Change, caller: Caller) -> None:
         is_of_node = is_of_node or change.kind == BROKER_RESOURCE
     if is_of_node and not _is_allowed(state, change, caller):
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
-    if change.kind == BROKER_RESOURCE and node_id not in state.cluster.brokers:
-        _check_broker_name(change.name)  # a controller, and the broker has checked the rest
+    if change.kind == BROKER_RESOURCE and state.rules == CONTROLLERS:
+        _check_broker_name(change.name)  # the broker has checked the rest
     elif change.kind in (BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
         if change.name or change.kind == BROKER_LOGGER_RESOURCE:
             _check_node_id(state, change, node_id)

@@ -75,8 +75,9 @@ def change_partition(
     directories = dict(zip(now.replicas, now.directories, strict=True))
 
     def has_directory(broker: int) -> bool:
+        """False for no replica: a last known leader may be none any more, and Kafka fails then."""
         found = directories.get(broker)
-        return is_acceptable(broker) and (found is None or is_online(state, broker, found))
+        return found is not None and is_acceptable(broker) and is_online(state, broker, found)
 
     election_of = _LeaderElection(now, target, has_directory, elr_enabled)
     leader, unclean = election_of.choose(election)

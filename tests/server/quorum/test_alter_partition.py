@@ -13,6 +13,7 @@ from kafka_admin_proto.messages import (
     AlterPartitionRequest,
     AssignReplicasToDirsRequest,
     ElectLeadersRequest,
+    PartitionChangeRecord,
 )
 from kafka_admin_proto.messages.alter_partition_reassignments_request import (
     ReassignablePartition,
@@ -190,6 +191,33 @@ def test_a_directory_of_a_replica_whose_reassignment_is_complete() -> None:
     now = controller.partition(leader.topic)
     assert (now.replicas, now.removing_replicas) == ([2], [])
     assert now.directories == [directory]
+
+
+def test_a_last_known_leader_that_is_no_replica_any_more() -> None:
+    """It does not lead; Kafka fails at it, and lets it come back in no other way either."""
+    leader = _Leader()
+    controller = leader.controller
+    controller.start(4)
+    for known, expected in ((4, -1), (3, 3)):
+        controller.beat(known, want_fence=True)
+        gone = PartitionChangeRecord(partition_id=0, topic_id=leader.topic, isr=[], leader=-1)
+        gone.last_known_elr = [known]
+        controller.state.append([gone])
+        assert not controller.beat(known).is_fenced
+        assert controller.partition(leader.topic).leader == expected
+
+
+def test_a_partition_that_is_named_twice_changes_twice() -> None:
+    """As in Kafka: both changes are held against what was before, and the last one counts."""
+    leader = _Leader()
+    request = leader.request([1, 2])
+    request.topics[0].partitions += leader.request([1, 3]).topics[0].partitions
+    rows = leader.controller.ask(request).topics[0].partitions
+    assert [(each.error_code, each.isr, each.partition_epoch) for each in rows] == [
+        (0, [1, 2], 1), (0, [1, 3], 1),
+    ]  # fmt: skip
+    now = leader.controller.partition(leader.topic)
+    assert (now.isr, now.partition_epoch) == ([1, 3], 2)
 
 
 def test_directories_of_replicas() -> None:

@@ -11,9 +11,10 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.state import BROKER_RESOURCE
-from tests.server.quorum.controller import Controller
+from tests.server.quorum.controller import CONTROLLER, Controller
 
 
+@pytest.mark.parametrize("broker", [1, CONTROLLER])  # a broker may have the controller's id
 @pytest.mark.parametrize(
     ("name", "code"),
     [
@@ -24,9 +25,9 @@ from tests.server.quorum.controller import Controller
         ("one", codes.INVALID_REQUEST),
     ],
 )
-def test_any_broker_has_configs(name: str, code: int) -> None:
+def test_any_broker_has_configs(name: str, code: int, broker: int) -> None:
     controller = Controller()
-    controller.start(1)
+    controller.start(broker)
     config = AlterableConfig("log.cleaner.threads", 0, "2")
     resource = AlterConfigsResource(BROKER_RESOURCE, name, [config])
     (row,) = controller.ask(IncrementalAlterConfigsRequest([resource])).responses

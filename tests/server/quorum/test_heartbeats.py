@@ -6,12 +6,17 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_admin_proto.messages import BrokerHeartbeatRequest, CreateTopicsRequest
+from kafka_admin_proto.messages import (
+    BrokerHeartbeatRequest,
+    CreateTopicsRequest,
+    FeatureLevelRecord,
+)
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
 )
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.brokers.view import has_uncordoned
 from kafka_admin_proto.server.failures import MOST_RECORDS
 from kafka_admin_proto.server.topics.assignments import UNASSIGNED_DIRECTORY
 from tests.server.quorum.controller import Controller
@@ -174,11 +179,14 @@ def test_cordoned_directories() -> None:
     controller = Controller()
     directory = uuid4()
     controller.start(1, log_dirs=[directory])
-    controller.beat(1, cordoned_log_dirs=[directory])
-    assert controller.broker(1).cordoned_directories == [directory]
-    end = controller.state.end_offset
-    controller.beat(1, cordoned_log_dirs=[directory])
-    assert controller.state.end_offset == end
+    assert controller.broker(1).cordoned_directories is None
+    for cordoned in ([], [directory]):
+        controller.beat(1, cordoned_log_dirs=cordoned)
+        assert controller.broker(1).cordoned_directories == cordoned
+        end = controller.state.end_offset
+        for same in (cordoned, None):
+            controller.beat(1, cordoned_log_dirs=same)
+            assert controller.state.end_offset == end
     # It gets no new replicas, neither by name nor by the placer.
     topics = [
         CreatableTopic("named", -1, -1, [CreatableReplicaAssignment(0, [1])]),
@@ -191,3 +199,16 @@ def test_cordoned_directories() -> None:
     ]
     controller.beat(1, cordoned_log_dirs=[])
     assert controller.broker(1).cordoned_directories == []
+    # A level of metadata.version without them has no record of them.
+    controller.state.append([FeatureLevelRecord("metadata.version", 29)])
+    controller.beat(1, cordoned_log_dirs=[directory])
+    assert controller.broker(1).cordoned_directories == []
+
+
+def test_a_broker_without_directories_takes_replicas() -> None:
+    """As in Kafka, whatever is cordoned."""
+    controller = Controller()
+    controller.start(1)
+    broker = controller.broker(1)
+    broker.directories, broker.cordoned_directories = [], [uuid4()]
+    assert has_uncordoned(broker)

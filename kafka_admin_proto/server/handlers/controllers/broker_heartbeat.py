@@ -10,12 +10,16 @@ from kafka_admin_proto.messages import (
     BrokerHeartbeatResponse,
     BrokerRegistrationChangeRecord,
 )
+from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
 from kafka_admin_proto.server.brokers import replicas
 from kafka_admin_proto.server.quorum.broker_states import check_epoch, heartbeat
 from kafka_admin_proto.server.security.authorizer.rules import CLUSTER_ACTION
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
+
+#: 4.3-IV0, the first level of metadata.version with cordoned directories.
+_CORDONED_LEVEL = 30
 
 
 @handler(of_broker=False, needs=Gate(CLUSTER_ACTION, "none"), kept=False)
@@ -39,9 +43,14 @@ def handle(state: State, request: BrokerHeartbeatRequest, caller: Caller) -> Ans
 
 
 def _cordoned(state: State, request: BrokerHeartbeatRequest) -> list[Message]:
-    """The record of a broker whose cordoned directories are others than before."""
+    """The record of a broker whose cordoned directories are others than before.
+
+    The first heartbeat that says that there are none is a record too.
+    """
     known = state.cluster.brokers[request.broker_id]
-    cordoned = request.cordoned_log_dirs
-    if cordoned is None or set(cordoned) == set(known.cordoned_directories or ()):
+    cordoned, before = request.cordoned_log_dirs, known.cordoned_directories
+    if cordoned is None or state.cluster.features.get(METADATA_VERSION, 0) < _CORDONED_LEVEL:
+        return []
+    if before is not None and set(cordoned) == set(before):
         return []
     return [BrokerRegistrationChangeRecord(known.id, known.epoch, cordoned_log_dirs=cordoned)]
