@@ -180,7 +180,7 @@ def _check_whole(topic: Topic | None, parts: Mapping[int, bytes | None], version
     for number, data in parts.items():
         if topic is None or number not in topic.partitions:
             continue
-        if data is None:  # Kafka's own code fails there
+        if data is None:  # Kafka's own code fails there, and makes no answer either
             raise ApiFailure(codes.UNKNOWN_SERVER_ERROR)
         if version < _ONE_BATCH:
             for _ in split_batches(data):

@@ -184,3 +184,26 @@ def test_each_partition_waits_by_itself() -> None:
         0: 0, 3: codes.REQUEST_TIMED_OUT, 1: codes.NOT_LEADER_OR_FOLLOWER,
         9: codes.UNKNOWN_TOPIC_OR_PARTITION,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [3, 9, 13])
+def test_null_records_fail_the_request_if_the_partition_is_there(version: int) -> None:
+    """A real broker answers them never, and nothing else on that connection; nor appends any."""
+    asked = Asked("t")
+    request = produced("t", b"a")
+    if version >= 13:
+        request.topic_data[0].topic_id = asked.id_of("t")
+    parts = request.topic_data[0].partition_data
+    parts.append(PartitionProduceData(9, None))
+    (item,) = asked.begin(request, version).end_time().responses
+    found = [each.error_code for each in item.partition_responses]
+    assert found == [0, codes.UNKNOWN_TOPIC_OR_PARTITION]
+    end = asked.log("t").log.end_offset
+    asked.create("u")
+    request.topic_data.append(TopicProduceData("u", partition_data=[PartitionProduceData(0, None)]))
+    if version >= 13:
+        request.topic_data[1].topic_id = asked.id_of("u")
+    response = asked.begin(request, version).end_time()
+    rows = [row for item in response.responses for row in item.partition_responses]
+    assert {each.error_code for each in rows} == {codes.UNKNOWN_SERVER_ERROR}
+    assert asked.log("t").log.end_offset == end
