@@ -11,12 +11,13 @@ import msgspec
 
 from kafka_admin_proto.arguments import is_async
 from kafka_admin_proto.errors import SettingsError
-from kafka_admin_proto.policies.policies import OWN_FAILURES
+from kafka_admin_proto.policies.policies import OWN_FAILURES, masked
 
 #: Kafka's configs with the class of a policy.
 CREATE_TOPIC_CONFIG = "create.topic.policy.class.name"
 ALTER_CONFIG_CONFIG = "alter.config.policy.class.name"
 _METHODS = ("configure", "validate", "close")
+_NONE: Mapping[str, str] = {}
 _EXPECTED = "configure(configs), validate(metadata) and close()"
 
 
@@ -63,7 +64,8 @@ class Policies:
     def _begun(self, source: _Source, configs: Mapping[str, str]) -> Any:
         policy = _call(source, "the constructor", source.make)
         _check_methods(source.setting, source.name, policy)
-        _call(source, "configure(configs)", policy.configure, MappingProxyType(dict(configs)))
+        given = MappingProxyType(dict(configs))
+        _call(source, "configure(configs)", lambda: policy.configure(given), configs)
         self._configured.append((source, policy))
         return policy
 
@@ -129,18 +131,23 @@ def _check_methods(setting: str, name: str, policy: object) -> None:
             )
 
 
-def _call(source: _Source, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a policy's own code. Raises SettingsError, in one line, for any error of it."""
+def _call(
+    source: _Source, what: str, function: Callable[[], Any], configs: Mapping[str, str] = _NONE
+) -> Any:
+    """Call a policy's own code. Raises SettingsError, in one line, for any error of it.
+
+    Secrets among the configs that it gets are masked there.
+    """
     try:
-        return function(*arguments)
+        return function()
     except OWN_FAILURES as error:
-        text = f"{source.setting}: {what} of {source.name} failed: {reason(error)}"
+        text = f"{source.setting}: {what} of {source.name} failed: {reason(error, configs)}"
         raise SettingsError(text) from error
 
 
-def reason(error: BaseException) -> str:
+def reason(error: BaseException, configs: Mapping[str, str] = _NONE) -> str:
     """An error's type and text in one line; the type alone if its ``__str__`` fails."""
     try:
-        return " ".join(f"{type(error).__name__}: {error}".split())
+        return " ".join(masked(f"{type(error).__name__}: {error}", configs).split())
     except OWN_FAILURES:
         return type(error).__name__

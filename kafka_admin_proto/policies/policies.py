@@ -10,11 +10,12 @@ A policy is any class with these methods; it is called as a broker calls Java's:
         def close(self): ...                      # when the cluster ends
 
 Any other exception of ``validate``, and any answer but None, fails the request; the logger
-`POLICIES` has it with its traceback.
+`POLICIES` has it with its traceback, in which values of secret configs are masked.
 """
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
@@ -26,6 +27,7 @@ from kafka_admin_proto.arguments import integer_check
 from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.loggers import POLICIES
 from kafka_admin_proto.protocol.error_codes import sendable_text
+from kafka_admin_proto.wire.secrets import MASK, is_secret_name
 
 _Text = TypeVar("_Text", str, str | None)
 
@@ -169,6 +171,16 @@ def ask(policy: CreateTopicPolicy | AlterConfigPolicy, metadata: Any, name: str)
         else:
             return
     except OWN_FAILURES as error:
-        POLICIES.exception("The policy %s failed for %r", type(policy).__qualname__, name)
+        kind, shown = type(policy).__qualname__, masked(traceback.format_exc(), metadata.configs)
+        POLICIES.error("The policy %s failed for %r\n%s", kind, name, shown)
         raise PolicyError from error
     raise PolicyViolation(sendable_text(text))
+
+
+def masked(text: str, configs: Mapping[str, str | None]) -> str:
+    """The text of a policy's own error, without the secrets among the configs that it may quote."""
+    secrets = {value for name, value in configs.items() if value and is_secret_name(name)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        for shown in (secret, repr(secret)[1:-1]):
+            text = text.replace(shown, MASK)
+    return text
