@@ -71,6 +71,14 @@ class Rules:
             )
         return route
 
+    def named(self, places: Iterable[int | None]) -> str:
+        """For errors: "the filter A", or "one of the filters A, B"; a fault has no place."""
+        filters = self._filters.all
+        names = [type(filters[each]).__qualname__ for each in places if each is not None]
+        if len(names) > 1:
+            return f"one of the filters {', '.join(names)}"
+        return f"the filter {names[0]}" if names else "a fault"
+
     def refused(self, asked: Message, call: Call) -> Message | None:
         """The answer to what a filter asks the broker and a read-only proxy refuses."""
         reads = call.api_key in READING and call.api_key != api_keys.METADATA  # it creates topics

@@ -7,14 +7,16 @@ address, is passed on as it came.
 
 from __future__ import annotations
 
+import contextlib
 import struct
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_admin_proto.arguments import Buffer
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.errors import (
+    EncodeError,
     LocalProtocolError,
     RemoteProtocolError,
     UnsupportedVersionError,
@@ -72,6 +74,8 @@ class Relay:
         self._unanswered_tokens = 0
         #: Whether a filter has asked the broker: later requests wait for what becomes of this one.
         self._asking = False
+        #: The place of the filter that asks; None for the proxy's faults.
+        self._asker: int | None = None
         #: The highest version of each api that both the broker and the proxy have, once known.
         self._versions: dict[int, int] = {}
         self._takes_requests = True
@@ -209,6 +213,7 @@ class Relay:
         """Let the first fault that fits a request fire; what it leaves goes on as usual."""
         request = self._decoded_request(call, payload)
         assert request.body is not None
+        self._asker = None
         changed = call.api_key == api_keys.FETCH  # its session may be left out
         answer = faults.without_session(call, request.body)
         if answer is None:
@@ -238,6 +243,7 @@ class Relay:
         for place, method in route.request_filters:
             answer = method(request.body, call)
             if isinstance(answer, Generator):
+                self._asker = place
                 answer = yield from self._with_versions(answer)
             if answer is not None:
                 self._refuse(call, route, answer, place)
@@ -245,7 +251,9 @@ class Relay:
         if changed:
             assert request.header is not None
             request.header.client_id = call.client_id  # a filter may have changed it
-        self._pass_request(call, request.encode() if changed else request.data)
+        with self._made_by(at for at, _ in route.request_filters):
+            payload = request.encode() if changed else request.data
+        self._pass_request(call, payload)
 
     def _with_versions(
         self, asking: Generator[Message, Message, _T]
@@ -278,13 +286,13 @@ class Relay:
             version = self._versions.get(api_key, 0)
             if self._versions and api_key not in self._versions:
                 raise UnsupportedVersionError(
-                    f"a filter asks the broker for {api_words(api_key)}, which it does not have, "
+                    f"{self._rules.named([self._asker])} asks the broker for {api_words(api_key)}, which it does not have, "
                     "or in no version that the proxy allows"
                 )
             if not expects_response(api_key, asked):
                 raise LocalProtocolError(
-                    "a filter asks the broker for a Produce with acks 0, which it does not answer; "
-                    "expected acks 1 or -1"
+                    f"{self._rules.named([self._asker])} asks the broker for a Produce with acks 0, which it does "
+                    "not answer; expected acks 1 or -1"
                 )
             own = Call(
                 api_key, version, call.correlation_id, call.client, call.node_id, call.client_id,
@@ -295,20 +303,31 @@ class Relay:
                 break
         self._asking = True
         own.asker = filtered
-        payload = write_request(asked, version, call.correlation_id, call.client_id)
+        with self._made_by([self._asker]):
+            payload = write_request(asked, version, call.correlation_id, call.client_id)
         self._pass_request(own, payload)
+
+    @contextlib.contextmanager
+    def _made_by(self, places: Iterable[int | None]) -> Iterator[None]:
+        """Name the filters at these places where what they have made cannot be encoded."""
+        try:
+            yield
+        except EncodeError as error:
+            who = self._rules.named(places)
+            raise LocalProtocolError(f"{who} made what cannot be sent: {error}") from None
 
     def _refuse(self, call: Call, route: Route, answer: Message, place: int) -> None:
         """Give the answer of the filter at that place, which those before it get to see."""
         if not call.expects_response:
             raise RemoteProtocolError(
-                "a filter refused a Produce with acks 0, which is answered by the end of the "
-                "connection, as brokers do"
+                f"{self._rules.named([place])} refused a Produce with acks 0, which is answered by "
+                "the end of the connection, as brokers do"
             )
-        for at, method in reversed(route.response_filters):
-            if at < place:
-                answer = method(answer, call) or answer
-        self._answer(call, answer)
+        seen_by = [each for each in route.response_filters if each[0] < place]
+        for _, method in reversed(seen_by):
+            answer = method(answer, call) or answer
+        with self._made_by([place, *(at for at, _ in seen_by)]):
+            self._answer(call, answer)
 
     def _pass_request(self, call: Call, payload: bytes) -> None:
         put_frame(self.to_broker, payload)
@@ -366,7 +385,8 @@ class Relay:
         elif not route.response_filters:
             return encoded(response, body) if rewritten else payload
         response.body = body
-        return response.encode()
+        with self._made_by(at for at, _ in route.response_filters):
+            return response.encode()
 
     def _asked(self, call: Call, payload: bytes) -> Message:
         """The response to what a filter has asked, as the broker gave it."""

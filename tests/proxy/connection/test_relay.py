@@ -287,7 +287,10 @@ def test_a_filter_asks_for_nothing_that_is_not_answered() -> None:
     passed.from_client(asked(CreateTopicsRequest([CreatableTopic("a", 1, 1)]), 7))
     taken(passed.to_broker)
     versions = ApiVersionsResponse(api_keys=[ApiVersion(0, 3, 13), ApiVersion(19, 2, 7)])
-    with pytest.raises(LocalProtocolError, match="a Produce with acks 0, which it does not answer"):
+    with pytest.raises(
+        LocalProtocolError,
+        match="the filter _Writes asks the broker for a Produce with acks 0, which it does not",
+    ):
         passed.from_broker(answered(versions, 0))
     assert not passed.to_broker
 
@@ -298,9 +301,59 @@ def test_a_filter_asks_for_no_api_that_the_broker_lacks() -> None:
     passed.from_client(asked(CreateTopicsRequest([CreatableTopic("a", 1, 1)]), 7))
     taken(passed.to_broker)
     versions = ApiVersionsResponse(api_keys=[ApiVersion(19, 2, 7)])
-    with pytest.raises(UnsupportedVersionError, match="asks the broker for Metadata, which it"):
+    with pytest.raises(
+        UnsupportedVersionError, match="the filter _Asks asks the broker for Metadata, which it"
+    ):
         passed.from_broker(answered(versions, 0))
     assert not passed.to_broker
+
+
+class _Wrong:
+    """Makes values of the wrong type where it is told to; ``where`` is "request", say."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def on_request(
+        self, request: MetadataRequest, call: Call
+    ) -> Generator[Message, Message, Message | None]:
+        if self._where == "question":
+            yield MetadataRequest(topics="wrong")  # type: ignore[arg-type]
+        if self._where == "client id":
+            call.client_id = 7  # type: ignore[assignment]
+        if self._where == "answer":
+            return MetadataResponse(controller_id="wrong")  # type: ignore[arg-type]
+        if self._where == "request":
+            request.topics = "wrong"  # type: ignore[assignment]
+        return None
+
+    def on_response(self, response: MetadataResponse, call: Call) -> None:
+        if self._where == "response":
+            response.controller_id = "wrong"  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("others", [(), (_Sees(),)], ids=["alone", "beside another one"])
+@pytest.mark.parametrize("where", ["request", "client id", "question", "answer", "response"])
+def test_what_a_filter_makes_and_cannot_be_sent_is_its_fault(
+    where: str, others: Sequence[object]
+) -> None:
+    """It is named, so that one need not look through all."""
+    passed = relay(*others, _Wrong(where))
+    name = "one of the filters _Sees, _Wrong" if others else "the filter _Wrong"
+    if where == "question":
+        name = "the filter _Wrong"
+    elif others and where == "answer":
+        name = "one of the filters _Wrong, _Sees"
+
+    def pass_all() -> None:
+        passed.from_client(asked(MetadataRequest(), 9))
+        if where == "question":
+            versions = ApiVersionsResponse(api_keys=[ApiVersion(3, 0, 99)])
+            passed.from_broker(answered(versions, 0))
+        passed.from_broker(answered(MetadataResponse(), 9))
+
+    with pytest.raises(LocalProtocolError, match=f"^{name} made what cannot be sent: .* expected"):
+        pass_all()
 
 
 def test_versions_are_cut_to_those_known_here() -> None:
