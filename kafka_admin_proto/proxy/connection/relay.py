@@ -286,13 +286,13 @@ class Relay:
             version = self._versions.get(api_key, 0)
             if self._versions and api_key not in self._versions:
                 raise UnsupportedVersionError(
-                    f"{self._rules.named([self._asker])} asks the broker for {api_words(api_key)}, which it does not have, "
-                    "or in no version that the proxy allows"
+                    f"{self._rules.named([self._asker])} asks the broker for {api_words(api_key)}, "
+                    "which it does not have, or in no version that the proxy allows"
                 )
             if not expects_response(api_key, asked):
                 raise LocalProtocolError(
-                    f"{self._rules.named([self._asker])} asks the broker for a Produce with acks 0, which it does "
-                    "not answer; expected acks 1 or -1"
+                    f"{self._rules.named([self._asker])} asks the broker for a Produce with acks "
+                    "0, which it does not answer; expected acks 1 or -1"
                 )
             own = Call(
                 api_key, version, call.correlation_id, call.client, call.node_id, call.client_id,
