@@ -57,16 +57,14 @@ _PARTITIONS, _MEMBERS, _IDS = 1000, 300, 100
 #: What a pattern of 50,000 ranges takes besides, which is compiled first.
 _PATTERN_S = 0.1
 _ALL = list(range(_PARTITIONS))
+_AT_ONCE = {"group.streams.initial.rebalance.delay.ms": "0"}
 #: As long as a string on the wire may be, but for some.
 _LONG_ID = "a" * 30_000
 
 
 def made(release: str = "4.4") -> Coordinated:
     """A group with many members and offsets, and a transaction with many partitions."""
-    configs = {
-        "transaction.state.log.replication.factor": "1",
-        "group.streams.initial.rebalance.delay.ms": "0",
-    }
+    configs = {"transaction.state.log.replication.factor": "1", **_AT_ONCE}
     found = Coordinated(release, configs=configs)
     ask = found.served.ask
     ask(m.CreateTopicsRequest([CreatableTopic("big", _PARTITIONS, 1)], 1000))
@@ -277,6 +275,18 @@ def test_topologies(topology: str) -> None:
         return cost(crowded(), request, 1)
 
     check(ask)
+
+
+def test_tasks_are_bounded_before_their_records_are_compressed() -> None:
+    """Those of many subtopologies are alike, and nothing of them is left when compressed."""
+    found = Coordinated(configs={**_AT_ONCE, "offsets.topic.compression.codec": "1"})
+    found.served.ask(m.CreateTopicsRequest([CreatableTopic("big", _PARTITIONS, 1)], 1000))
+    rows = TOPOLOGIES["a topic with many partitions again and again"]
+    for name, some, code in (("some", rows[:20], 0), ("all", rows, codes.UNKNOWN_SERVER_ERROR)):
+        joins = m.StreamsGroupHeartbeatRequest(
+            name, "m", 0, -1, None, None, 60_000, Topology(0, some), [], [], [], "p"
+        )
+        assert found.ask(joins).error_code == code
 
 
 def test_a_topology_again_and_again() -> None:

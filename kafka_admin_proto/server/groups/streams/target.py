@@ -47,8 +47,9 @@ def new_target(
 ) -> tuple[dict[str, Tasks], list[CoordinatorRecord]]:
     """What members shall have from an epoch on, and its records.
 
-    Raises ApiFailure for so many new tasks that their records would be too large for the log:
-    nothing else bounds them, for each of many subtopologies may read a topic of many partitions.
+    Raises ApiFailure for so many new tasks that their records would be too large for the log, were
+    they not compressed: nothing else bounds them, for each of many subtopologies may read a topic
+    of many partitions.
     """
     configured = group.configured
     if configured is None or configured.problem is not None:
@@ -60,7 +61,7 @@ def new_target(
         }
         tasks = sum(count for count, _ in subtopologies.values())
         new = tasks - sum(len(each.active) for each in known.values())
-        if new * _TASK_BYTES > shard.most_bytes and not shard.limits.compression:
+        if new * _TASK_BYTES > shard.most_bytes:
             raise unexpected()
         replicas = int(configs.get(REPLICAS, 0))
         targets = assign_tasks(subtopologies, members, group.offsets, replicas)
