@@ -9,6 +9,7 @@ import pytest
 
 from kafka_admin_proto import codec, messages
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
+from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.proxy import Call, SyncProxy
 from kafka_admin_proto.proxy.apis import READING
@@ -21,6 +22,7 @@ from tests.helpers.profile import draws
 from tests.server.differential.requests import EVERY_REQUEST
 from tests.server.differential.requests.drawing import Draws, Ids
 from tests.server.differential.wire import Nodes
+from tests.server.security.secured import PASSWORDS, peer
 
 _STEPS = draws(2000)
 _CHANGING = [each for each in api_versions(unstable=True) if each.api_key not in READING]
@@ -129,3 +131,18 @@ def test_a_filter_asks_the_broker_for_no_change() -> None:
     ):
         assert nodes.ask(0, messages.DescribeClusterRequest(), 1).brokers
         assert (deletes.code, list(cluster.state.topic_names)) == (29, ["a"])
+
+
+def test_nothing_passes_behind_a_login_by_bare_tokens() -> None:
+    """Not as a further token either: Metadata of a version before 4 creates topics."""
+    asked = messages.MetadataRequest([messages.MetadataRequest.MetadataRequestTopic(name="new")])
+    with (
+        SyncCluster(1, listeners={"BROKER": "SASL_PLAINTEXT"}, users=PASSWORDS) as cluster,
+        SyncProxy(cluster.bootstrap_servers, read_only=True) as proxy,
+        peer(proxy.bootstrap_servers) as client,
+    ):
+        assert client.handshake("PLAIN", 0).error_code == 0
+        client.send(frame(b"\0bob\0bob-secret"))
+        assert client.frame() == b""
+        assert client.ask(asked, 3) is None
+        assert not cluster.state.topic_names

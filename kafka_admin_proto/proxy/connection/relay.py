@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _FRONT = struct.Struct(">hhi").unpack_from
+#: Read as a request, a token has a higher version than any api: it has text there, or a length.
+_TOKENS_FROM = 32
 
 
 class Relay:
@@ -185,8 +187,12 @@ class Relay:
         return True
 
     def _is_request(self, payload: bytes) -> bool:
-        """Whether bytes behind a SaslHandshake v0 are a request, no token."""
-        return len(payload) >= 8 and self._rules.route(*_FRONT(payload)[:2]) is not None
+        """Whether bytes behind a SaslHandshake v0 are a request, no token.
+
+        The broker alone knows when the login is over, and takes for a request what comes then, also
+        of apis and versions that are not known here, or denied: they must not pass by the filters.
+        """
+        return len(payload) >= 8 and 0 <= _FRONT(payload)[1] < _TOKENS_FROM
 
     def _pass_unknown_version(self, call: Call, payload: bytes) -> None:
         """Pass ApiVersions, which brokers without its version answer too (KIP-511); no other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -447,6 +448,53 @@ def test_a_request_right_behind_a_bare_token_gets_its_own_answer(filters: Any) -
     passed.from_client(asked(MetadataRequest(), 9, 9))
     with pytest.raises(RemoteProtocolError, match="is not the one to correlation id 9"):
         passed.from_broker(answered(MetadataResponse(), 9, 8))
+
+
+def _behind_a_bare_handshake() -> Relay:
+    passed = relay(_Sees())
+    passed.from_client(asked(SaslHandshakeRequest("PLAIN"), 0))
+    passed.from_broker(answered(SaslHandshakeResponse(0, ["PLAIN"]), 0))
+    passed.to_broker.clear()
+    passed.to_client.clear()
+    return passed
+
+
+_NAMES = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), min_size=1)
+
+
+@given(st.sampled_from(["PLAIN", "SCRAM", "OAUTHBEARER"]), _NAMES, _NAMES, st.just("") | _NAMES)
+def test_tokens_are_no_requests(mechanism: str, name: str, secret: str, other: str) -> None:
+    """Whoever logs in, and with what."""
+    tokens = {
+        "PLAIN": f"{other}\0{name}\0{secret}",
+        "SCRAM": f"n,{other and 'a=' + other},n={name},r={secret}",
+        "OAUTHBEARER": f"n,{other and 'a=' + other},\1auth=Bearer {secret}\1\1",
+    }
+    token = frame(tokens[mechanism].encode())
+    passed = _behind_a_bare_handshake()
+    passed.from_client(token)
+    assert taken(passed.to_broker) == token
+
+
+#: Of Kerberos: a ticket, a wrapped answer, and an empty one.
+@pytest.mark.parametrize("token", ["6082026f06092a864886f712", "050404ff000c00000000000000", ""])
+def test_tokens_of_kerberos_are_no_requests(token: str) -> None:
+    passed = _behind_a_bare_handshake()
+    passed.from_client(frame(bytes.fromhex(token)))
+    assert taken(passed.to_broker) == frame(bytes.fromhex(token))
+
+
+@pytest.mark.parametrize(("api_key", "version"), [(3, 31), (999, 0), (-1, 0)])
+def test_no_request_passes_as_a_token(api_key: int, version: int) -> None:
+    """By the filters, and into a broker that knows an api which is not known here, or denied."""
+    passed = _behind_a_bare_handshake()
+    passed.from_client(frame(b"\0alice\0secret"))
+    passed.from_broker(frame(b""))
+    passed.to_broker.clear()
+    header = struct.pack(">hhih", api_key, version, 7, -1)
+    with pytest.raises(RemoteProtocolError, match="which is not among the versions that it was"):
+        passed.from_client(frame(header + bytes(20)))
+    assert not passed.to_broker
 
 
 @given(st.integers(3, 13), st.sampled_from([-1, 0, 1]), st.text("ab", max_size=300))
