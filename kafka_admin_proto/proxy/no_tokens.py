@@ -11,6 +11,7 @@ from __future__ import annotations
 from kafka_admin_proto.messages import (
     CreateDelegationTokenRequest,
     DescribeDelegationTokenRequest,
+    EnvelopeRequest,
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
 )
@@ -20,15 +21,20 @@ from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.values import Message
 
 _NOT_ALLOWED = Failure(codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+_NO_BROKER = Failure(codes.CLUSTER_AUTHORIZATION_FAILED)
 
 
 class NoTokens:
-    """Refuses to make, renew, expire and show tokens, as a broker refuses a client with one."""
+    """Refuses to make, renew, expire and show tokens, as a broker refuses a client with one.
+
+    And an Envelope, in which any request may be, of anybody: where the proxy's user is a broker's.
+    """
 
     def on_request(
         self,
         request: CreateDelegationTokenRequest
         | DescribeDelegationTokenRequest
+        | EnvelopeRequest
         | ExpireDelegationTokenRequest
         | RenewDelegationTokenRequest,
         call: Call,
@@ -36,4 +42,5 @@ class NoTokens:
         """The answer to each of these requests; None for a client that logs in at the broker."""
         if call.logs_in:
             return None
-        return whole_answer(request, call.api_version, _NOT_ALLOWED)
+        failure = _NO_BROKER if isinstance(request, EnvelopeRequest) else _NOT_ALLOWED
+        return whole_answer(request, call.api_version, failure)

@@ -37,6 +37,7 @@ class ClientLogin:
     ) -> bool:
         """Whether a request is one of SASL; SaslError for one that may not come before the login.
 
+        RemoteProtocolError for one that comes when the session is over.
         ``answer`` gives it the answer that brokers give before they close; None for a version that
         is not known. The broker is asked for its versions before, once, and in version 0 again
         where it lacks a newer one.
@@ -51,7 +52,11 @@ class ClientLogin:
             begins = False
         if not self.is_over and not begins:
             raise SaslError(f"a request of {api_words(api_key)} before the authentication")
-        return api_key in LOGIN
+        if api_key in LOGIN:
+            return True
+        if self.is_over:
+            self._authentication.check_session()
+        return False
 
     def take(self, request: Request, answer: Callable[[Message], None]) -> None:
         """Answer a request of SASL; SaslError, after the answer, for a client that fails."""

@@ -11,22 +11,24 @@ from typing import Any
 import pytest
 
 from kafka_admin_proto.admin import AuthenticationError, BrokerError, NewTopic, SyncAdminClient
-from kafka_admin_proto.errors import SaslError, SettingsError
+from kafka_admin_proto.errors import RemoteProtocolError, SaslError, SettingsError
 from kafka_admin_proto.messages import (
     ApiVersionsRequest,
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
+    EnvelopeRequest,
     MetadataRequest,
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from kafka_admin_proto.protocol import api_versions, frame, read_response, write_request
+from kafka_admin_proto.protocol import api_versions, codes, frame, read_response, write_request
 from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.protocol.connection import Limits, Sasl, SaslPlain, SaslScram, SaslServer
 from kafka_admin_proto.protocol.payload_writers import write_response
 from kafka_admin_proto.proxy import Proxy, SyncProxy
+from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.relay import Relay
 from kafka_admin_proto.proxy.filters import Filters
 from kafka_admin_proto.proxy.no_tokens import NoTokens
@@ -155,6 +157,16 @@ def test_a_certificate_of_the_proxy_is_no_token_either(tmp_path: Path, protocol:
         with pytest.raises(BrokerError, match="DELEGATION_TOKEN_REQUEST_NOT_ALLOWED"):
             client.create_delegation_token()
         assert not cluster.state.cluster.delegation_tokens
+
+
+@pytest.mark.parametrize("logs_in", [False, True])
+def test_what_an_envelope_carries_is_no_token_either(logs_in: bool) -> None:
+    """It may ask for one, in the name of anybody."""
+    call = Call(58, 0, 7, "me", logs_in=logs_in)
+    answer: Any = NoTokens().on_request(EnvelopeRequest(), call)
+    assert (answer and answer.error_code) == (
+        None if logs_in else codes.CLUSTER_AUTHORIZATION_FAILED
+    )
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -294,10 +306,31 @@ def _pair(text: str) -> tuple[str, int]:
     return found.host, found.port
 
 
-def _relay() -> Relay:
-    sasl = SaslServer.of_passwords(_USERS)
+def _relay(sasl: SaslServer | None = None) -> Relay:
+    sasl = sasl or SaslServer.of_passwords(_USERS)
     rules = Rules(Filters([]), lambda *_: ("", 1), api_versions(), Limits(), sasl=sasl)
     return Relay(rules, "127.0.0.1:1")
+
+
+def test_a_session_ends_at_the_proxy() -> None:
+    """Unless the client logs in again; the proxy's own session at the broker has no end."""
+    now = [0.0]
+    sasl = SaslServer(plain=lambda *_: True, session_lifetime_ms=5000, clock=lambda: now[0])
+    for logs_in_again in (True, False):
+        relay = _relay(sasl)
+        for at in (1.0, 5.9) if logs_in_again else (1.0,):
+            now[0] = at
+            assert _sent(relay, SaslHandshakeRequest("PLAIN"), 1).error_code == 0
+            login = _sent(relay, SaslAuthenticateRequest(b"\0alice\0al-secret"), 2)
+            assert (login.error_code, login.session_lifetime_ms) == (0, 5000)
+        for request, version in ((MetadataRequest(), 12), (ApiVersionsRequest(), 0)):
+            now[0] = 6.1
+            if logs_in_again:
+                assert _sent(relay, request, version) is None
+                continue
+            with pytest.raises(RemoteProtocolError, match="a request after the session's 5000 ms"):
+                _sent(relay, request, version)
+            assert not relay.to_broker
 
 
 def _sent(relay: Relay, request: Message, version: int) -> Any:
