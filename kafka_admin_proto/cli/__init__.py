@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_admin_proto.cli.interrupted import INTERRUPTED, WholeWriter
+from kafka_admin_proto.cli.interrupted import INTERRUPTED, UnwritableOutput, WholeWriter
 from kafka_admin_proto.errors import MissingExtraError
 from kafka_admin_proto.gc_tuning import tune_gc
 
@@ -52,7 +52,9 @@ def main() -> None:
             raise
         sys.stderr.write(f"{error}\n")
         sys.exit(2)
-    except OSError as error:  # a full disk, say
+    except UnwritableOutput as error:
+        sys.exit(f"kap: standard output: {error}")
+    except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         sys.exit(f"kap: {where}{error.strerror or error}")
 

@@ -70,12 +70,20 @@ def _ends_by_ctrl_c() -> bool:
     return False
 
 
+class UnwritableOutput(Exception):
+    """Standard output cannot be written, as on a full disk.
+
+    It is no OSError, which commands take for one of their own file or port.
+    """
+
+
 class WholeWriter(io.BufferedWriter):
     """Writes that Ctrl-C does not cut off: one that has begun is passed on to its end.
 
     Python's own drops the rest of what a pipe has not taken when a signal comes amid a write. A
     write that fails is the command's last one, and so is one that the second Ctrl-C ends, as the
-    reader has stalled: Python would try again at its end, and show a traceback of that.
+    reader has stalled: Python would try again at its end, and show a traceback of that. Raises
+    UnwritableOutput for a failure that is no closed pipe.
     """
 
     def __init__(self, raw: io.RawIOBase) -> None:
@@ -108,7 +116,10 @@ class WholeWriter(io.BufferedWriter):
             try:
                 super().write(data)
                 super().flush()
-            except (KeyboardInterrupt, OSError):
+            except (KeyboardInterrupt, BrokenPipeError):
                 self._is_given_up = True
                 raise
+            except OSError as error:
+                self._is_given_up = True
+                raise UnwritableOutput(error.strerror or str(error)) from error
             self._held_bytes = 0

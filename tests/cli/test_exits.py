@@ -34,6 +34,7 @@ from tests.tables.report.report_tables import everything, write_tables
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
+SCHEMAS = ROOT / "schemas" / "kafka"
 KAP = [sys.executable, "-c", "from kafka_admin_proto.cli import main; main()"]
 
 
@@ -387,10 +388,11 @@ class _Full(_Slow):
                        *(["--output", each] for each in ("json", "jsonl", "tsv")))),
         ["explain", str(CAPTURE), "--only", "2"],
         ["--version"], ["--help"], ["error", "3"], ["completion", "bash"], ["schema", "list"],
-        ["schema", "show", "CreateTopics"], ["simulate", "delete"],
+        ["schema", "show", "CreateTopics"], ["schema", "stubs", "--schemas", str(SCHEMAS)],
+        ["simulate", "delete"], ["serve"], ["proxy", "--upstream", "127.0.0.1:1"],
         *([name, "--help"] for name in kap.list_commands(click.Context(kap))),
     ],
-    ids=lambda arguments: " ".join(arguments).replace(str(CAPTURE), "capture"),
+    ids=lambda arguments: " ".join(arguments).replace(f"{ROOT}/", ""),
 )  # fmt: skip
 def test_a_full_disk_is_a_line_and_1(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Python itself does not write again at its end, when it has 120 and shows a traceback."""
@@ -400,7 +402,7 @@ def test_a_full_disk_is_a_line_and_1(arguments: list[str], monkeypatch: pytest.M
     monkeypatch.setattr(sys, "argv", ["kap", *arguments])
     with pytest.raises(SystemExit) as ended:
         cli.main()
-    assert ended.value.code == "kap: No space left on device"
+    assert ended.value.code == "kap: standard output: No space left on device"
     sys.stdout.close()
 
 
