@@ -9,7 +9,7 @@ import pytest
 
 from kafka_admin_proto import codec, messages
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
-from kafka_admin_proto.protocol import frame
+from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.protocol.versions import Api, api_versions
 from kafka_admin_proto.proxy import Call, SyncProxy
 from kafka_admin_proto.proxy.apis import READING
@@ -146,3 +146,16 @@ def test_nothing_passes_behind_a_login_by_bare_tokens() -> None:
         assert client.frame() == b""
         assert client.ask(asked, 3) is None
         assert not cluster.state.topic_names
+
+
+def test_many_refusals_at_once() -> None:
+    """They are given in turns, and all of them, without another byte of the client."""
+    many = 5000
+    request = frame(write_request(messages.DeleteTopicsRequest(topic_names=["a"]), 5, 7))
+    with (
+        SyncCluster(1) as cluster,
+        SyncProxy(cluster.bootstrap_servers, read_only=True) as proxy,
+        peer(proxy.bootstrap_servers) as client,
+    ):
+        client.send(request * many)
+        assert all(client.frame() for _ in range(many))

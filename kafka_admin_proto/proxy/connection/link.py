@@ -74,6 +74,8 @@ class Link:
         self._connecting: asyncio.Task[None] | None = None
         #: The end of a pause that a fault makes.
         self._timer: asyncio.TimerHandle | None = None
+        #: Whether requests go on when other clients have had their turn.
+        self._rests = False
         self._ended = False
 
     def side(self, end: End) -> Side:
@@ -109,6 +111,12 @@ class Link:
         if self._observation is not None:
             self._unobserved = bytes(data)
         self._pass(self._relay.from_client, data)
+
+    def _go_on(self) -> None:
+        """Go on: others have had their turn."""
+        self._rests = False
+        if not self._ended:
+            self._pass(lambda _: self._relay.begin_turn(), b"")
 
     def _resume(self) -> None:
         """Go on: a pause is over."""
@@ -205,6 +213,9 @@ class Link:
         elif delivery.pause_s is not None and self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(delivery.pause_s, self._resume)
+        elif relay.pending.rests and not self._rests:
+            self._rests = True
+            asyncio.get_running_loop().call_soon(self._go_on)
         self._set_reading()
 
     def _set_reading(self) -> None:

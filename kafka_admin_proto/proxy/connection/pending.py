@@ -12,6 +12,8 @@ from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.delivery import Delivery
 
 _CORRELATION_ID = struct.Struct(">i").unpack_from
+#: So many requests of a client are answered by the proxy itself before others have their turn.
+_ANSWERS_OF_A_TURN = 100
 
 
 class PendingCalls:
@@ -23,16 +25,28 @@ class PendingCalls:
         self._calls: deque[Call] = deque()
         #: Bytes of the proxy's own answers that wait.
         self._own_bytes = 0
+        #: The proxy's own answers in this turn of the event loop.
+        self._own_answers = 0
+        #: Whether later requests are for the next turn. What the proxy answers by itself costs it
+        #: time, and the client nothing but a few bytes.
+        self.rests: bool = False
 
     @property
     def are_full(self) -> bool:
         """Whether the client is to send no more before one of them is answered."""
         calls = self._calls
-        return bool(calls) and (
-            len(calls) >= self._limits.in_flight
-            or self._own_bytes > self._limits.waiting_bytes
-            or calls[-1].precedes_tokens
+        return self.rests or (
+            bool(calls)
+            and (
+                len(calls) >= self._limits.in_flight
+                or self._own_bytes > self._limits.waiting_bytes
+                or calls[-1].precedes_tokens
+            )
         )
+
+    def begin_turn(self) -> None:
+        """Others have had their turn."""
+        self._own_answers, self.rests = 0, False
 
     def add(self, call: Call) -> None:
         """A request was passed on, which the broker answers."""
@@ -42,6 +56,8 @@ class PendingCalls:
         """Give an answer in its turn; none where there are no bytes, but for what a fault does."""
         call.answer = answer
         self._calls.append(call)
+        self._own_answers += 1
+        self.rests = self._own_answers >= _ANSWERS_OF_A_TURN
         self._own_bytes += len(answer)
         self.give_answers()
 

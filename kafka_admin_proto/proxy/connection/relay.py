@@ -67,7 +67,7 @@ class Relay:
         self._node_id = node_id
         self._requests = bytearray()
         self._responses = bytearray()
-        self._pending = PendingCalls(self.delivery, rules.limits)
+        self.pending: PendingCalls = PendingCalls(self.delivery, rules.limits)
         #: Whether the broker has taken a SaslHandshake of the client.
         self._logs_in = False
         #: SaslHandshake v0 has been answered: what follows are tokens without a header.
@@ -91,8 +91,13 @@ class Relay:
     def is_full(self) -> bool:
         """Whether the client is to be read no more until the broker has answered."""
         return self._takes_requests and (
-            self._asking or self.delivery.pause_s is not None or self._pending.are_full
+            self._asking or self.delivery.pause_s is not None or self.pending.are_full
         )
+
+    def begin_turn(self) -> None:
+        """Go on with requests that were left for this turn, as ``pending.rests`` says."""
+        self.pending.begin_turn()
+        self.from_client(b"")
 
     def from_client(self, data: Buffer) -> None:
         """Take bytes of the client; without any, go on with those that waited."""
@@ -135,7 +140,7 @@ class Relay:
     def resume(self) -> None:
         """Go on when a pause is over."""
         self.delivery.resume()
-        self._pending.give_answers()
+        self.pending.give_answers()
         self.from_broker(b"")
 
     # The client's side.
@@ -143,7 +148,7 @@ class Relay:
     def _take_request(self, payload: bytes) -> None:
         if self._login is not None and self._login.takes_tokens:
             call = Call(api_keys.SASL_AUTHENTICATE, 0, 0, self.client, self._node_id)
-            self._login.take_token(payload, partial(self._pending.answer, call))
+            self._login.take_token(payload, partial(self.pending.answer, call))
             return
         if self._bare_tokens and not self._is_request(payload):
             self._unanswered_tokens += 1
@@ -231,7 +236,7 @@ class Relay:
             changed = changed or call.refused is not None
             self._takes_requests = effect.cut is None and effect.drop is None
             if effect.cut == "before" or effect.drop == "request":
-                self._pending.answer(call, b"")
+                self.pending.answer(call, b"")
                 return
         if answer is None:
             yield from self._filtered(call, route, request, changed=changed)
@@ -239,7 +244,7 @@ class Relay:
             self._answer(call, answer)
         else:
             self._takes_requests = False
-            self._pending.answer(call, b"")
+            self.pending.answer(call, b"")
 
     def _filtered(
         self, call: Call, route: Route, request: Request, *, changed: bool = False
@@ -338,22 +343,22 @@ class Relay:
     def _pass_request(self, call: Call, payload: bytes) -> None:
         put_frame(self.to_broker, payload)
         if call.expects_response:
-            self._pending.add(call)
+            self.pending.add(call)
         elif call.fault is not None:
-            self._pending.answer(call, b"")
+            self.pending.answer(call, b"")
 
     def _answer(self, call: Call, body: Message) -> None:
         """Answer by the proxy itself, once all requests before this one have their answers."""
         answer = write_response(body, call.api_version, call.correlation_id)
-        self._pending.answer(call, answer)
+        self.pending.answer(call, answer)
 
     # The broker's side.
 
     def _take_response(self, payload: bytes) -> None:
-        call = self._pending.take(payload)
+        call = self.pending.take(payload)
         if call is None:
             if not self._unanswered_tokens:
-                raise self._pending.not_due(payload)
+                raise self.pending.not_due(payload)
             self._unanswered_tokens -= 1
             put_frame(self.to_client, payload)
             return
@@ -365,7 +370,7 @@ class Relay:
         if route.response_filters or route.has_addresses or route.is_read or call.fault is not None:
             payload = self._read_response(call, route, payload)
         self.delivery.deliver(call, payload)
-        self._pending.give_answers()
+        self.pending.give_answers()
 
     def _read_response(self, call: Call, route: Route, payload: bytes) -> bytes:
         """The payload with the addresses of the proxy, as the filters have left it."""

@@ -238,6 +238,21 @@ def test_answers_of_the_proxy_keep_their_place(kinds: list[str]) -> None:
     assert found == list(range(len(kinds)))
 
 
+def test_a_client_that_is_answered_by_the_proxy_lets_others_have_their_turn() -> None:
+    passed = relay(_Refuses())
+    request = DeleteTopicsRequest(topic_names=["a"])
+    numbers = range(1050)
+    passed.from_client(b"".join(asked(request, 5, each) for each in numbers))
+    found: list[bytes] = []
+    for answers in [*[100] * 10, 50]:
+        found.append(taken(passed.to_client))
+        assert len(found[-1]) == answers * len(answered(DeleteTopicsResponse(), 5))
+        assert passed.pending.rests is passed.is_full is (answers == 100)
+        passed.begin_turn()
+    expected = b"".join(answered(DeleteTopicsResponse(), 5, each) for each in numbers)
+    assert b"".join(found) == expected
+
+
 class _Asks:
     """Asks the broker for its metadata before a topic is created."""
 
