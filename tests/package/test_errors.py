@@ -18,7 +18,7 @@ ROOT = "KafkaAdminProtoError"
 INTERNAL = {"ControllerUnavailable", "PatternError", "PolicyError", "BadPatternError",
     "ApiFailure", "ClosedPipe", "ConfigFailure", "Damage", "Fallback", "PolicyFailure",
     "NoBatch", "OffsetOutOfRange", "RecordsRefused", "RequestFailure", "Stopped", "StrangeRecord",
-    "ValueChanged",
+    "UnwritableOutput", "ValueChanged",
     # of the plugin for pytest, which fails the test with its sentence
     "MarkerError",
     # of the simulation, whose nodes catch them
