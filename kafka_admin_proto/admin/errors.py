@@ -8,7 +8,7 @@ errors of the client never carry a name of the server's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_admin_proto.errors import KafkaAdminProtoError
@@ -88,15 +88,27 @@ class ItemsFailedError(AdminError):
 
 
 class BrokerError(AdminError):
-    """An error code that a broker answered with; ``error`` is Kafka's name of it."""
+    """An error code that a broker answered with; ``error`` is Kafka's name of it.
 
-    def __init__(self, code: int, message: str | None = None, *, context: str = "") -> None:
-        super().__init__(code, message, context)
+    ``about`` is the one thing that it is about, as {"topic": "orders", "partition": 3}, and
+    ``context`` the same in words; without such a thing ``context`` is what was asked.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str | None = None,
+        *,
+        context: str = "",
+        about: Mapping[str, str | int] | None = None,
+    ) -> None:
+        super().__init__(code, message, context, about)
         found = find_error(code)
         self.code = code
         self.error: str = str(code) if found is None else found.name
         self.message: str = message or ("" if found is None else found.meaning)
-        self.context = context
+        self.about: dict[str, str | int] = dict(about or {})
+        self.context: str = context or " ".join(f"{k} {v!r}" for k, v in self.about.items())
 
     @property
     def retriable(self) -> bool:

@@ -130,7 +130,7 @@ class QuorumOperations(Caller):
         )
         body = reply.body
         if not (reply.maybe_repeated and body.error_code == codes.DUPLICATE_VOTER):
-            raise_failure(body.error_code, body.error_message, context=f"voter {voter}")
+            raise_failure(body.error_code, body.error_message, about={"voter": voter})
 
     async def remove_raft_voter(
         self, voter: int, directory_id: str | UUID, *, timeout: float | None = None
@@ -150,7 +150,7 @@ class QuorumOperations(Caller):
         )
         body = reply.body
         if not (reply.maybe_repeated and body.error_code == codes.VOTER_NOT_FOUND):
-            raise_failure(body.error_code, body.error_message, context=f"voter {voter}")
+            raise_failure(body.error_code, body.error_message, about={"voter": voter})
 
 
 async def read_leader(caller: Caller, *, timeout: float | None = None) -> int | None:

@@ -243,6 +243,13 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
         lambda client: client.cancel_reassignment(wanted, preserve_throttles=preserve_throttles)
     )
     rows = document["partitions"]
+    moved = {(each["topic"], each["partition"]) for each in [*rows, *document["log_dirs"]]}
+    idle = [each for each in wanted if (each.topic, each.partition) not in moved]
+    fine = sum(not each["error"] for each in rows)
+    notes = [f"cancelled {fine} of {counted(len(wanted), 'partitions')}"]
+    if idle:
+        some = ", ".join(f"{each.topic}:{each.partition}" for each in idle)
+        notes.append(f"no reassignment is going on of {some}")
     return Answer(
         document=document,
         tables=[Table(rows=rows, hidden=("error", "message", "repeated"))],
@@ -251,6 +258,7 @@ def cancel(live: Live, file: str, preserve_throttles: bool) -> Answer:
             *_log_dir_errors(document),
             *_throttle_errors(document),
         ],
+        notes=notes,
     )
 
 

@@ -13,6 +13,7 @@ from kafka_admin_proto.admin import (
     ConfigResource,
     InstructionError,
     NewTopic,
+    NoSuchBrokerError,
     PartitionReplicas,
     QuotaAlteration,
     ScramMechanism,
@@ -117,7 +118,7 @@ def test_a_reassignment_is_planned_and_not_begun(admin: SyncAdminClient) -> None
         ("b", now, [2, 1], None), ("lost", None, [2, 1], UNKNOWN), ("a", None, [1], UNKNOWN),
     ]  # fmt: skip
     assert admin.list_partition_reassignments() == []
-    with pytest.raises(InstructionError, match="broker 9 is not among the live ones"):
+    with pytest.raises(NoSuchBrokerError, match="broker 9 is not among the live ones"):
         admin.plan_reassignment([PartitionReplicas("b", 0, [9])])
 
 

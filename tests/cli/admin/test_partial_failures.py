@@ -136,15 +136,6 @@ def test_a_dry_run_has_the_errors_that_the_controller_would_answer(
     assert all(each.validate_only for each in requests_of(cluster, "CreatePartitions"))
 
 
-def test_a_dry_run_of_a_reassignment_knows_the_live_brokers(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "move.json"
-    row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
-    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
-    for more in ("--yes", "--dry-run"):
-        result = run(f"partitions reassign --reassignment-json-file {file} {more}")
-        assert (result.exit_code, "broker 9 is not among" in result.stderr) == (2, True)
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -326,3 +317,48 @@ def test_a_topic_is_deleted_by_name_or_by_id(run: Run, cluster: SyncCluster) -> 
     result = run(f"topics delete {by_both} --yes")
     assert (result.exit_code, "several instructions" in result.stderr) == (2, True)
     assert "orders" in cluster.state.topic_names
+
+
+@pytest.mark.parametrize(
+    ("command", "about"),
+    [
+        ("produce nothere -l tests/cli/admin/stay.json", {"topic": "nothere"}),
+        ("partitions generate --topic nothere --broker-list 1", {"topic": "nothere"}),
+        (
+            "partitions reassign --reassignment-json-file {file}",
+            {"topic": "orders", "partition": 9},
+        ),
+    ],
+)
+def test_an_error_of_the_whole_command_names_what_it_is_about(
+    command: str, about: dict[str, object], run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "move.json"
+    row = {"topic": "orders", "partition": 9, "replicas": [1]}
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    (error,) = answer_of(run, command.format(file=file), 1)["errors"]
+    assert {key: error[key] for key in about} == about
+    assert "operation" not in error
+
+
+def test_a_broker_that_is_not_live_is_no_error_of_usage(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "move.json"
+    row = {"topic": "orders", "partition": 0, "replicas": [1, 9]}
+    file.write_text(json.dumps({"version": 1, "partitions": [row]}))
+    for command in (
+        f"partitions reassign --reassignment-json-file {file}",
+        f"partitions reassign --reassignment-json-file {file} --dry-run",
+        "partitions generate --topic orders --broker-list 1,9",
+    ):
+        (error,) = answer_of(run, command, 1)["errors"]
+        assert error["error"] == "NoSuchBrokerError"
+        assert "broker 9 is not among the live ones" in error["message"]
+
+
+def test_a_cancellation_of_what_does_not_move_says_so(run: Run) -> None:
+    result = run("partitions cancel --reassignment-json-file tests/cli/admin/move.json")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "cancelled 0 of 2 partitions",
+        "no reassignment is going on of orders:0, orders:1",
+    ]

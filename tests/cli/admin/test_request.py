@@ -96,3 +96,14 @@ def test_an_array_that_may_be_null_is_null() -> None:
 def test_leaders_of_all_partitions_are_asked_for() -> None:
     with pytest.raises(click.UsageError, match="say topicPartitions, as null would be all"):
         with_defaults("ElectLeadersRequest", 2, {"electionType": 1}, timeout_ms=1)
+
+
+def test_metadata_creates_no_topic_that_it_is_asked_about(cluster: str) -> None:
+    line = "Metadata --set topics[0].name=unheard"
+    for _ in range(2):
+        code, found = asked(cluster, line)
+        assert code == 1
+        assert [each["error"] for each in found["errors"]] == ["UNKNOWN_TOPIC_OR_PARTITION"]
+    assert "unheard" not in json.dumps(asked(cluster, "Metadata")[1]["response"]["topics"])
+    asked(cluster, f"{line} --set allowAutoTopicCreation=true")
+    assert "unheard" in json.dumps(asked(cluster, "Metadata")[1]["response"]["topics"])

@@ -171,7 +171,7 @@ class DescribeCluster(Caller):
         body = reply.body
         if reply.maybe_repeated and error_name(body.error_code) == "BROKER_ID_NOT_REGISTERED":
             return
-        raise_failure(body.error_code, body.error_message, context=f"broker {broker}")
+        raise_failure(body.error_code, body.error_message, about={"broker": broker})
 
 
 async def _from_metadata(

@@ -53,10 +53,16 @@ def failure_of(error: Exception) -> Failure:
     return Failure(error=type(error).__name__, message=str(error))
 
 
-def raise_failure(code: int, message: str | None = None, *, context: str) -> None:
+def raise_failure(
+    code: int,
+    message: str | None = None,
+    *,
+    context: str = "",
+    about: Mapping[str, str | int] | None = None,
+) -> None:
     """Raise BrokerError for an error code that stands for the whole answer; nothing for 0."""
     if code != 0:
-        raise BrokerError(code, message, context=context)
+        raise BrokerError(code, message, context=context, about=about)
 
 
 def note_lost_answer(why: Failure, maybe_repeated: bool, error_when_done: str) -> Failure:

@@ -92,7 +92,7 @@ def in_metadata(caller: Caller, missing: MissingInTopic[K]) -> FindMissing[K]:
         topics = await metadata_of_names(caller, map(topic_of, asked), to=broker, timeout=left)
         for name, topic in topics.items():
             if topic.error_code == codes.TOPIC_AUTHORIZATION_FAILED:
-                raise BrokerError(topic.error_code, context=f"topic {name!r}")
+                raise BrokerError(topic.error_code, about={"topic": name})
         return {item: list(missing(item, topics.get(topic_of(item)))) for item in asked}
 
     return find_missing

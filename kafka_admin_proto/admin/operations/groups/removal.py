@@ -100,7 +100,7 @@ class RemoveGroups(DescribeGroups):
             name = description.error
             # A code that is not known is its own name.
             code = int(name) if name.lstrip("-").isdigit() else error_code(name).code
-            raise BrokerError(code, description.message, context=f"group {group!r}")
+            raise BrokerError(code, description.message, about={"group": group})
         return [
             MemberToRemove("" if each.instance_id else each.member_id, each.instance_id)
             for each in description.members

@@ -66,9 +66,9 @@ async def read_replicas(
     for name in names:
         if name not in found:
             if strict:
-                raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=f"topic {name!r}")
+                raise BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, about={"topic": name})
             continue
-        raise_failure(found[name].error_code, context=f"topic {name!r}")
+        raise_failure(found[name].error_code, about={"topic": name})
         for each in found[name].partitions:
             replicas[name, each.partition_index] = list(each.replica_nodes)
     return replicas
@@ -76,8 +76,8 @@ async def read_replicas(
 
 def unknown_partition(topic: str, partition: int) -> BrokerError:
     """The error for a partition that a topic does not have."""
-    place = f"partition {partition} of topic {topic!r}"
-    return BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, context=place)
+    about: dict[str, str | int] = {"topic": topic, "partition": partition}
+    return BrokerError(codes.UNKNOWN_TOPIC_OR_PARTITION, about=about)
 
 
 async def read_paths(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, call_deadline
-from kafka_admin_proto.admin.errors import AdminError, InstructionError
+from kafka_admin_proto.admin.errors import AdminError, InstructionError, NoSuchBrokerError
 from kafka_admin_proto.admin.operations.cluster.log_dirs import (
     LogDirOperations,
     MovedReplica,
@@ -107,8 +107,8 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
     ) -> GeneratedReassignment:
         """Replicas of these topics on these brokers: spread, even, as few moved as possible.
 
-        Each partition keeps its number of replicas. Raises InstructionError for a broker that is
-        not live and for too few brokers, BrokerError for a topic that does not exist.
+        Each partition keeps its number of replicas. Raises NoSuchBrokerError for a broker that is
+        not live, InstructionError for too few brokers, BrokerError for a topic that does not exist.
         """
         deadline = call_deadline(self, timeout)
         live = await self.brokers(refresh=True, timeout=deadline.left)
@@ -153,9 +153,9 @@ class ReassignmentOperations(AlterConfigs, MovePartitions, LogDirOperations):
         ``additional``, which also changes the throttle of what moves. ``timeout`` (seconds) is
         for beginning; replicas that are new to their broker go into a log dir once they are there.
 
-        Raises InstructionError, before anything is changed, for a broker that is not live and for
-        partitions named twice; BrokerError for an unknown partition; AdminError where a throttle
-        cannot be set, and then moves nothing.
+        Raises before anything is changed: NoSuchBrokerError for a broker that is not live,
+        InstructionError for partitions named twice, BrokerError for an unknown partition,
+        AdminError where something moves already, or where a throttle cannot be set.
         """
         rows = list(partitions)
         check_reassignment(rows)
@@ -268,13 +268,13 @@ async def check_moves(
 ) -> list[OngoingReassignment]:
     """The partitions that are moving already, where ``rows`` may be moved beside them.
 
-    Raises InstructionError for a broker that is not live, and without ``additional`` where
-    something moves.
+    Raises NoSuchBrokerError for a broker that is not live, and AdminError without ``additional``
+    where something moves.
     """
     deadline = Deadline(timeout)
     ongoing = await caller.list_partition_reassignments(timeout=timeout)
     if ongoing and not additional:
-        raise InstructionError(
+        raise AdminError(
             f"{counted(len(ongoing), 'partitions')} already being moved, such as "
             f"{ongoing[0].partition} of topic "
             f"{ongoing[0].topic!r}; wait for them, cancel them, or ask for additional moves "
@@ -289,7 +289,7 @@ def _check_live(brokers: Iterable[int], live: Mapping[int, object]) -> None:
     asked = list(brokers)
     for broker in asked:
         if broker not in live:
-            raise InstructionError(
+            raise NoSuchBrokerError(
                 f"broker {broker} is not among the live ones ({', '.join(map(str, sorted(live)))})"
             )
 

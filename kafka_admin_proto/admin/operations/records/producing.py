@@ -132,7 +132,7 @@ class ProduceOperations(Caller):
         described = (await metadata_of_names(self, [topic], timeout=deadline.left)).get(topic)
         code = codes.UNKNOWN_TOPIC_OR_PARTITION if described is None else described.error_code
         if described is None or code:
-            raise BrokerError(code, None, context=f"Metadata of {topic!r}")
+            raise BrokerError(code, about={"topic": topic})
         return len(described.partitions)
 
     async def _new_producer(self, deadline: Deadline) -> _Producer:

@@ -81,8 +81,8 @@ def of_exception(error: BaseException) -> Row:
     from kafka_admin_proto.admin.errors import BrokerError, ConnectionFailedError
 
     if isinstance(error, BrokerError):
-        about = {"operation": error.context} if error.context else None
-        return entry(error.error, error.message, about)
+        asked = {"operation": error.context} if error.context else {}
+        return entry(error.error, error.message, error.about or asked)
     about = None
     if isinstance(error, ConnectionFailedError) and error.address not in ("", None):
         about = {"address": error.address}

@@ -73,8 +73,9 @@ def request(
 
     The request is JSON on standard input or in a file, with --set on top; fields that are not
     named are at their defaults, and arrays that may be null at null: all topics, or replicas that
-    the cluster chooses. kap schema show API@VERSION lists the fields. Credentials are not for
-    --set: everybody on this machine can read command lines.
+    the cluster chooses. Metadata creates no topic unless allowAutoTopicCreation is set; before
+    version 4 it cannot say so. kap schema show API@VERSION lists the fields. Credentials are not
+    for --set: everybody on this machine can read command lines.
 
     \b
     Examples:

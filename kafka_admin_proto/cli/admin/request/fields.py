@@ -86,7 +86,8 @@ def with_defaults(
 
     An array that may be null is null, which means all of them, or that the cluster chooses; an
     empty one asks for nothing. A timeout that is 0 by default, which a controller never keeps, is
-    ``timeout_ms``. Raises click.UsageError where null would do something to all partitions.
+    ``timeout_ms``; Metadata creates no topic that it is asked about. Raises click.UsageError where
+    null would do something to all partitions.
     """
     codec_ = codec(name, version, dialect=dialect)
     spec = catalog().spec(name, dialect)
@@ -114,6 +115,8 @@ def with_defaults(
     default |= {key: None for key in nulls if key in default}
     if default.get("timeoutMs") == 0:
         default["timeoutMs"] = timeout_ms
+    if "allowAutoTopicCreation" in default:
+        default["allowAutoTopicCreation"] = False
     return _filled(given, codec_.to_json(example(name, spec.fields)), default, nulls)
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 
 import pytest
 
-from kafka_admin_proto.admin import AdminError, BrokerError, InstructionError, PartitionReplicas
+from kafka_admin_proto.admin import (
+    AdminError,
+    BrokerError,
+    InstructionError,
+    NoSuchBrokerError,
+    PartitionReplicas,
+)
 from kafka_admin_proto.admin.operations.partitions.throttles import (
     FOLLOWERS,
     LEADERS,
@@ -43,7 +50,7 @@ async def test_generated_replicas_are_on_the_brokers_and_even_with_few_moves() -
 
 async def test_what_cannot_be_generated() -> None:
     cluster = Cluster(TOPICS)
-    with pytest.raises(InstructionError, match=r"broker 9 is not among the live ones \(1, 2, 3"):
+    with pytest.raises(NoSuchBrokerError, match=r"broker 9 is not among the live ones \(1, 2, 3"):
         await cluster.generate_reassignment(["a"], [1, 9])
     with pytest.raises(BrokerError, match="topic 'c': UNKNOWN_TOPIC_OR_PARTITION"):
         await cluster.generate_reassignment(["c"], [1])
@@ -95,7 +102,7 @@ async def test_a_reassignment_under_way_is_not_overlooked() -> None:
     cluster = Cluster(TOPICS, instantly=False)
     await cluster.execute_reassignment([PartitionReplicas("a", 0, [3, 2])])
     more = [PartitionReplicas("b", 0, [3])]
-    with pytest.raises(InstructionError, match="1 partition already being moved, such as 0"):
+    with pytest.raises(AdminError, match="1 partition already being moved, such as 0"):
         await cluster.execute_reassignment(more)
     await cluster.execute_reassignment(more, additional=True, throttle=5)
     assert cluster.configs["topic a"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:3"}
@@ -104,10 +111,12 @@ async def test_a_reassignment_under_way_is_not_overlooked() -> None:
 
 async def test_nothing_is_changed_for_a_wrong_reassignment() -> None:
     cluster = Cluster(TOPICS)
-    with pytest.raises(InstructionError, match="broker 9"):
+    with pytest.raises(NoSuchBrokerError, match="broker 9"):
         await cluster.execute_reassignment([PartitionReplicas("a", 0, [9])], throttle=1)
-    with pytest.raises(BrokerError, match="partition 7 of topic 'a': UNKNOWN"):
+    with pytest.raises(BrokerError, match="topic 'a' partition 7: UNKNOWN") as raised:
         await cluster.execute_reassignment([PartitionReplicas("a", 7, [1])], throttle=1)
+    assert raised.value.about == {"topic": "a", "partition": 7}
+    assert pickle.loads(pickle.dumps(raised.value)).about == raised.value.about
     with pytest.raises(InstructionError, match="no replicas"):
         await cluster.execute_reassignment([PartitionReplicas("a", 0, [])], throttle=1)
     cluster.handlers[IncrementalAlterConfigsRequest] = _refuse
