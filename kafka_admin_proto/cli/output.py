@@ -38,7 +38,11 @@ __all__ = [
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 output_option = click.option(
-    "--output", type=click.Choice(["table", "json", "tsv"]), default="table", show_default=True
+    "--output",
+    "-o",
+    type=click.Choice(["table", "json", "tsv"]),
+    default="table",
+    show_default=True,
 )
 
 

@@ -58,3 +58,14 @@ def test_what_is_no_option_counts_for_none(words: str) -> None:
 def test_help_is_given_behind_a_mistake(words: str) -> None:
     result = CliRunner().invoke(kap, words.split())
     assert (result.exit_code, result.output[:6]) == (0, "Usage:")
+
+
+def test_output_has_its_short_form_in_every_command() -> None:
+    short = {
+        f"{path} {option.opts[0]}": option.opts
+        for path, command in all_commands()
+        for option in command.get_params(click.Context(command))
+        if "--output" in option.opts
+    }
+    assert {"decode --output", "topics list --output"} <= short.keys()
+    assert [name for name, opts in short.items() if "-o" not in opts] == []

@@ -42,6 +42,7 @@ _KINDS = 5
 @with_inputs
 @click.option(
     "--output",
+    "-o",
     type=click.Choice(["table", "json", "jsonl", "tsv"]),
     default="table",
     show_default=True,

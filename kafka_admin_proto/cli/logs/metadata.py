@@ -88,7 +88,8 @@ _CLUSTER_OPTIONS = ("bootstrap_controller", "command_config", "trace")
     help="With --follow: end behind the record at this offset.",
 )  # fmt: skip
 @click.option(
-    "--output", type=click.Choice(["table", "json", "jsonl"]), default="table", show_default=True,
+    "--output", "-o", type=click.Choice(["table", "json", "jsonl"]), default="table",
+    show_default=True,
     help="json for a state, jsonl for the records of --follow.",
 )  # fmt: skip
 @click.option("--show-secrets", is_flag=True, help="Do not mask configs that hold passwords.")

@@ -70,6 +70,7 @@ _QUERIES = (
 @click.option("--query", type=click.Choice(_QUERIES), help="Print the rows of one question.")
 @click.option(
     "--output",
+    "-o",
     type=click.Choice(["table", "json", "tsv"]),
     default="table",
     show_default=True,

@@ -33,7 +33,7 @@ _PAGE = 1000
     type=click.Choice(RULES_NAMES),
     help="Controller and brokers by KIP-516's text (the default), or as Kafka shipped them.",
 )
-@click.option("--output", type=click.Choice(["table", "jsonl"]),
+@click.option("--output", "-o", type=click.Choice(["table", "jsonl"]),
               help="How to write the events; a table if no file is asked for.")  # fmt: skip
 @click.option("--pcap", type=click.Path(dir_okay=False, allow_dash=True),
               help="Write a capture for kap decode and Wireshark; -: standard output.")  # fmt: skip
