@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from io import BufferedReader, BytesIO, FileIO
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
@@ -60,8 +61,9 @@ def read_captures(
     Files are read in the order of their first packets, so that those of a rotated capture may be
     named in any. ``limit`` is the largest frame; ``bodies`` are the api keys whose bodies are
     read, None for all, and ``keep_requests`` those whose responses have the frames of their
-    requests. Bytes that are no packet, no TCP that can be reassembled or no frame
-    come as a DecodedFrame with an ``error``, and so does a file that cannot be opened.
+    requests. ``opener`` opens what a name stands for, such as bytes of an object store. Bytes that
+    are no packet, no TCP that can be reassembled or no frame come as a DecodedFrame with an
+    ``error``, and so does a file that cannot be opened.
     With the compiled engine, rows of plain frames go to the ``sink``, and only the other frames are
     returned, each when the rows before it have gone there.
     """
@@ -69,7 +71,14 @@ def read_captures(
         DecodeOptions(limit=limit, dialect=dialect, bodies=bodies, keep_requests=keep_requests),
         sink,
     )
-    return _frames_of(list(map(str, listed(names, "names"))), decoder, opener)
+    files = listed(names, "names")
+    for each in files:
+        if not isinstance(each, str | PathLike):
+            raise TypeError(
+                f"names: expected names of files, got {type(each).__name__}; bytes of a capture "
+                "are read with opener=lambda name: io.BufferedReader(io.BytesIO(data))"
+            )
+    return _frames_of(list(map(str, files)), decoder, opener)
 
 
 def _frames_of(

@@ -31,6 +31,7 @@ def supported(name: str, *, unstable: bool = False, dialect: str = "kafka") -> V
     in each release that had it (``latestVersionUnstable``), counts only when asked for.
     Raises UnknownMessageError.
     """
+    check_kind(name, str, "name")
     names = catalog().names(dialect)
     if name not in names and f"{name}Request" in names:
         name = f"{name}Request"

@@ -556,3 +556,9 @@ def test_a_flood_of_connections_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     frames = read(tmp_path, pcap(packets))
     assert len(frames) == 300
     assert not [f.problem for f in frames if f.problem]
+
+
+def test_bytes_are_no_name_of_a_file() -> None:
+    """They were opened as one, and all of them stood in the problem of a frame."""
+    with pytest.raises(TypeError, match="expected names of files, got bytes; bytes of a capture"):
+        read_captures([b"\xd4\xc3\xb2\xa1"])  # type: ignore[list-item]

@@ -77,6 +77,8 @@ def test_supported() -> None:
     assert supported("CreateTopics") == supported("CreateTopicsRequest")
     assert str(supported("CreateTopics", dialect="kip-4")) == "0-1"
     assert str(supported("LeaderChangeMessage")) == "0-1"
+    with pytest.raises(TypeError, match="name: expected str, got int"):
+        supported(19)  # type: ignore[arg-type]
     with pytest.raises(UnknownMessageError, match="did you mean"):
         supported("CreateTopicks")
     for name in catalog().names():

@@ -28,7 +28,7 @@ from kafka_admin_proto.records.batches.model import (
     Record,
     TimestampType,
 )
-from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM
+from kafka_admin_proto.records.batches.record_format import BYTES_PER_ITEM, cannot_write
 from kafka_admin_proto.records.batches.record_steps import message_blob
 from kafka_admin_proto.records.compression import codecs as compression
 
@@ -328,7 +328,7 @@ def _messages(batch: Batch, records: Iterable[Record], attributes: int, base: in
         try:
             parts.append(_message(record, batch.magic, attributes, record.offset - base))
         except (TypeError, struct.error) as error:
-            raise EncodeError(str(error), path=f"records[{index}]", value=record) from None
+            raise cannot_write(record, index, str(error)) from None
     return b"".join(parts)
 
 

@@ -8,7 +8,7 @@ field, and its error says which field is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -313,10 +313,53 @@ def write_records_v2(
             body = _body(record, base_offset, base_timestamp, append_time)
         except (AttributeError, TypeError, ValueError) as error:
             fault = error.fault if isinstance(error, _Fault) else str(error)
-            raise EncodeError(fault, path=f"records[{number}]", value=record) from None
+            raise cannot_write(record, number, fault) from None
         parts.append(encode_varint(len(body)))
         parts.append(body)
     return b"".join(parts)
+
+
+def cannot_write(record: Record, number: int, fault: str) -> EncodeError:
+    """The error for a record that cannot be written, with its first field of a wrong type.
+
+    ``fault`` is what is wrong where all types are right. Keys, values and headers may be secrets,
+    so that their types alone are named.
+    """
+    path = f"records[{number}]"
+    for name, value, expected in _wrong_types(record):
+        fault, path = f"expected {expected}, got {shown(value, secret=True)}", f"{path}.{name}"
+        break
+    return EncodeError(fault, path=path, value=record)
+
+
+def _wrong_types(record: Any) -> Iterator[tuple[str, Any, str]]:
+    """Each field of a wrong type: its path, its value, and what was expected."""
+    for name in ("offset", "timestamp"):
+        if not hasattr(getattr(record, name), "__index__"):
+            yield name, getattr(record, name), "an integer"
+    for name in ("key", "value"):
+        if not _is_blob(getattr(record, name)):
+            yield name, getattr(record, name), "bytes or None"
+    if not isinstance(record.headers, tuple | list):
+        yield "headers", record.headers, "a tuple of pairs of a name and bytes"
+        return
+    for position, pair in enumerate(record.headers):
+        name = f"headers[{position}]"
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            yield name, pair, "a pair of a name and bytes"
+        elif not isinstance(pair[0], str):
+            yield f"{name}[0]", pair[0], "a text"
+        elif not _is_blob(pair[1]):
+            yield f"{name}[1]", pair[1], "bytes or None"
+
+
+def _is_blob(value: Any) -> bool:
+    """Whether a value is bytes of any kind, or None."""
+    try:
+        memoryview(b"" if value is None else value)
+    except TypeError:
+        return False
+    return True
 
 
 class _Fault(ValueError):

@@ -307,7 +307,7 @@ def changed(batch: Batch, **facts: Any) -> Batch:
         (Batch.of([Record(0, 1 << 63)]), "base_timestamp"),
         (changed(Batch.of([Record(0, 5)]), records=[Record(0, 1 << 63)]), "records[0]"),
         (changed(Batch.of([Record(0, 5)]), records=[RECORD, None]), "records[1]"),
-        (Batch.of([RECORD, Record(6, 0, mistyped("text"))]), "records[1]"),
+        (Batch.of([RECORD, Record(6, 0, mistyped("text"))]), "records[1].key"),
         (Batch.of([Record(0, 0, headers=(("\ud800", None),))]), "records[0]"),
         (Batch.of([RECORD, Record(6, 0)], timestamp_type="log_append"), "records[1]"),
         (
@@ -336,6 +336,33 @@ def test_what_cannot_be_written(batch: Batch, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         write_batch(batch)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("field", "value", "path", "fault"),
+    [
+        ("value", "secret", "value", "expected bytes or None, got a str that may hold a secret"),
+        ("key", [1], "key", "expected bytes or None, got a list that may"),
+        ("offset", None, "offset", "expected an integer, got None"),
+        ("headers", {"a": b"secret"}, "headers", "expected a tuple of pairs"),
+        ("headers", [("a", b"b", b"secret")], "headers[0]", "expected a pair of a name and bytes"),
+        ("headers", [("a", None), (b"a", b"")], "headers[1][0]", "expected a text, got a bytes"),
+        ("headers", [("a", "secret")], "headers[0][1]", "expected bytes or None, got a str"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_named_and_not_shown(
+    magic: int, field: str, value: Any, path: str, fault: str
+) -> None:
+    if magic < 2 and field == "headers":
+        return
+    batch = Batch.of([Record(0, 5 if magic else -1)], magic=magic)
+    setattr(batch.records[0], field, value)
+    with pytest.raises(EncodeError) as caught:
+        write_batch(batch)
+    assert caught.value.path == f"records[0].{path}"
+    assert fault in str(caught.value)
+    assert "secret'" not in str(caught.value)
 
 
 ODD: tuple[Any, ...] = (
