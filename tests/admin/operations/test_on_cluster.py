@@ -11,15 +11,18 @@ from kafka_admin_proto.admin import (
     AlteredUser,
     ConfigChange,
     ConfigResource,
+    FetchedRecords,
     InstructionError,
     NewTopic,
     NoSuchBrokerError,
     PartitionReplicas,
     QuotaAlteration,
+    RequestTimedOutError,
     ScramMechanism,
     ScramUpsertion,
     SyncAdminClient,
     TopicAlteration,
+    raise_for_errors,
 )
 from kafka_admin_proto.errors import RemoteProtocolError, UnsupportedVersionError
 from kafka_admin_proto.server import SyncCluster
@@ -185,6 +188,28 @@ def test_records_that_do_not_read_name_their_partition(orders: SyncCluster) -> N
         pytest.raises(RemoteProtocolError, match=r"^records of orders-1 at offset 0: .*CRC"),
     ):
         admin.fetch({("orders", 1): 0})
+
+
+def test_a_fetch_over_a_quota_brings_nothing_yet(orders: SyncCluster) -> None:
+    """The answer has no partitions, which an answer without a quota may not be."""
+    orders.produce("orders", [{"value": "x" * 1000, "partition": each} for each in (0, 1)])
+    at = {("orders", 0): 0, ("orders", 1): 0}
+    quotas = {"consumer_byte_rate": 1.0}
+    everyone = QuotaAlteration({"client-id": None}, quotas)
+    with SyncAdminClient(orders.bootstrap_servers, timeout=10) as admin:
+        raise_for_errors(admin.alter_client_quotas([everyone]))
+        assert admin.fetch(at) == [
+            FetchedRecords(topic="orders", partition=each, next_offset=0) for each in (0, 1)
+        ]
+        with pytest.raises(RequestTimedOutError, match="as a quota is exceeded"):
+            admin.fetch(at, timeout=0.2)
+    with SyncAdminClient(orders.bootstrap_servers, timeout=10) as admin:
+        raise_for_errors(
+            admin.alter_client_quotas(
+                [QuotaAlteration({"client-id": None}, {"consumer_byte_rate": None})]
+            )
+        )
+        assert [len(each.records) for each in admin.fetch(at)] == [1, 1]
 
 
 def test_wanted_topics_are_created_and_altered(admin: SyncAdminClient) -> None:

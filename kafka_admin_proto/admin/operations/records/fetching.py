@@ -43,7 +43,8 @@ class FetchedRecords(msgspec.Struct, frozen=True, kw_only=True):
 
     ``next_offset`` is where to go on, which may be past records that are not shown: control records
     and those of aborted transactions. ``high_watermark`` and ``start_offset`` are the ends of what
-    consumers can read, None where there is an ``error``.
+    consumers can read, None where there is an ``error``, or where the broker gives nothing yet
+    since a quota is exceeded.
     """
 
     topic: str
@@ -141,7 +142,8 @@ class FetchOperations(FindPartitions, RecordOperations):
     ) -> list[FetchedRecords]:
         """The next records of each partition (topic, number), in the order of ``offsets``.
 
-        Without any records a leader answers after ``max_wait`` seconds. Each leader gives at most
+        Without any records a leader answers after ``max_wait`` seconds, and over a quota at once,
+        with none; the next call then waits as long as it asks for. Each leader gives at most
         ``max_bytes``, and at least one batch. With "read_committed" records of open and aborted
         transactions are left out. Raises RemoteProtocolError for a damaged batch, and
         InstructionError for a ``max_wait`` below 0 or nan and for ``max_bytes`` below 0.
@@ -188,6 +190,8 @@ class FetchOperations(FindPartitions, RecordOperations):
             if reply.body.error_code:
                 why = failure(reply.body.error_code)
                 return {each: failed(each, why) for each in partitions}
+            if not reply.body.responses and reply.body.throttle_time_ms > 0:
+                return {each: _throttled(each, offsets[each]) for each in partitions}
             fetched = {}
             for answered in reply.body.responses:
                 for row in answered.partitions:
@@ -200,6 +204,14 @@ class FetchOperations(FindPartitions, RecordOperations):
             return fetched
 
         return await ask_leaders(self, list(offsets), ask, failed, timeout=timeout)
+
+
+def _throttled(partition: Partition, offset: int) -> FetchedRecords:
+    """No records yet: over a quota of bytes a broker answers without partitions (KIP-219).
+
+    The next request to it waits as long as it has asked for.
+    """
+    return FetchedRecords(topic=partition[0], partition=partition[1], next_offset=offset)
 
 
 def _fetched(partition: Partition, offset: int, answered: PartitionData) -> FetchedRecords:
