@@ -13,6 +13,7 @@ from kafka_admin_proto.admin import (
     ConfigResource,
     FetchedRecords,
     InstructionError,
+    NewRecord,
     NewTopic,
     NoSuchBrokerError,
     PartitionReplicas,
@@ -188,6 +189,19 @@ def test_records_that_do_not_read_name_their_partition(orders: SyncCluster) -> N
         pytest.raises(RemoteProtocolError, match=r"^records of orders-1 at offset 0: .*CRC"),
     ):
         admin.fetch({("orders", 1): 0})
+
+
+def test_batches_that_were_written_before_a_failure_are_results(orders: SyncCluster) -> None:
+    records = [NewRecord(value=bytes(700_000), partition=0) for _ in range(3)]
+    with (
+        SyncAdminClient(orders.bootstrap_servers, timeout=10) as admin,
+        orders.faults.add(api="Produce", throttle_ms=60_000),
+    ):
+        found = admin.produce("orders", records, timeout=1)
+    assert [(each.records, each.error) for each in found] == [
+        (1, None), (1, "RequestTimedOutError"), (1, "RequestTimedOutError"),
+    ]  # fmt: skip
+    assert len(orders.records("orders")) == 1
 
 
 def test_a_fetch_over_a_quota_brings_nothing_yet(orders: SyncCluster) -> None:

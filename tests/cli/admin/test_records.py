@@ -169,3 +169,23 @@ def test_what_was_produced_before_a_line_without_a_key_is_said(cluster: SyncClus
     said = " ".join(result.stderr.split())
     assert "line 3001 has no delimiter of keys: 'no key'" in said
     assert f"{count} records produced from the lines before" in said
+
+
+def test_what_was_written_or_read_before_a_failure_is_in_the_answer() -> None:
+    """Whoever does not know of it writes it twice."""
+    with SyncCluster(topics={"orders": 1}, configs={"fetch.max.bytes": 1024}) as cluster:
+        fault = cluster.faults.add(api="Produce", throttle_ms=60_000)
+        result = run(cluster, "produce orders --timeout 1 --output json", "a\nb\nno end")
+        assert result.exit_code == 1
+        found = json.loads(result.stdout)
+        assert [each["records"] for each in found["partitions"]] == [2]
+        assert [each["error"] for each in found["errors"]] == ["RequestTimedOutError"]
+        assert [each.value for each in cluster.records("orders")] == [b"a", b"b"]
+        cluster.faults.clear()
+        cluster.produce("orders", [{"value": "x" * 2000}])
+        cluster.faults.add(api="Fetch", throttle_ms=60_000)
+        result = run(cluster, "consume orders --timeout 1 --output json")
+        assert result.exit_code == 1
+        found = json.loads(result.stdout)
+        assert [each["value"] for each in found["records"]] == [{"text": "a"}, {"text": "b"}]
+        assert [each["error"] for each in found["errors"]] == ["RequestTimedOutError"]

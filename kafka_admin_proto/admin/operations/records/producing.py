@@ -9,8 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
-from kafka_admin_proto.admin.errors import BrokerError, InstructionError
-from kafka_admin_proto.admin.operations.common.failures import NONE, Failure, failure, raise_failure
+from kafka_admin_proto.admin.errors import AdminError, BrokerError, InstructionError
+from kafka_admin_proto.admin.operations.common.failures import (
+    NONE,
+    Failure,
+    failure,
+    failure_of,
+    raise_failure,
+)
 from kafka_admin_proto.admin.operations.common.metadata import metadata_of_names
 from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
@@ -88,7 +94,8 @@ class ProduceOperations(Caller):
 
         All replicas in sync have the records of a result without ``error``. The producer is
         idempotent, so that an attempt whose answer is lost writes nothing twice. Behind a batch
-        that is refused no other of its partition is sent; they have its error.
+        that is refused no other of its partition is sent; they have its error. What ends the call
+        after a batch was answered, as the end of its time does, is the error of all others.
 
         Raises InstructionError for a partition that the topic does not have, or for a record that
         cannot be written, and BrokerError where the topic has no metadata or the client may not
@@ -115,7 +122,13 @@ class ProduceOperations(Caller):
                 partition: _encoded(own, compression, producer, sequences[partition])
                 for partition, own in batches.items()
             }
-            for result in await self._produce_batches(batches, data, deadline):
+            try:
+                found = await self._produce_batches(batches, data, deadline)
+            except AdminError as error:
+                if not results:
+                    raise
+                found = [_unsent(each, own, error) for each, own in batches.items()]
+            for result in found:
                 results.append(result)
                 partition = result.topic, result.partition
                 sequences[partition] += result.records
@@ -197,6 +210,14 @@ class ProduceOperations(Caller):
             return produced
 
         return await ask_leaders(self, list(batches), ask, result, timeout=deadline.left)
+
+
+def _unsent(
+    partition: Partition, records: Sequence[NewRecord], error: AdminError
+) -> ProducedRecords:
+    return ProducedRecords(
+        topic=partition[0], partition=partition[1], records=len(records), **failure_of(error)
+    )
 
 
 def _failure(answered: PartitionProduceResponse) -> Failure:

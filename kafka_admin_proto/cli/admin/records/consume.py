@@ -26,6 +26,7 @@ from kafka_admin_proto.cli.output import (
     write_tsv,
 )
 from kafka_admin_proto.cli.times import Instant
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.records.batches.records_json import record_json
 
 if TYPE_CHECKING:
@@ -123,7 +124,12 @@ def consume(
     while left != 0 and (
         wanted := {each: at for each, at in offsets.items() if follow or at < plan.ends[each]}
     ):
-        for fetched in _fetch(live, wanted, isolation):
+        try:
+            found = _fetch(live, wanted, isolation)
+        except KafkaAdminProtoError as error:
+            errors.append(failures.of_exception(error))  # beside what was read before
+            break
+        for fetched in found:
             place = fetched.topic, fetched.partition
             offsets[place] = fetched.next_offset
             if fetched.error is not None:

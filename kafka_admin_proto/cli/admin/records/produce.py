@@ -20,6 +20,7 @@ from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.parameters import KeyValue
 from kafka_admin_proto.cli.numbers import WholeNumber
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.records.batches.model import COMPRESSIONS
 
 if TYPE_CHECKING:
@@ -97,17 +98,23 @@ def produce(
         return admin.NewRecord(value=value, key=own, headers=fixed, partition=partition)
 
     numbers = count(1)
+    errors: list[Row] = []
     for lines in _lines(file):
         records = [record(next(numbers), line) for line in lines]
-        found = _produce(live, topic, records, compression)
+        try:
+            found = _produce(live, topic, records, compression)
+        except KafkaAdminProtoError as error:
+            if not rows:
+                raise
+            errors.append(failures.of_exception(error))  # beside what was produced before
+            break
         for each in found:
             _add(rows, each)
         if any(each.error for each in found):
             break
     items = [rows[number] for number in sorted(rows)]
-    return listed(
-        "partitions", items, failures.partition_entries(items), [] if items else ["no lines"]
-    )
+    errors += failures.partition_entries(items)
+    return listed("partitions", items, errors, [] if items else ["no lines"])
 
 
 def _produce(
