@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ _THREADS = (
 _PER_BROKER = "per-broker"
 #: Values of retentions; the second is of local ones alone.
 _UNLIMITED, _AS_KEPT = -1, -2
+#: A config of one listener, and those that all brokers may have of it.
+_OF_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
+_OF_ANY_LISTENER = ("max.connections", "max.connection.creation.rate", "num.network.threads")
 #: Kafka adds and removes listeners while a broker runs; here they are those of the start.
 _OF_START = ("listeners", "advertised.listeners", "listener.security.protocol.map")
 
@@ -32,7 +36,8 @@ def check_broker_configs(state: State, name: str, configs: Mapping[str, str], no
     fixed = [
         each
         for each in configs
-        if each in _OF_START or (each in in_files and in_files[each].update is None)
+        if (each in _OF_START and (name or not known_as_single(state, each)))
+        or (each in in_files and in_files[each].update is None)
     ]
     if fixed:
         raise _refused(state, "Cannot update these configs dynamically", fixed)
@@ -131,7 +136,9 @@ def _not_dynamic(fault: str) -> ApiFailure:
 
 
 def known_as_single(state: State, name: str) -> bool:
-    """Whether a config can only be set for a single broker."""
+    """Whether a config can only be set for a single broker, as nearly all of one listener."""
+    if of_listener := _OF_LISTENER.fullmatch(name):
+        return of_listener[1] not in _OF_ANY_LISTENER
     config = state.definitions.brokers.get(name)
     return config is not None and config.update == _PER_BROKER
 

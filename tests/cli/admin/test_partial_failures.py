@@ -362,3 +362,24 @@ def test_a_cancellation_of_what_does_not_move_says_so(run: Run) -> None:
         "cancelled 0 of 2 partitions",
         "no reassignment is going on of orders:0, orders:1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("topics create ''", 'topic "": INVALID_TOPIC_EXCEPTION: '),
+        ("configs set --broker-defaults broker.id=5", 'broker "": INVALID_REQUEST: '),
+        ("users quotas --ip 10.0.0.1 --set producer_byte_rate=5", "entity ip=10.0.0.1: INVALID_"),
+    ],
+)
+def test_what_has_no_name_is_seen_in_a_sentence(command: str, said: str, run: Run) -> None:
+    result = run(command)
+    assert result.exit_code == 1
+    assert f"kap: {said}" in result.stderr
+
+
+def test_records_of_a_compacted_topic_are_not_deleted_and_why(run: Run) -> None:
+    run("configs set --topic orders cleanup.policy=compact")
+    (error,) = answer_of(run, "offsets delete-records orders:0:5 --yes", 1)["errors"]
+    assert error["error"] == "POLICY_VIOLATION"
+    assert "cleanup.policy" in error["hint"]

@@ -174,7 +174,7 @@ def test_what_was_produced_before_a_line_without_a_key_is_said(cluster: SyncClus
 def test_what_was_written_or_read_before_a_failure_is_in_the_answer() -> None:
     """Whoever does not know of it writes it twice."""
     with SyncCluster(topics={"orders": 1}, configs={"fetch.max.bytes": 1024}) as cluster:
-        fault = cluster.faults.add(api="Produce", throttle_ms=60_000)
+        cluster.faults.add(api="Produce", throttle_ms=60_000)
         result = run(cluster, "produce orders --timeout 1 --output json", "a\nb\nno end")
         assert result.exit_code == 1
         found = json.loads(result.stdout)

@@ -53,6 +53,8 @@ NOBODY = ("--bootstrap-server", "127.0.0.1:1")
         ("topics create t --replica-assignment 1:1", "partition 0 has a broker twice"),
         ("topics create t --replica-assignment 1 --partitions 1", "says both already"),
         ("topics create t --config a=1 --config a=2", "a is given twice"),
+        ("topics describe --topic-id AAAAAAAAAAAAAAAAAAAAAA", "is the id of no topic"),
+        ("topics delete --topic-id AAAAAAAAAAAAAAAAAAAAAA --yes", "is the id of no topic"),
         ("topics describe [", "'[' is neither a name nor a regular expression"),
         ("users set a", "there is no password for a: give --password-file FILE"),
         ("users set a --password-file no/such", "cannot read no/such: No such file"),

@@ -236,6 +236,28 @@ def test_what_the_start_decides_is_not_changed(release: str, name: str) -> None:
     assert (code, said.partition(":")[0]) == (42, "Cannot update these configs dynamically")
 
 
+@pytest.mark.parametrize(("release", "listed"), [("4.4", "[{}]"), ("3.9", "Set({})")])
+@pytest.mark.parametrize(
+    ("name", "is_refused"),
+    [
+        ("listeners", True),
+        ("listener.security.protocol.map", True),
+        ("sasl.enabled.mechanisms", True),
+        ("listener.name.tls.ssl.keystore.location", True),
+        ("listener.name.tls.of.a.plugin", True),
+        ("listener.name.tls.max.connections", False),
+        ("max.connections", False),
+    ],
+)
+def test_configs_of_a_single_broker_are_not_those_of_all(
+    release: str, listed: str, name: str, is_refused: bool
+) -> None:
+    """Texts of real brokers of 4.4.0."""
+    text = "Cannot update these configs at default cluster level, broker id must be specified: "
+    found = set_config(Served(release), BROKER, "", name, "1")
+    assert found == ((42, text + listed.format(name)) if is_refused else (0, ""))
+
+
 def test_each_bound_of_the_broker_holds_for_configs_of_groups() -> None:
     """Texts of ``GroupConfig.validateValues`` of 4.3.1."""
     known = definitions(ReleaseNumber(4, 3))

@@ -120,13 +120,18 @@ async def _ask_for_all(
 
 
 def topic_uuid(topic_id: str | UUID) -> UUID:
-    """The id in any of its forms; raises InstructionError for a text that is none of them."""
-    if isinstance(topic_id, UUID):
-        return topic_id
+    """The id in any of its forms.
+
+    Raises InstructionError for a text that is none of them, and for the zero id, which stands for a
+    topic without one: brokers fail at a question about it.
+    """
     try:
-        return topic_id_from_text(topic_id)
+        found = topic_id if isinstance(topic_id, UUID) else topic_id_from_text(topic_id)
     except TopicIdError as error:
         raise InstructionError(str(error)) from error
+    if found == ZERO_TOPIC_ID:
+        raise InstructionError(f"{topic_id} is the id of no topic: it stands for one without an id")
+    return found
 
 
 def topic_id_text(topic_id: UUID) -> str | None:

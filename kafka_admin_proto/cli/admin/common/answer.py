@@ -203,11 +203,18 @@ def _cell(column: str, value: Any) -> str:
     return cell(value)
 
 
+def _name(value: Any) -> str:
+    """What an error is about: an empty name is shown, what an entity lacks is left out."""
+    if isinstance(value, dict):
+        value = {key: each for key, each in value.items() if each is not None}
+    return '""' if value == "" else cell(value)
+
+
 def error_line(row: Mapping[str, Any]) -> str:
     """An error of a document as a sentence: where, what it is called, what it means."""
     message = row.get("message") or ""
     about = [
-        f"{name.replace('_', ' ')} {cell(value)}"
+        f"{name.replace('_', ' ')} {_name(value)}"
         for name, value in row.items()
         if name not in ("error", "message", "hint")
         and value is not None

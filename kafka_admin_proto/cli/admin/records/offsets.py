@@ -261,7 +261,11 @@ def delete_records(
                for (topic, number), offset in wanted.items()],
     )  # fmt: skip
     items = live.rows(lambda client: client.delete_records(wanted))
-    return listed("partitions", items, failures.partition_entries(items))
+    errors = failures.partition_entries(items)
+    for error in errors:
+        if error["error"] == "POLICY_VIOLATION":
+            error["hint"] = "the topic's cleanup.policy lacks delete: kap configs get --topic TOPIC"
+    return listed("partitions", items, errors)
 
 
 def _partitions(
