@@ -10,7 +10,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, listed, picked
+from kafka_admin_proto.cli.admin.common.answer import NONE_SEEN, Answer, Row, Table, listed, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -46,7 +46,9 @@ def list_groups(live: Live, state: tuple[str, ...], type: tuple[str, ...]) -> An
         document={"groups": rows},
         tables=[Table(rows=rows)],
         errors=failures.entries("broker", failed, "broker"),
-        notes=[] if rows or failed else [_NO_MATCH if state or type else "no groups"],
+        notes=[]
+        if rows or failed
+        else [_NO_MATCH if state or type else NONE_SEEN.format("groups")],
     )
 
 
@@ -117,7 +119,7 @@ def describe(
         document={"groups": items},
         tables=[Table(rows=rows(fine), absent="-")],
         errors=errors,
-        notes=notes if items or errors else ["no groups"],
+        notes=notes if items or errors else [NONE_SEEN.format("groups")],
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Row, Table, picked
+from kafka_admin_proto.cli.admin.common.answer import NONE_SEEN, Answer, Row, Table, picked
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -219,7 +219,7 @@ def list_topics(
         document={"topics": items},
         tables=[Table(rows=[{"topic": item["name"], **picked(item, *columns)} for item in items])],
         notes=[*unmatched(given, [item["name"] for item in items]).values()]
-        or ([] if items else ["there are no topics"]),
+        or ([] if items else [NONE_SEEN.format("topics")]),
     )
 
 
@@ -300,7 +300,7 @@ def describe(
         document={"topics": items},
         tables=tables,
         errors=errors,
-        notes=[] if items or errors else [_NONE_LEFT if described else "there are no topics"],
+        notes=[] if items or errors else [_NONE_LEFT if described else NONE_SEEN.format("topics")],
     )
 
 

@@ -6,7 +6,7 @@ import click
 
 import kafka_admin_proto.admin as admin
 from kafka_admin_proto.cli.admin.common import completion, failures
-from kafka_admin_proto.cli.admin.common.answer import Answer, Table, listed
+from kafka_admin_proto.cli.admin.common.answer import NONE_SEEN, Answer, Table, listed
 from kafka_admin_proto.cli.admin.common.command import ClusterCommand, Option, lazy_group
 from kafka_admin_proto.cli.admin.common.confirm import confirm
 from kafka_admin_proto.cli.admin.common.live import Live
@@ -70,7 +70,11 @@ def list_transactions(
         errors=failures.entries("broker", failed, "broker"),
         notes=[
             *(f"no broker knows the state {each}" for each in unknown),
-            *([] if rows or failed else [_NO_MATCH if filtered else "no transactions"]),
+            *(
+                []
+                if rows or failed
+                else [_NO_MATCH if filtered else NONE_SEEN.format("transactions")]
+            ),
         ],
     )
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AdminClient
 from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.settings import Settings
+from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.conftest import Run
@@ -383,3 +385,12 @@ def test_records_of_a_compacted_topic_are_not_deleted_and_why(run: Run) -> None:
     (error,) = answer_of(run, "offsets delete-records orders:0:5 --yes", 1)["errors"]
     assert error["error"] == "POLICY_VIOLATION"
     assert "cleanup.policy" in error["hint"]
+
+
+def test_an_empty_list_may_be_of_what_the_client_may_not_see() -> None:
+    with SyncCluster(1) as cluster:
+        for words in ("topics list", "topics describe", "groups list", "transactions list"):
+            command = [*words.split(), "-b", cluster.bootstrap_servers]
+            result = CliRunner().invoke(kap, command)
+            assert result.exit_code == 0
+            assert result.stderr == f"no {words.split()[0]}, or none that the client may see\n"

@@ -114,7 +114,7 @@ def test_what_was_done_to_quotas_is_said(servers: str) -> None:
         ("users quotas --user nobody",
          "no quotas are as the options say: kap users quotas without options lists all\n"),
         ("configs get --topic orders --key retention.ms", ""),
-        ("groups list", "no groups\n"),
+        ("groups list", "no groups, or none that the client may see\n"),
     ],
 )  # fmt: skip
 def test_what_the_options_leave_out_is_not_called_missing(

@@ -44,6 +44,10 @@ class Table(msgspec.Struct, kw_only=True):
     absent: str = ""
 
 
+#: The note of a list without rows: a broker leaves out what its client may not describe.
+NONE_SEEN = "no {}, or none that the client may see"
+
+
 class Answer(msgspec.Struct, kw_only=True):
     """``document`` is the JSON object but for its ``errors``.
 
