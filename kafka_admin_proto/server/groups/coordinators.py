@@ -14,29 +14,29 @@ from kafka_admin_proto.messages import (
 )
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads
-from kafka_admin_proto.server.groups.consumer.members import UNREVOKED
-from kafka_admin_proto.server.groups.consumer.removal import (
-    expect_heartbeat as expect_consumer,
-)
-from kafka_admin_proto.server.groups.consumer.removal import (
-    expect_revocation,
-)
+from kafka_admin_proto.server.groups.consumer.removal import remove_member as remove_consumer
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
+from kafka_admin_proto.server.groups.modern import Kind, RevokingMember
 from kafka_admin_proto.server.groups.offsets import expire_often, forget_topics
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
-from kafka_admin_proto.server.groups.shard import Limits, Shard
-from kafka_admin_proto.server.groups.share.heartbeat import expect_heartbeat as expect_share
+from kafka_admin_proto.server.groups.shard import Limits, Remove, Shard
+from kafka_admin_proto.server.groups.share.heartbeat import remove_member as remove_share
 from kafka_admin_proto.server.groups.share.initializing import forget_topics as forget_states
 from kafka_admin_proto.server.groups.streams.creation_errors import CreationErrors
-from kafka_admin_proto.server.groups.streams.members import UNREVOKED as UNREVOKED_TASKS
-from kafka_admin_proto.server.groups.streams.removal import expect_heartbeat as expect_streams
-from kafka_admin_proto.server.groups.streams.removal import expect_revocation as expect_tasks
+from kafka_admin_proto.server.groups.streams.removal import remove_member as remove_streams
+from kafka_admin_proto.server.groups.timers import expect_heartbeat as expect_modern
+from kafka_admin_proto.server.groups.timers import expect_revocation
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.replication.replicas import ReplicatedLog
     from kafka_admin_proto.server.state import State
+
+
+_REMOVES: dict[Kind, Remove] = {
+    "consumer": remove_consumer, "share": remove_share, "streams": remove_streams,
+}  # fmt: skip
 
 
 class GroupCoordinators(Coordinators[Shard]):
@@ -68,7 +68,7 @@ class GroupCoordinators(Coordinators[Shard]):
 
     def _make(self, leads: Leads, replicas: ReplicatedLog) -> Shard:
         limits = self.limits(leads.node)
-        return Shard(leads, replicas, limits, self._topics, self._state.clock, self.sent)
+        return Shard(leads, replicas, limits, self._topics, self._state.clock, self.sent, _REMOVES)
 
     def _begin(self, shard: Shard) -> None:
         for group in list(shard.groups.values()):
@@ -76,19 +76,11 @@ class GroupCoordinators(Coordinators[Shard]):
                 expect_heartbeat(shard, group, member_id)
             if len(group.members) > shard.limits.max_size:
                 prepare(shard, group)
-        for consumers in shard.consumer_groups.values():
-            for member in consumers.members.values():
-                expect_consumer(shard, consumers.name, member.id)
-                if member.state == UNREVOKED and member.classic is None:
-                    expect_revocation(shard, consumers.name, member)
-        for shares in shard.share_groups.values():
-            for each in shares.members:
-                expect_share(shard, shares.name, each)
-        for streams in shard.streams_groups.values():
-            for thread in streams.members.values():
-                expect_streams(shard, streams.name, thread.id)
-                if thread.state == UNREVOKED_TASKS:
-                    expect_tasks(shard, streams.name, thread)
+        for modern in shard.modern_groups:
+            for member in modern.members.values():
+                expect_modern(shard, modern, member.id)
+                if isinstance(member, RevokingMember) and member.is_revoking:
+                    expect_revocation(shard, modern, member)
         expire_often(shard)
 
     def _appended(self, records: Sequence[Message], offset: int) -> None:

@@ -3,43 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 from uuid import UUID
+
+import msgspec
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order, timeline_order
+from kafka_admin_proto.values import Message
 
 #: What a member shall have: numbers of partitions by topic.
 Target = Mapping[UUID, Sequence[int]]
+Kind = Literal["consumer", "share", "streams"]
+State = Literal["Empty", "NotReady", "Assigning", "Reconciling", "Stable"]
+#: The states of a member: it has what it shall have, has to give something back, or waits until
+#: others have done so. They are consumers' numbers in records.
+STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 0, 1, 2, 127
+#: The epochs with which members leave, the second one of static members that come again.
+LEAVES, LEAVES_FOR_NOW = -1, -2
 _FIRST_EPOCH = 1
 
 
-class _Named(Protocol):
-    """A member that may be static."""
+class ModernMember(msgspec.Struct, frozen=True):
+    """What is kept of a member of any such group."""
+
+    id: str
+    epoch: int = 0
+    previous_epoch: int = -1
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+
+
+class RevokingMember(ModernMember, frozen=True):
+    """A member that gives back before others get; it may be static."""
+
+    state: int = STABLE
+    instance_id: str | None = None
+    rebalance_timeout_ms: int = -1
+
+    def is_reconciled_to(self, epoch: int) -> bool:
+        """Whether the member has all of an assignment."""
+        return self.state == STABLE and self.epoch == epoch
 
     @property
-    def id(self) -> str: ...
-    @property
-    def instance_id(self) -> str | None: ...
+    def is_revoking(self) -> bool:
+        """Whether the coordinator waits for what the member has to give back."""
+        return self.state == UNREVOKED
 
 
-class _Counted(Protocol):
-    """A member with the epochs that it has and had."""
-
-    @property
-    def epoch(self) -> int: ...
-    @property
-    def previous_epoch(self) -> int: ...
+def known_state(number: int) -> int:
+    """The state of a member by its number in a record."""
+    return number if STABLE <= number <= UNRELEASED else UNKNOWN
 
 
-MemberT = TypeVar("MemberT")
-NamedT = TypeVar("NamedT", bound=_Named)
+MemberT = TypeVar("MemberT", bound=ModernMember)
+RevokingT = TypeVar("RevokingT", bound=RevokingMember)
 TargetT = TypeVar("TargetT")
 
 
 class ModernGroup(Generic[MemberT, TargetT]):
-    """The state of a group; ``target`` is what members shall have, of ``target_epoch``."""
+    """The state of a group; ``target`` is what members shall have, of ``target_epoch``.
+
+    ``keys`` are those of all records that are about groups of its kind, the group's own first.
+    """
+
+    kind: ClassVar[Kind]
+    keys: ClassVar[tuple[type[Any], ...]]
 
     def __init__(self, name: str) -> None:
         self.name: str = name
@@ -52,6 +83,15 @@ class ModernGroup(Generic[MemberT, TargetT]):
         self.members: dict[str, MemberT] = {}
         #: Whether topics have changed since their hash was compared.
         self.is_outdated: bool = True
+
+    @property
+    def state(self) -> State:
+        """The state, as its members make it."""
+        return "Stable" if self.members else "Empty"
+
+    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
+        """Apply a record; the tombstone of the group itself is the shard's."""
+        raise NotImplementedError
 
     def _apply_epoch(self, epoch: int, metadata_hash: int) -> None:
         self.epoch, self.metadata_hash = epoch, metadata_hash
@@ -67,8 +107,8 @@ class ModernGroup(Generic[MemberT, TargetT]):
         return self.members[member_id]
 
 
-class GroupWithInstances(ModernGroup[NamedT, TargetT]):
-    """A group that may have static members."""
+class GroupWithInstances(ModernGroup[RevokingT, TargetT]):
+    """A group whose members give back before others get; there may be static ones."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -77,7 +117,18 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
         #: Static members: instance id → member id.
         self.static: dict[str, str] = {}
 
-    def _keep(self, member: NamedT) -> None:
+    @property
+    def state(self) -> State:
+        """The state, as its members make it."""
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        if all(each.is_reconciled_to(self.target_epoch) for each in self.members.values()):
+            return "Stable"
+        return "Reconciling"
+
+    def _keep(self, member: RevokingT) -> None:
         """Add or change a member."""
         self._forget_instance(self.members.get(member.id))
         self.members[member.id] = member
@@ -85,16 +136,16 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
         if member.instance_id is not None:
             self.static[member.instance_id] = member.id
 
-    def _forget_instance(self, member: NamedT | None) -> None:
+    def _forget_instance(self, member: RevokingT | None) -> None:
         """Before 4.4 Kafka kept the instance id that a member had before: that is not done here."""
         if member is not None and member.instance_id is not None:
             self.static.pop(member.instance_id, None)
 
-    def static_member(self, instance_id: str | None) -> NamedT | None:
+    def static_member(self, instance_id: str | None) -> RevokingT | None:
         """The static member of an instance id, if there is one."""
         return None if instance_id is None else self.members.get(self.static.get(instance_id, ""))
 
-    def checked_static(self, instance_id: str, member_id: str) -> NamedT:
+    def checked_static(self, instance_id: str, member_id: str) -> RevokingT:
         """The static member of these ids. Raises ApiFailure."""
         known = self.static_member(instance_id)
         if known is None:
@@ -107,11 +158,17 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
             )
         return known
 
-    def replaced_by(self, member: NamedT) -> str:
+    def checked_member(self, member_id: str, instance_id: str | None) -> RevokingT:
+        """The member of these ids, the second one of static members alone. Raises ApiFailure."""
+        if instance_id is None:
+            return self.member(member_id)
+        return self.checked_static(instance_id, member_id)
+
+    def replaced_by(self, member: RevokingT) -> str:
         """The id of the member whose place a member takes: its own, or that of its instance."""
         return self.static.get(member.instance_id or "", member.id)
 
-    def with_member(self, member: NamedT) -> dict[str, NamedT]:
+    def with_member(self, member: RevokingT) -> dict[str, RevokingT]:
         """The members once one is changed or added, without the one that it replaces.
 
         They have the order in which Kafka assigns to them: that of a HashMap to which its table of
@@ -123,7 +180,7 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
         changed = {**self.members, member.id: member}
         return {name: changed[name] for name in hash_order((*kept, member.id))}
 
-    def in_order(self) -> dict[str, NamedT]:
+    def in_order(self) -> dict[str, RevokingT]:
         """The members as they are, in that order."""
         return {name: self.members[name] for name in hash_order(self._in_table())}
 
@@ -131,7 +188,7 @@ class GroupWithInstances(ModernGroup[NamedT, TargetT]):
         return timeline_order(self.members, self._most_members)
 
 
-def unreleased(member_id: str, known: _Named) -> ApiFailure:
+def unreleased(member_id: str, known: RevokingMember) -> ApiFailure:
     """The failure of a static member that joins while another one has its instance."""
     return ApiFailure(
         codes.UNRELEASED_INSTANCE_ID,
@@ -140,7 +197,9 @@ def unreleased(member_id: str, known: _Named) -> ApiFailure:
     )
 
 
-def check_epoch(kind: str, member: _Counted, epoch: int, has_no_more: Callable[[], bool]) -> None:
+def check_epoch(
+    kind: str, member: ModernMember, epoch: int, has_no_more: Callable[[], bool]
+) -> None:
     """Raises ApiFailure unless the epoch is the member's, or the one before if that was lost.
 
     It was lost if the member ``has_no_more`` than the coordinator has given it.
@@ -155,3 +214,27 @@ def check_epoch(kind: str, member: _Counted, epoch: int, has_no_more: Callable[[
             f"the group coordinator ({member.epoch}). The member must abandon all its partitions "
             "and rejoin.",
         )
+
+
+def check_known(kind: str, has_nothing: bool, what: str) -> None:
+    """Raises ApiFailure for a member of a state that is not known, unless it ``has_nothing``."""
+    if not has_nothing:
+        raise ApiFailure(
+            codes.FENCED_MEMBER_EPOCH,
+            f"The {kind} group member is in a unknown state. The member must abandon all its "
+            f"{what} and rejoin.",
+        )
+
+
+def moved(
+    member: RevokingT, state: int, epoch: int, assigned: object, revoked: object
+) -> RevokingT:
+    """The member with another state, at an epoch, with what it has then and has to give back."""
+    return msgspec.structs.replace(
+        member,
+        state=state,
+        epoch=epoch,
+        previous_epoch=member.epoch,
+        assigned=assigned,
+        revoked=revoked,
+    )

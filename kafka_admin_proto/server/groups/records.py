@@ -7,30 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupMemberMetadataKey,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupPartitionMetadataKey,
-    ConsumerGroupRegularExpressionKey,
-    ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    GroupMetadataKey,
-    OffsetCommitKey,
-    OffsetCommitValue,
-    ShareGroupCurrentMemberAssignmentKey,
-    ShareGroupMemberMetadataKey,
-    ShareGroupMetadataKey,
-    ShareGroupStatePartitionMetadataKey,
-    ShareGroupTargetAssignmentMemberKey,
-    ShareGroupTargetAssignmentMetadataKey,
-    StreamsGroupCurrentMemberAssignmentKey,
-    StreamsGroupMemberMetadataKey,
-    StreamsGroupMetadataKey,
-    StreamsGroupTargetAssignmentMemberKey,
-    StreamsGroupTargetAssignmentMetadataKey,
-    StreamsGroupTopologyKey,
-)
+from kafka_admin_proto.messages import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.records.segments.known_topics import write_known_record
 from kafka_admin_proto.server.groups.group import Group
@@ -38,40 +15,8 @@ from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 
-#: The keys of records about groups of the consumer protocol.
-ConsumerGroupKey = (
-    ConsumerGroupMetadataKey
-    | ConsumerGroupPartitionMetadataKey
-    | ConsumerGroupMemberMetadataKey
-    | ConsumerGroupTargetAssignmentMetadataKey
-    | ConsumerGroupTargetAssignmentMemberKey
-    | ConsumerGroupCurrentMemberAssignmentKey
-    | ConsumerGroupRegularExpressionKey
-)
-#: The keys of records about share groups.
-ShareGroupKey = (
-    ShareGroupMetadataKey
-    | ShareGroupMemberMetadataKey
-    | ShareGroupTargetAssignmentMetadataKey
-    | ShareGroupTargetAssignmentMemberKey
-    | ShareGroupCurrentMemberAssignmentKey
-    | ShareGroupStatePartitionMetadataKey
-)
-#: The keys of records about streams groups.
-StreamsGroupKey = (
-    StreamsGroupMetadataKey
-    | StreamsGroupMemberMetadataKey
-    | StreamsGroupTargetAssignmentMetadataKey
-    | StreamsGroupTargetAssignmentMemberKey
-    | StreamsGroupCurrentMemberAssignmentKey
-    | StreamsGroupTopologyKey
-)
 #: A record's key, its value (None for a tombstone) and the value's version.
-CoordinatorRecord = tuple[
-    GroupMetadataKey | OffsetCommitKey | ConsumerGroupKey | ShareGroupKey | StreamsGroupKey,
-    Message | None,
-    int,
-]
+CoordinatorRecord = tuple[Message, Message | None, int]
 
 _GROUP_VERSION = 3
 #: Versions of a committed offset: one that expires by itself, the usual one, one with a topic id.

@@ -9,15 +9,12 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kafka_admin_proto.messages import (
-    ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,
     GroupMetadataKey,
     GroupMetadataValue,
     OffsetCommitKey,
     OffsetCommitValue,
-    ShareGroupMetadataKey,
     ShareGroupMetadataValue,
-    StreamsGroupMetadataKey,
     StreamsGroupMetadataValue,
 )
 from kafka_admin_proto.protocol import codes
@@ -27,26 +24,19 @@ from kafka_admin_proto.server.coordination.loading import StrangeRecord, check_e
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.assignors import CLASSES_OF_ASSIGNORS
-from kafka_admin_proto.server.groups.consumer.group import CONSUMER_GROUP_KEYS, ConsumerGroup
+from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.modern import ModernGroup
+from kafka_admin_proto.server.groups.modern import Kind, ModernGroup
 from kafka_admin_proto.server.groups.records import (
     CommittedOffset,
-    ConsumerGroupKey,
     CoordinatorRecord,
-    ShareGroupKey,
-    StreamsGroupKey,
     committed_offset,
     group_of,
     written,
 )
-from kafka_admin_proto.server.groups.share.group import SHARE_GROUP_KEYS, ShareGroup
-from kafka_admin_proto.server.groups.streams.group import (
-    STREAMS_GROUP_KEYS,
-    StreamsGroup,
-    delay_key,
-)
+from kafka_admin_proto.server.groups.share.group import ShareGroup
+from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
@@ -60,6 +50,8 @@ _MINUTE_MS = 60_000
 #: Configs of streams groups that 4.3 has; it has no warm-up tasks, tags, nor offsets of tasks.
 _STREAMS_OF_4_3 = ("num.standby.replicas", "initial.rebalance.delay.ms")
 GroupT = TypeVar("GroupT")
+#: Removes a member of a group; the function gets 0 once that is replicated, or an error code.
+Remove = Callable[["Shard", Any, Any, Then], None]
 
 
 class GroupLimits(NamedTuple):
@@ -70,8 +62,35 @@ class GroupLimits(NamedTuple):
     assignment_interval_ms: int
 
 
+class _Number:
+    """A config that is a number, in ``unit`` of what it is here."""
+
+    def __init__(self, config: str, unit: int = 1) -> None:
+        self._config = config
+        self._unit = unit
+
+    def __get__(self, limits: Limits, owner: type[Limits]) -> int:
+        number: int = limits.config(self._config)
+        return number * self._unit
+
+
 class Limits:
     """The release of a broker, and its configs that are about groups, as they are when asked."""
+
+    min_session_ms = _Number("group.min.session.timeout.ms")
+    max_session_ms = _Number("group.max.session.timeout.ms")
+    initial_delay_ms = _Number("group.initial.rebalance.delay.ms")
+    max_size = _Number("group.max.size")
+    max_metadata_length = _Number("offset.metadata.max.bytes")
+    retention_ms = _Number("offsets.retention.minutes", _MINUTE_MS)
+    retention_check_ms = _Number("offsets.retention.check.interval.ms")
+    commit_timeout_ms = _Number("offsets.commit.timeout.ms")
+    max_consumers = _Number("group.consumer.max.size")
+    regex_refresh_ms = _Number("group.consumer.regex.refresh.interval.ms")
+    max_shares = _Number("group.share.max.size")
+    max_streams = _Number("group.streams.max.size")
+    initialize_retry_ms = _Number("group.share.initialize.retry.interval.ms")
+    compression = _Number("offsets.topic.compression.codec")
 
     def __init__(
         self,
@@ -80,62 +99,18 @@ class Limits:
         of_group: Callable[[str, str], Any],
     ) -> None:
         self.release = release
-        self._config = config
+        self.config = config
         self._of_group = of_group
-
-    def _number(self, name: str) -> int:
-        number: int = self._config(name)
-        return number
-
-    @property
-    def min_session_ms(self) -> int:
-        return self._number("group.min.session.timeout.ms")
-
-    @property
-    def max_session_ms(self) -> int:
-        return self._number("group.max.session.timeout.ms")
-
-    @property
-    def initial_delay_ms(self) -> int:
-        return self._number("group.initial.rebalance.delay.ms")
-
-    @property
-    def max_size(self) -> int:
-        return self._number("group.max.size")
-
-    @property
-    def max_metadata_length(self) -> int:
-        return self._number("offset.metadata.max.bytes")
-
-    @property
-    def retention_ms(self) -> int:
-        return self._number("offsets.retention.minutes") * _MINUTE_MS
-
-    @property
-    def retention_check_ms(self) -> int:
-        return self._number("offsets.retention.check.interval.ms")
-
-    @property
-    def commit_timeout_ms(self) -> int:
-        return self._number("offsets.commit.timeout.ms")
-
-    @property
-    def max_consumers(self) -> int:
-        return self._number("group.consumer.max.size")
 
     @property
     def assignors(self) -> list[str]:
-        names: list[str] = self._config("group.consumer.assignors")
+        names: list[str] = self.config("group.consumer.assignors")
         return [CLASSES_OF_ASSIGNORS.get(each, each) for each in names]
 
     @property
     def migration(self) -> str:
-        policy: str = self._config("group.consumer.migration.policy")
+        policy: str = self.config("group.consumer.migration.policy")
         return policy.lower()
-
-    @property
-    def regex_refresh_ms(self) -> int:
-        return self._number("group.consumer.regex.refresh.interval.ms")
 
     def of_group(
         self, name: str, kind: Literal["consumer", "share", "streams"] = "consumer"
@@ -147,32 +122,17 @@ class Limits:
             assignment_interval_ms=self._of_group(name, f"{kind}.assignment.interval.ms"),
         )
 
-    @property
-    def max_shares(self) -> int:
-        """The most members of a share group."""
-        return self._number("group.share.max.size")
-
-    @property
-    def max_streams(self) -> int:
-        """The most members of a streams group."""
-        return self._number("group.streams.max.size")
-
     def of_streams(self, name: str, key: str) -> Any:
         """A config of a streams group, without "streams.": 0 where the release has none."""
         has_key = self.release >= (4, 4) or key in _STREAMS_OF_4_3
         return self._of_group(name, f"streams.{key}") if has_key else 0
 
-    @property
-    def initialize_retry_ms(self) -> int:
-        return self._number("group.share.initialize.retry.interval.ms")
-
-    @property
-    def compression(self) -> int:
-        return self._number("offsets.topic.compression.codec")
-
 
 class Shard(CoordinatorShard):
-    """Groups by name, and offsets by group, topic and partition."""
+    """Groups by name, and offsets by group, topic and partition.
+
+    ``removes`` are what removes members whose time is over.
+    """
 
     def __init__(
         self,
@@ -182,12 +142,19 @@ class Shard(CoordinatorShard):
         topics: KnownTopics,
         clock: Clock,
         sent: list[Callable[[WaitKey], None]],
+        removes: Mapping[Kind, Remove],
     ) -> None:
         self.groups: dict[str, Group] = {}
         #: Groups of the other types; a name is in one of the four.
         self.consumer_groups: dict[str, ConsumerGroup] = {}
         self.share_groups: dict[str, ShareGroup] = {}
         self.streams_groups: dict[str, StreamsGroup] = {}
+        self._modern: tuple[tuple[type[ModernGroup[Any, Any]], dict[str, Any]], ...] = (
+            (ConsumerGroup, self.consumer_groups),
+            (ShareGroup, self.share_groups),
+            (StreamsGroup, self.streams_groups),
+        )
+        self.removes = removes
         self.offsets: dict[str, dict[tuple[str, int], CommittedOffset]] = {}
         #: Those of transactions that are under way, by producer id.
         self._pending_offsets: dict[int, dict[str, dict[tuple[str, int], CommittedOffset]]] = {}
@@ -210,9 +177,12 @@ class Shard(CoordinatorShard):
     @property
     def modern_groups(self) -> Iterator[ModernGroup[Any, Any]]:
         """All groups in which the coordinator assigns."""
-        yield from self.consumer_groups.values()
-        yield from self.share_groups.values()
-        yield from self.streams_groups.values()
+        for _, groups in self._modern:
+            yield from groups.values()
+
+    def modern_group(self, name: str) -> ModernGroup[Any, Any] | None:
+        """The group of a name, if there is one in which the coordinator assigns."""
+        return next((groups[name] for _, groups in self._modern if name in groups), None)
 
     def _found(self, groups: Mapping[str, GroupT], name: str, kind: str) -> GroupT:
         if name not in groups:
@@ -229,12 +199,7 @@ class Shard(CoordinatorShard):
 
     def has_group(self, name: str) -> bool:
         """Whether there is a group of that name, of any protocol."""
-        return any(
-            name in each
-            for each in (
-                self.groups, self.consumer_groups, self.share_groups, self.streams_groups,
-            )
-        )  # fmt: skip
+        return name in self.groups or any(name in groups for _, groups in self._modern)
 
     def append(
         self,
@@ -261,12 +226,8 @@ class Shard(CoordinatorShard):
                 if isinstance(key, OffsetCommitKey):  # groups have changed already
                     producer_id = None if producer is None else producer[0]
                     self._apply_offset(key, value, offset + index, producer_id)
-                elif isinstance(key, SHARE_GROUP_KEYS):
-                    self._apply_share_group(key, value)
-                elif isinstance(key, STREAMS_GROUP_KEYS):
-                    self._apply_streams_group(key, value)
                 elif not isinstance(key, GroupMetadataKey):
-                    self._apply_consumer_group(key, value)
+                    self._apply_modern(key, value)
                 elif value is None or key.group not in self.groups:
                     self._apply_group(key, value)
 
@@ -302,16 +263,7 @@ class Shard(CoordinatorShard):
         elif isinstance(key, GroupMetadataKey):
             self._check_others("classic", key.group)
             self._apply_group(key, value)
-        elif isinstance(key, CONSUMER_GROUP_KEYS):
-            self._check_others("consumer", key.group_id)
-            self._apply_consumer_group(key, value)
-        elif isinstance(key, SHARE_GROUP_KEYS):
-            self._check_others("share", key.group_id)
-            self._apply_share_group(key, value)
-        elif isinstance(key, STREAMS_GROUP_KEYS):
-            self._check_others("streams", key.group_id)
-            self._apply_streams_group(key, value)
-        else:
+        elif not self._apply_modern(key, value, is_loaded=True):
             raise StrangeRecord(f"no group that is served has a record {key.message_name}")
 
     def _is_simple(self, name: str) -> bool:
@@ -324,9 +276,7 @@ class Shard(CoordinatorShard):
         begins = kind in ("consumer", "streams") and self._is_simple(name)
         groups: dict[str, Container[str]] = {
             "classic": {} if begins else self.groups,
-            "consumer": self.consumer_groups,
-            "share": self.share_groups,
-            "streams": self.streams_groups,
+            **{each.kind: there for each, there in self._modern},
         }
         if any(name in each for other, each in groups.items() if other != kind):
             raise StrangeRecord(
@@ -339,33 +289,27 @@ class Shard(CoordinatorShard):
         else:
             self.groups.pop(key.group, None)
 
-    def _apply_consumer_group(self, key: ConsumerGroupKey, value: Message | None) -> None:
-        name = key.group_id
-        if value is None and isinstance(key, ConsumerGroupMetadataKey):
-            self.consumer_groups.pop(name, None)
-        elif value is not None or name in self.consumer_groups:
-            if name not in self.consumer_groups:
-                self.groups.pop(name, None)  # of offsets alone
-                self.consumer_groups[name] = ConsumerGroup(name)
-            self.consumer_groups[name].apply(key, value)
+    def _apply_modern(self, key: Any, value: Message | None, *, is_loaded: bool = False) -> bool:
+        """Apply a record of a group in which the coordinator assigns; whether it is one.
 
-    def _apply_share_group(self, key: ShareGroupKey, value: Message | None) -> None:
-        name = key.group_id
-        if value is None and isinstance(key, ShareGroupMetadataKey):
-            self.share_groups.pop(name, None)
-        elif value is not None or name in self.share_groups:
-            self.share_groups.setdefault(name, ShareGroup(name)).apply(key, value, self.now_ms)
-
-    def _apply_streams_group(self, key: StreamsGroupKey, value: Message | None) -> None:
-        name = key.group_id
-        if value is None and isinstance(key, StreamsGroupMetadataKey):
-            self.streams_groups.pop(name, None)
-            self.cancel(delay_key(name))
-        elif value is not None or name in self.streams_groups:
-            if name not in self.streams_groups:
-                self.groups.pop(name, None)  # of offsets alone
-                self.streams_groups[name] = StreamsGroup(name)
-            self.streams_groups[name].apply(key, value)
+        Raises StrangeRecord for one that ``is_loaded`` and names a group of another protocol.
+        """
+        for kind, groups in self._modern:
+            if not isinstance(key, kind.keys):
+                continue
+            name = key.group_id
+            if is_loaded:
+                self._check_others(kind.kind, name)
+            if value is None and isinstance(key, kind.keys[0]):
+                groups.pop(name, None)
+                self.cancel(delay_key(name))
+            elif value is not None or name in groups:
+                if name not in groups:
+                    self.groups.pop(name, None)  # of offsets alone
+                    groups[name] = kind(name)
+                groups[name].apply(key, value, self.now_ms)
+            return True
+        return False
 
     def _apply_offset(
         self, key: OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None

@@ -268,7 +268,7 @@ def test_a_state_that_kafka_does_not_know_is_the_unknown_one(kind: Any) -> None:
         records = [
             topology_record("g", topology_value(_PLAIN)), epoch_record("g", 2, 0, 0, {}, (-1, -1)),
             member_record("g", StreamsMember("one", process_id="p")),
-            assignment_record("g", StreamsMember("one", 2, state=0)),
+            assignment_record("g", StreamsMember("one", 2, state=-1)),  # 0 in the record
         ]  # fmt: skip
     _shard(cluster).append(records)
     assert cluster.ask(kind("g", "one", 2)).error_code == codes.FENCED_MEMBER_EPOCH

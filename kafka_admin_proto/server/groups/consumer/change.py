@@ -10,7 +10,7 @@ from kafka_admin_proto.server.groups.consumer.group import (
     subscribed,
     subscriptions_are_equal,
 )
-from kafka_admin_proto.server.groups.consumer.members import UNREVOKED, ConsumerMember
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.reconcile import Owned, Reconciliation
 from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
@@ -19,12 +19,11 @@ from kafka_admin_proto.server.groups.consumer.records import (
     regex_record,
 )
 from kafka_admin_proto.server.groups.consumer.regexes import compiled, unresolved
-from kafka_admin_proto.server.groups.consumer.removal import expect_revocation
 from kafka_admin_proto.server.groups.consumer.target import last_target, new_target
-from kafka_admin_proto.server.groups.consumer.timers import revocation_key
 from kafka_admin_proto.server.groups.modern import Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import expect_revocation, revocation_key
 
 
 class Subscription(Enum):
@@ -154,8 +153,8 @@ class Change:
         after = Reconciliation(group, target_epoch, target, topics, is_changed, owned).next(member)
         if after != member:
             self._records.append(assignment_record(group.name, after))
-            if after.classic is None and after.state == UNREVOKED:
-                expect_revocation(shard, group.name, after)
+            if after.is_revoking:
+                expect_revocation(shard, group, after)
             elif after.classic is None:
                 shard.cancel(revocation_key(group.name, after.id))
         return after

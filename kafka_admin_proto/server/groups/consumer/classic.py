@@ -46,22 +46,15 @@ from kafka_admin_proto.server.groups.consumer.heartbeat import (
     new_member_id,
     replace_static,
 )
-from kafka_admin_proto.server.groups.consumer.members import (
-    UNRELEASED,
-    UNREVOKED,
-    ConsumerMember,
-)
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
-from kafka_admin_proto.server.groups.consumer.removal import (
-    expect_heartbeat,
-    expiry,
-    remove_members,
-)
+from kafka_admin_proto.server.groups.consumer.removal import remove_members
 from kafka_admin_proto.server.groups.consumer.target import last_target
-from kafka_admin_proto.server.groups.consumer.timers import join_key, sync_key
 from kafka_admin_proto.server.groups.joining import Joining
+from kafka_admin_proto.server.groups.modern import UNRELEASED, UNREVOKED
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import expect_heartbeat, expiry, join_key, sync_key
 
 _KNOWN_IDS = 4
 
@@ -117,28 +110,34 @@ def join_consumers(shard: Shard, group: ConsumerGroup, joining: Joining) -> None
         after = deepcopy(group)
         after.apply_all(records)
         after.epoch = group.epoch  # Kafka makes the generation of the epoch before the records
-        then = partial(_joined, shard, joining, updated, is_downgraded=True)
+        then = partial(_joined, shard, group, joining, updated, is_downgraded=True)
         downgrade(shard, after, (), then, records, rebalances=rebalances)
         return
     updated = change.assign(member, updated, owned, bumps=is_changed, is_changed=is_changed)
-    shard.append(records, partial(_joined, shard, joining, updated, is_downgraded=False))
+    shard.append(records, partial(_joined, shard, group, joining, updated, is_downgraded=False))
     resolve(shard, group.name, change.unresolved, joining.allowed)
 
 
 def _joined(
-    shard: Shard, joining: Joining, member: ConsumerMember, code: int, *, is_downgraded: bool
+    shard: Shard,
+    group: ConsumerGroup,
+    joining: Joining,
+    member: ConsumerMember,
+    code: int,
+    *,
+    is_downgraded: bool,
 ) -> None:
     """What a member has is replicated, or the log has failed."""
     request = joining.request
     if code:
         joining.refuse(code)
         return
-    name = request.group_id
+    name = group.name
     shard.cancel(join_key(name, member.id))
     if not is_downgraded:
-        expect_heartbeat(shard, name, member.id, request.session_timeout_ms)
+        expect_heartbeat(shard, group, member.id, request.session_timeout_ms)
         timeout_ms = joining.rebalance_timeout_ms
-        shard.later(sync_key(name, member.id), timeout_ms, expiry(shard, name, member.id))
+        shard.later(sync_key(name, member.id), timeout_ms, expiry(shard, group, member.id))
     joining.reply.send(
         JoinGroupResponse(
             member_id=member.id,
@@ -216,7 +215,7 @@ def sync_consumers(
             reply.send(SyncGroupResponse(error_code=code))
             return
         shard.cancel(sync_key(group.name, member.id))
-        expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
+        expect_heartbeat(shard, group, member.id, classic.session_timeout_ms)
         reply.send(
             SyncGroupResponse(
                 protocol_type=request.protocol_type,
@@ -233,7 +232,7 @@ def heartbeat_consumers(
 ) -> int:
     """A member is alive; returns the code that lets it join again, or 0. Raises ApiFailure."""
     member, classic = _classic_member(group, member_id, instance_id, generation)
-    expect_heartbeat(shard, group.name, member.id, classic.session_timeout_ms)
+    expect_heartbeat(shard, group, member.id, classic.session_timeout_ms)
     if (
         member.epoch < group.target_epoch
         or member.state == UNREVOKED
@@ -246,7 +245,7 @@ def heartbeat_consumers(
 
 def _expect_join(shard: Shard, group: ConsumerGroup, member: ConsumerMember) -> None:
     """Remove a member that does not join again in time, since it was first asked to."""
-    expire = expiry(shard, group.name, member.id)
+    expire = expiry(shard, group, member.id)
     shard.later_once(join_key(group.name, member.id), member.rebalance_timeout_ms, expire)
 
 
@@ -254,10 +253,7 @@ def _classic_member(
     group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int
 ) -> tuple[ConsumerMember, ClassicMemberMetadata]:
     """The member of these ids, which uses the classic protocol. Raises ApiFailure."""
-    if instance_id is None:
-        member = group.member(member_id)
-    else:
-        member = group.checked_static(instance_id, member_id)
+    member = group.checked_member(member_id, instance_id)
     if member.classic is None:
         raise ApiFailure(codes.UNKNOWN_MEMBER_ID)
     if generation != member.epoch:

@@ -17,7 +17,6 @@ from kafka_admin_proto.protocol.consumer_protocol import (
 )
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
-from kafka_admin_proto.server.groups.consumer.timers import cancel_member
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
@@ -25,6 +24,7 @@ from kafka_admin_proto.server.groups.modern import Target
 from kafka_admin_proto.server.groups.rebalance import expect_heartbeat, prepare
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_record
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import cancel_member
 from kafka_admin_proto.server.java import uuid_order
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
 from uuid import UUID
 
 from kafka_admin_proto.messages import (
@@ -29,22 +28,20 @@ from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import set_order, timeline_order
 from kafka_admin_proto.values import Message
 
-ConsumerState = Literal["Empty", "Assigning", "Reconciling", "Stable"]
-
-#: The keys of all records that are about such groups.
-CONSUMER_GROUP_KEYS = (
-    ConsumerGroupMetadataKey,
-    ConsumerGroupPartitionMetadataKey,
-    ConsumerGroupMemberMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupRegularExpressionKey,
-)
-
 
 class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
     """The state of a group, with what its members subscribe and have."""
+
+    kind = "consumer"
+    keys = (
+        ConsumerGroupMetadataKey,
+        ConsumerGroupPartitionMetadataKey,
+        ConsumerGroupMemberMetadataKey,
+        ConsumerGroupTargetAssignmentMetadataKey,
+        ConsumerGroupTargetAssignmentMemberKey,
+        ConsumerGroupCurrentMemberAssignmentKey,
+        ConsumerGroupRegularExpressionKey,
+    )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -57,21 +54,9 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
         self._regexes_before: dict[str, ConsumerGroupRegularExpressionValue | None] = {}
         self._owned: dict[tuple[UUID, int], str] = {}
 
-    @property
-    def state(self) -> ConsumerState:
-        """The state, as its members make it."""
-        if not self.members:
-            return "Empty"
-        if self.epoch > self.target_epoch:
-            return "Assigning"
-        if all(each.is_reconciled_to(self.target_epoch) for each in self.members.values()):
-            return "Stable"
-        return "Reconciling"
-
     # Replay.
 
-    def apply(self, key: Message, value: Message | None) -> None:
-        """Apply a record; the tombstone of the group itself is the shard's."""
+    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
         match key, value:
             case ConsumerGroupMetadataKey(), ConsumerGroupMetadataValue():
                 self._apply_epoch(value.epoch, value.metadata_hash)

@@ -18,11 +18,7 @@ from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
-from kafka_admin_proto.server.groups.consumer.members import (
-    LEAVES,
-    LEAVES_FOR_NOW,
-    ConsumerMember,
-)
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.reconcile import Owned
 from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
@@ -31,12 +27,18 @@ from kafka_admin_proto.server.groups.consumer.records import (
     target_record,
 )
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
-from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat, remove_members
+from kafka_admin_proto.server.groups.consumer.removal import remove_member
 from kafka_admin_proto.server.groups.consumer.upgrade import upgraded
-from kafka_admin_proto.server.groups.modern import check_epoch, unreleased
+from kafka_admin_proto.server.groups.modern import (
+    LEAVES,
+    LEAVES_FOR_NOW,
+    check_epoch,
+    unreleased,
+)
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import expect_heartbeat
 from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
 
 
@@ -110,7 +112,7 @@ def _stay(
     updated = change.assign(
         member, updated, owned, bumps=bumps, is_changed=subscription != Subscription.SAME
     )
-    expect_heartbeat(shard, group.name, member_id)
+    expect_heartbeat(shard, group, member_id)
     response = ConsumerGroupHeartbeatResponse(
         member_id=member_id,
         member_epoch=updated.epoch,
@@ -221,15 +223,10 @@ def _leave(shard: Shard, request: ConsumerGroupHeartbeatRequest, reply: Reply) -
     )
     then = reply.once_stored(response)
     group = shard.consumer_group(name)
-    if request.instance_id is None:
-        member = group.member(member_id)
-    else:
-        member = group.checked_static(request.instance_id, member_id)
-        if request.member_epoch == LEAVES_FOR_NOW:
-            assigned = {topic: dict.fromkeys(each, 0) for topic, each in member.assigned.items()}
-            away = msgspec.structs.replace(
-                member, epoch=LEAVES_FOR_NOW, revoked={}, assigned=assigned
-            )
-            shard.append([assignment_record(name, away)], then)
-            return
-    remove_members(shard, group, [member], then)
+    member = group.checked_member(member_id, request.instance_id)
+    if request.member_epoch == LEAVES_FOR_NOW and request.instance_id is not None:
+        assigned = {topic: dict.fromkeys(each, 0) for topic, each in member.assigned.items()}
+        away = msgspec.structs.replace(member, epoch=LEAVES_FOR_NOW, revoked={}, assigned=assigned)
+        shard.append([assignment_record(name, away)], then)
+        return
+    remove_member(shard, group, member, then)

@@ -15,32 +15,18 @@ from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
     ClassicMemberMetadata,
     ConsumerGroupMemberMetadataValue,
 )
+from kafka_admin_proto.server.groups.modern import RevokingMember, known_state
 
 #: Partitions by topic and number, with the epoch in which each was assigned.
 Epochs = Mapping[UUID, Mapping[int, int]]
 
-#: The states of a member: it has what it shall have, has to give partitions back, or waits until
-#: others have done so.
-STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 0, 1, 2, 127
-#: The epochs with which members leave, the second one of static members that come again.
-LEAVES, LEAVES_FOR_NOW = -1, -2
 
-
-class ConsumerMember(msgspec.Struct, frozen=True):
+class ConsumerMember(RevokingMember, frozen=True):
     """A member, what it subscribes, and what it has.
 
     ``classic`` is set for a member that uses the classic protocol in a group of this one.
     """
 
-    id: str
-    epoch: int = 0
-    previous_epoch: int = -1
-    state: int = STABLE
-    instance_id: str | None = None
-    rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
-    client_id: str = ""
-    client_host: str = ""
     topics: frozenset[str] = frozenset()
     regex: str | None = ""
     assignor: str | None = None
@@ -49,9 +35,10 @@ class ConsumerMember(msgspec.Struct, frozen=True):
     revoked: Epochs = {}
     classic: ClassicMemberMetadata | None = None
 
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether the member has all of an assignment."""
-        return self.state == STABLE and self.epoch == epoch
+    @property
+    def is_revoking(self) -> bool:
+        """Of a member that uses the classic protocol, the time to join again takes that place."""
+        return super().is_revoking and self.classic is None
 
     def assignment_epoch(self, topic_id: UUID, number: int) -> int | None:
         """The epoch in which a partition was assigned that the member has or gives back."""
@@ -79,7 +66,7 @@ class ConsumerMember(msgspec.Struct, frozen=True):
             self,
             epoch=value.member_epoch,
             previous_epoch=value.previous_member_epoch,
-            state=value.state if STABLE <= value.state <= UNRELEASED else UNKNOWN,
+            state=known_state(value.state),
             assigned=_epochs(value.assigned_partitions, value.member_epoch),
             revoked=_epochs(value.partitions_pending_revocation, value.member_epoch),
         )

@@ -12,25 +12,20 @@ from uuid import UUID
 import msgspec
 
 from kafka_admin_proto.messages.consumer_group_heartbeat_request import TopicPartitions
-from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
-from kafka_admin_proto.server.groups.consumer.members import (
+from kafka_admin_proto.server.groups.consumer.members import ConsumerMember, Epochs
+from kafka_admin_proto.server.groups.modern import (
     STABLE,
     UNKNOWN,
     UNRELEASED,
     UNREVOKED,
-    ConsumerMember,
-    Epochs,
+    Target,
+    check_known,
+    moved,
 )
-from kafka_admin_proto.server.groups.modern import Target
 
 #: What a member says that it has; None if it has not changed.
 Owned = Sequence[TopicPartitions] | None
-_UNKNOWN_STATE = (
-    "The consumer group member is in a unknown state. The member must abandon all its partitions "
-    "and rejoin."
-)
 
 
 class Reconciliation(msgspec.Struct, frozen=True):
@@ -54,8 +49,7 @@ class Reconciliation(msgspec.Struct, frozen=True):
         if member.state in (UNREVOKED, UNRELEASED):
             return self._advanced(member, member.epoch)
         if member.state == UNKNOWN:
-            if self.owned is None or self.owned:
-                raise ApiFailure(codes.FENCED_MEMBER_EPOCH, _UNKNOWN_STATE)
+            check_known("consumer", self.owned is not None and not self.owned, "partitions")
             return self._advanced(member, self.target_epoch)
         return member
 
@@ -77,8 +71,8 @@ class Reconciliation(msgspec.Struct, frozen=True):
         for topic, each in gone.items():
             revoked[topic] = {**revoked.get(topic, {}), **each}
         if self._owns(revoked):
-            return _moved(member, UNREVOKED, member.epoch, assigned, revoked)
-        return _moved(member, member.state, member.epoch, assigned, member.revoked)
+            return moved(member, UNREVOKED, member.epoch, assigned, revoked)
+        return moved(member, member.state, member.epoch, assigned, member.revoked)
 
     def _advanced(self, member: ConsumerMember, epoch: int) -> ConsumerMember:
         assigned: dict[UUID, dict[int, int]] = {}
@@ -100,29 +94,9 @@ class Reconciliation(msgspec.Struct, frozen=True):
             if free:
                 added[topic] = free
         if revoked and self._owns(revoked):
-            return _moved(member, UNREVOKED, epoch, assigned, revoked)
+            return moved(member, UNREVOKED, epoch, assigned, revoked)
         for topic, numbers_added in added.items():
             assigned.setdefault(topic, {}).update(dict.fromkeys(numbers_added, self.target_epoch))
         state = UNRELEASED if has_unreleased else STABLE
         # The epoch that the member had may be the target's already, if it waits in this one.
-        return msgspec.structs.replace(
-            member,
-            state=state,
-            epoch=self.target_epoch,
-            previous_epoch=member.epoch,
-            assigned=assigned,
-            revoked={},
-        )
-
-
-def _moved(
-    member: ConsumerMember, state: int, epoch: int, assigned: Epochs, revoked: Epochs
-) -> ConsumerMember:
-    return msgspec.structs.replace(
-        member,
-        state=state,
-        epoch=epoch,
-        previous_epoch=member.epoch,
-        assigned=assigned,
-        revoked=revoked,
-    )
+        return moved(member, state, self.target_epoch, assigned, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.consumer.downgrade import downgrade, downgrades
@@ -14,45 +14,13 @@ from kafka_admin_proto.server.groups.consumer.records import (
     regex_record,
     target_epoch_record,
 )
-from kafka_admin_proto.server.groups.consumer.timers import (
-    cancel_member,
-    revocation_key,
-    session_key,
-)
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import cancel_member
 
 
-def expect_heartbeat(
-    shard: Shard, group: str, member_id: str, timeout_ms: int | None = None
-) -> None:
-    """Let a member's session begin anew."""
-    if timeout_ms is None:
-        timeout_ms = shard.limits.of_group(group).session_ms
-    shard.later(session_key(group, member_id), timeout_ms, expiry(shard, group, member_id))
-
-
-def expect_revocation(shard: Shard, group: str, member: ConsumerMember) -> None:
-    """Remove a member that does not give its partitions back in time."""
-    key = revocation_key(group, member.id)
-
-    def expired(then: Then) -> None:
-        consumers = shard.consumer_groups.get(group)
-        now = None if consumers is None else consumers.members.get(member.id)
-        if consumers is not None and now is not None and now.epoch == member.epoch:
-            remove_members(shard, consumers, [now], then)
-
-    shard.later(key, member.rebalance_timeout_ms, shard.retried(key, expired))
-
-
-def expiry(shard: Shard, group: str, member_id: str) -> Callable[[], None]:
-    """A function that removes a member, if it is still there."""
-
-    def expired(then: Then) -> None:
-        consumers = shard.consumer_groups.get(group)
-        if consumers is not None and member_id in consumers.members:
-            remove_members(shard, consumers, [consumers.members[member_id]], then)
-
-    return shard.retried(session_key(group, member_id), expired)
+def remove_member(shard: Shard, group: ConsumerGroup, member: ConsumerMember, then: Then) -> None:
+    """Remove a member; ``then`` gets 0 once that is replicated, or an error code."""
+    remove_members(shard, group, [member], then)
 
 
 def remove_members(

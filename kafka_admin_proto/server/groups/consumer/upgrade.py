@@ -26,12 +26,12 @@ from kafka_admin_proto.server.groups.consumer.records import (
     target_epoch_record,
     target_record,
 )
-from kafka_admin_proto.server.groups.consumer.removal import expect_heartbeat
 from kafka_admin_proto.server.groups.group import Group
 from kafka_admin_proto.server.groups.members import Member
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.timers import expect_heartbeat
 
 
 def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> ConsumerGroup:
@@ -67,9 +67,9 @@ def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> 
     own.append(target_epoch_record(name, epoch, 0))
     own += [assignment_record(name, each) for each in members]
     cancel_timers(shard, classic)
-    for each in classic.members.values():
-        expect_heartbeat(shard, name, each.id, each.session_timeout_ms)
     group = ConsumerGroup(name)
+    for each in classic.members.values():
+        expect_heartbeat(shard, group, each.id, each.session_timeout_ms)
     group.apply_all(own)
     records += own
     return group

@@ -11,14 +11,14 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
-from kafka_admin_proto.server.groups.share.members import Partitions
+from kafka_admin_proto.server.groups.modern import Target
 
 _Place = tuple[UUID, int]
 
 
 def assign_shares(
     topics: Mapping[str, Collection[UUID]],
-    before: Mapping[str, Partitions],
+    before: Mapping[str, Target],
     partitions: Mapping[UUID, Iterable[int]],
     *,
     are_equal: bool,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from kafka_admin_proto.messages import (
     ShareGroupCurrentMemberAssignmentKey,
@@ -29,33 +28,25 @@ from kafka_admin_proto.server.groups.share.records import (
 )
 from kafka_admin_proto.values import Message
 
-ShareGroupState = Literal["Empty", "Stable"]
-
-#: The keys of all records that are about share groups.
-SHARE_GROUP_KEYS = (
-    ShareGroupMetadataKey,
-    ShareGroupMemberMetadataKey,
-    ShareGroupTargetAssignmentMetadataKey,
-    ShareGroupTargetAssignmentMemberKey,
-    ShareGroupCurrentMemberAssignmentKey,
-    ShareGroupStatePartitionMetadataKey,
-)
-
 
 class ShareGroup(ModernGroup[ShareMember, Target]):
     """The state of a group, with the partitions that have a state at the share coordinator."""
+
+    kind = "share"
+    keys = (
+        ShareGroupMetadataKey,
+        ShareGroupMemberMetadataKey,
+        ShareGroupTargetAssignmentMetadataKey,
+        ShareGroupTargetAssignmentMemberKey,
+        ShareGroupCurrentMemberAssignmentKey,
+        ShareGroupStatePartitionMetadataKey,
+    )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.partitions: StatePartitions = StatePartitions()
 
-    @property
-    def state(self) -> ShareGroupState:
-        """The state, as its members make it."""
-        return "Stable" if self.members else "Empty"
-
-    def apply(self, key: Message, value: Message | None, now_ms: int) -> None:
-        """Apply a record; the tombstone of the group itself is the shard's."""
+    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
         match key, value:
             case ShareGroupMetadataKey(), ShareGroupMetadataValue():
                 self._apply_epoch(value.epoch, value.metadata_hash)

@@ -17,7 +17,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.timers import session_key
+from kafka_admin_proto.server.groups.modern import LEAVES, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.assignor import assign_shares
@@ -28,7 +28,7 @@ from kafka_admin_proto.server.groups.share.initializing import (
     new_partitions,
     starts_of,
 )
-from kafka_admin_proto.server.groups.share.members import LEAVES, Partitions, ShareMember
+from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.share.records import (
     assignment_record,
     epoch_record,
@@ -37,6 +37,7 @@ from kafka_admin_proto.server.groups.share.records import (
     target_epoch_record,
     target_record,
 )
+from kafka_admin_proto.server.groups.timers import expect_heartbeat, session_key
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.share.coordinators import ShareCoordinators
@@ -71,7 +72,7 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators)
         response = ShareGroupHeartbeatResponse(
             member_id=request.member_id, member_epoch=request.member_epoch
         )
-        _remove(shard, group, member, reply.once_stored(response))
+        remove_member(shard, group, member, reply.once_stored(response))
         return False
     group = _find_or_make(shard, name, joins=request.member_epoch == 0)
     member = _member(shard, group, request)
@@ -100,7 +101,7 @@ def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators)
     updated = _reconciled(shard, updated, target_epoch, target, is_changed=bumps)
     if (updated.epoch, updated.assigned) != (member.epoch, member.assigned):
         records.append(assignment_record(name, updated))
-    expect_heartbeat(shard, name, member.id)
+    expect_heartbeat(shard, group, member.id)
     new = new_partitions(shard, group, topics)
     if new:
         records.append(initializing_record(group, new))
@@ -164,7 +165,7 @@ def _target(
     member: ShareMember,
     epoch: int,
     records: list[CoordinatorRecord],
-) -> tuple[int, Partitions]:
+) -> tuple[int, Target]:
     """The epoch of the target, which may be a new one, and what the member shall have."""
     interval_ms = shard.limits.of_group(group.name, "share").assignment_interval_ms
     if group.target_epoch >= epoch or (
@@ -186,7 +187,7 @@ def _target(
 
 
 def _reconciled(
-    shard: Shard, member: ShareMember, target_epoch: int, target: Partitions, *, is_changed: bool
+    shard: Shard, member: ShareMember, target_epoch: int, target: Target, *, is_changed: bool
 ) -> ShareMember:
     """The member with what it shall have: partitions are shared, so nobody gives any back first."""
     if target_epoch == member.epoch and not is_changed:
@@ -200,21 +201,7 @@ def _reconciled(
     )
 
 
-def expect_heartbeat(shard: Shard, name: str, member_id: str) -> None:
-    """Let a member's session begin anew."""
-
-    key = session_key(name, member_id)
-
-    def expired(then: Then) -> None:
-        group = shard.share_groups.get(name)
-        if group is not None and member_id in group.members:
-            _remove(shard, group, group.members[member_id], then)
-
-    session_ms = shard.limits.of_group(name, "share").session_ms
-    shard.later(key, session_ms, shard.retried(key, expired))
-
-
-def _remove(shard: Shard, group: ShareGroup, member: ShareMember, then: Then) -> None:
+def remove_member(shard: Shard, group: ShareGroup, member: ShareMember, then: Then) -> None:
     """Remove a member; ``then`` gets 0 once that is replicated, or an error code."""
     left = [each for each in group.members.values() if each.id != member.id]
     epoch = group.epoch + 1

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from uuid import UUID
-
 import msgspec
 
 from kafka_admin_proto.messages import (
     ShareGroupCurrentMemberAssignmentValue,
     ShareGroupMemberMetadataValue,
 )
-
-#: Numbers of partitions by topic.
-Partitions = Mapping[UUID, Sequence[int]]
-#: The epoch with which a member leaves.
-LEAVES = -1
+from kafka_admin_proto.server.groups.modern import ModernMember, Target
 
 
-class ShareMember(msgspec.Struct, frozen=True):
+class ShareMember(ModernMember, frozen=True):
     """A member, the topics that it subscribes, and the partitions that it has."""
 
-    id: str
-    epoch: int = 0
-    previous_epoch: int = -1
-    rack_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
     topics: frozenset[str] = frozenset()
-    assigned: Partitions = {}
+    assigned: Target = {}
 
     def with_metadata(self, value: ShareGroupMemberMetadataValue) -> ShareMember:
         """The member with what a record says that it subscribes."""

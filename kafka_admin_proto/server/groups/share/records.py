@@ -31,10 +31,9 @@ from kafka_admin_proto.messages.share_group_target_assignment_member_value impor
     ShareGroupTargetAssignmentMemberValue,
     TopicPartition,
 )
+from kafka_admin_proto.server.groups.modern import STABLE, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
-from kafka_admin_proto.server.groups.share.members import Partitions, ShareMember
-
-_STABLE = 0
+from kafka_admin_proto.server.groups.share.members import ShareMember
 
 
 class Initialized(msgspec.Struct, frozen=True):
@@ -76,12 +75,12 @@ def assignment_record(group: str, member: ShareMember) -> CoordinatorRecord:
     """What a member has."""
     rows = [TopicPartitions(topic, list(each)) for topic, each in member.assigned.items()]
     value = ShareGroupCurrentMemberAssignmentValue(
-        member.epoch, member.previous_epoch, _STABLE, rows
+        member.epoch, member.previous_epoch, STABLE, rows
     )
     return ShareGroupCurrentMemberAssignmentKey(group, member.id), value, 0
 
 
-def target_record(group: str, member_id: str, partitions: Partitions) -> CoordinatorRecord:
+def target_record(group: str, member_id: str, partitions: Target) -> CoordinatorRecord:
     """What a member shall have."""
     rows = [TopicPartition(topic, list(each)) for topic, each in partitions.items()]
     value = ShareGroupTargetAssignmentMemberValue(rows)

@@ -7,7 +7,6 @@ another broker coordinates the group.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal
 
 from kafka_admin_proto.messages import (
     StreamsGroupCurrentMemberAssignmentKey,
@@ -23,25 +22,13 @@ from kafka_admin_proto.messages import (
     StreamsGroupTopologyKey,
     StreamsGroupTopologyValue,
 )
-from kafka_admin_proto.server.groups.modern import GroupWithInstances
+from kafka_admin_proto.server.groups.modern import GroupWithInstances, State
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks, tasks_of
 from kafka_admin_proto.server.groups.streams.reconcile import Processes
 from kafka_admin_proto.server.groups.streams.records import epoch_record, tombstones
 from kafka_admin_proto.server.groups.streams.topology import Configured, inputs_of
 from kafka_admin_proto.values import Message
-
-StreamsState = Literal["Empty", "NotReady", "Assigning", "Reconciling", "Stable"]
-
-#: The keys of all records that are about streams groups.
-STREAMS_GROUP_KEYS = (
-    StreamsGroupMetadataKey,
-    StreamsGroupMemberMetadataKey,
-    StreamsGroupTargetAssignmentMetadataKey,
-    StreamsGroupTargetAssignmentMemberKey,
-    StreamsGroupCurrentMemberAssignmentKey,
-    StreamsGroupTopologyKey,
-)
 
 
 def delay_key(group: str) -> Hashable:
@@ -51,6 +38,16 @@ def delay_key(group: str) -> Hashable:
 
 class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
     """The state of a group, with its topology and the tasks of its members."""
+
+    kind = "streams"
+    keys = (
+        StreamsGroupMetadataKey,
+        StreamsGroupMemberMetadataKey,
+        StreamsGroupTargetAssignmentMetadataKey,
+        StreamsGroupTargetAssignmentMemberKey,
+        StreamsGroupCurrentMemberAssignmentKey,
+        StreamsGroupTopologyKey,
+    )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -75,20 +72,12 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
         self.ended_by: str | None = None
 
     @property
-    def state(self) -> StreamsState:
-        """The state, as its members make it."""
-        if not self.members:
-            return "Empty"
-        if self.topology is None or self.topology.epoch != self.validated_epoch:
-            return "NotReady"
-        if self.epoch > self.target_epoch:
-            return "Assigning"
-        if all(each.is_reconciled_to(self.target_epoch) for each in self.members.values()):
-            return "Stable"
-        return "Reconciling"
+    def state(self) -> State:
+        """The state, as its members and the topics of its topology make it."""
+        is_valid = self.topology is not None and self.topology.epoch == self.validated_epoch
+        return "NotReady" if self.members and not is_valid else super().state
 
-    def apply(self, key: Message, value: Message | None) -> None:
-        """Apply a record; the tombstone of the group itself is the shard's."""
+    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
         match key, value:
             case StreamsGroupMetadataKey(), StreamsGroupMetadataValue():
                 self._apply_epoch(value.epoch, value.metadata_hash)

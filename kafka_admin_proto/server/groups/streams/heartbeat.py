@@ -21,21 +21,19 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.members import LEAVES, LEAVES_FOR_NOW
-from kafka_admin_proto.server.groups.consumer.timers import revocation_key
-from kafka_admin_proto.server.groups.modern import check_epoch, unreleased
+from kafka_admin_proto.server.groups.modern import (
+    LEAVES,
+    LEAVES_FOR_NOW,
+    check_epoch,
+    unreleased,
+)
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.answers import TAGS, Stayed
 from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
-from kafka_admin_proto.server.groups.streams.members import (
-    NO_TASKS,
-    UNREVOKED,
-    StreamsMember,
-    Tasks,
-)
+from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
 from kafka_admin_proto.server.groups.streams.reconcile import Reconciliation
 from kafka_admin_proto.server.groups.streams.records import (
     assignment_record,
@@ -46,11 +44,7 @@ from kafka_admin_proto.server.groups.streams.records import (
     target_record,
     topology_record,
 )
-from kafka_admin_proto.server.groups.streams.removal import (
-    expect_heartbeat,
-    expect_revocation,
-    remove_member,
-)
+from kafka_admin_proto.server.groups.streams.removal import remove_member
 from kafka_admin_proto.server.groups.streams.target import (
     REPLICAS,
     assign_later,
@@ -68,6 +62,11 @@ from kafka_admin_proto.server.groups.streams.topology import (
     required_topics,
     topology_value,
     unexpected,
+)
+from kafka_admin_proto.server.groups.timers import (
+    expect_heartbeat,
+    expect_revocation,
+    revocation_key,
 )
 
 
@@ -150,7 +149,7 @@ class _Staying:
             settled = target if settled is None else settled
             self._settle(target_epoch, settled)
         member = self._reconciled(target_epoch, settled.get(member.id, NO_TASKS))
-        expect_heartbeat(shard, group.name, member.id)
+        expect_heartbeat(shard, group, member.id)
         if request.shutdown_application:
             group.ended_by = group.ended_by or member.id
         gone = None if self._replaced is None else self._replaced.id
@@ -203,10 +202,7 @@ class _Staying:
                 assignment_record(group.name, member),
             ]
             return member
-        if instance_id is None:
-            member = group.member(member_id)
-        else:
-            member = group.checked_static(instance_id, member_id)
+        member = group.checked_member(member_id, instance_id)
         check_epoch("streams", member, request.member_epoch, partial(self._has_no_more, member))
         return member
 
@@ -320,8 +316,8 @@ class _Staying:
         after = Reconciliation(group.processes, epoch, target, self._beat.owned).next(member)
         if after != member:
             self.records.append(assignment_record(group.name, after))
-            if after.state == UNREVOKED:
-                expect_revocation(shard, group.name, after)
+            if after.is_revoking:
+                expect_revocation(shard, group, after)
             else:
                 shard.cancel(revocation_key(group.name, after.id))
         return after
@@ -354,21 +350,14 @@ def _leave(
         member_id=request.member_id, member_epoch=request.member_epoch, status=[]
     )
     then = reply.once_stored(response)
-    if request.instance_id is None:
-        member = group.member(request.member_id)
-    else:
-        member = group.checked_static(request.instance_id, request.member_id)
-        if request.member_epoch == LEAVES_FOR_NOW:
-            assigned = member.assigned
-            away = msgspec.structs.replace(
-                member,
-                epoch=LEAVES_FOR_NOW,
-                revoked=NO_TASKS,
-                assigned=Tasks(
-                    dict.fromkeys(assigned.active, 0), assigned.standby, assigned.warmup
-                ),
-            )
-            shard.append([assignment_record(group.name, away)], then)
-            return response
+    member = group.checked_member(request.member_id, request.instance_id)
+    if request.member_epoch == LEAVES_FOR_NOW and request.instance_id is not None:
+        had = member.assigned
+        assigned = Tasks(dict.fromkeys(had.active, 0), had.standby, had.warmup)
+        away = msgspec.structs.replace(
+            member, epoch=LEAVES_FOR_NOW, revoked=NO_TASKS, assigned=assigned
+        )
+        shard.append([assignment_record(group.name, away)], then)
+        return response
     remove_member(shard, group, member, then)
     return response

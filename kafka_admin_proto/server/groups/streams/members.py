@@ -15,10 +15,10 @@ from kafka_admin_proto.messages.streams_group_member_metadata_value import (
     Endpoint,
     StreamsGroupMemberMetadataValue,
 )
+from kafka_admin_proto.server.groups.modern import UNKNOWN, RevokingMember, known_state
 
-#: The states of a member (``streams.MemberState``): it has what it shall have, has to give tasks
-#: back, or waits until others have done so. Consumers have other numbers for them.
-STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 1, 2, 3, 127
+#: The first state's number in records (``streams.MemberState``), where consumers have 0.
+_STABLE = 1
 #: A task: the id of its subtopology, and the number of a partition.
 Task = tuple[str, int]
 
@@ -81,18 +81,10 @@ def by_subtopology(tasks: Iterable[Task]) -> dict[str, list[int]]:
     return found
 
 
-class StreamsMember(msgspec.Struct, frozen=True):
+class StreamsMember(RevokingMember, frozen=True):
     """A member, the process that it is a thread of, and its tasks."""
 
-    id: str
-    epoch: int = 0
     previous_epoch: int = 0
-    state: int = STABLE
-    instance_id: str | None = None
-    rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
-    client_id: str = ""
-    client_host: str = ""
     topology_epoch: int = -1
     process_id: str = ""
     endpoint: Endpoint | None = None
@@ -101,9 +93,10 @@ class StreamsMember(msgspec.Struct, frozen=True):
     #: What it has to give back.
     revoked: Tasks = NO_TASKS
 
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether the member has all of an assignment."""
-        return self.state == STABLE and self.epoch == epoch
+    @property
+    def state_number(self) -> int:
+        """The state as records have it."""
+        return self.state if self.state == UNKNOWN else self.state + _STABLE
 
     def assignment_epoch(self, task: Task) -> int | None:
         """The epoch in which an active task was assigned that the member has or gives back."""
@@ -131,7 +124,7 @@ class StreamsMember(msgspec.Struct, frozen=True):
             self,
             epoch=value.member_epoch,
             previous_epoch=value.previous_member_epoch,
-            state=value.state if STABLE <= value.state <= UNRELEASED else UNKNOWN,
+            state=known_state(value.state - _STABLE),
             assigned=Tasks(
                 _epochs(value.active_tasks, value.member_epoch),
                 tasks_of(value.standby_tasks),

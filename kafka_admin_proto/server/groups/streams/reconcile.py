@@ -10,22 +10,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.streams.members import (
+from kafka_admin_proto.server.groups.modern import (
     STABLE,
     UNKNOWN,
     UNRELEASED,
     UNREVOKED,
-    StreamsMember,
-    Task,
-    Tasks,
+    check_known,
+    moved,
 )
-
-_UNKNOWN_STATE = (
-    "The streams group member is in a unknown state. The member must abandon all its tasks and "
-    "rejoin."
-)
+from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks
 
 
 class Processes(msgspec.Struct):
@@ -67,8 +60,7 @@ class Reconciliation(msgspec.Struct, frozen=True):
                 return member
             return self._advanced(member, member.epoch + 1)
         if member.state == UNKNOWN:
-            if self.owned is None or self.owned:
-                raise ApiFailure(codes.FENCED_MEMBER_EPOCH, _UNKNOWN_STATE)
+            check_known("streams", self.owned is not None and not self.owned, "tasks")
             return self._advanced(member, self.target_epoch)
         if member.state == UNRELEASED or member.epoch != self.target_epoch:
             return self._advanced(member, member.epoch)
@@ -107,14 +99,14 @@ class Reconciliation(msgspec.Struct, frozen=True):
         warmup |= had.warmup & kept
         if is_revoking:
             assigned = Tasks(active, frozenset(standby), frozenset(warmup))
-            return _moved(member, UNREVOKED, epoch, assigned, revoked)
+            return moved(member, UNREVOKED, epoch, assigned, revoked)
         assigned = Tasks(
             {**active, **dict.fromkeys(new, self.target_epoch)},
             frozenset(standby | new_standby),
             frozenset(warmup | new_warmup),
         )
         state = UNRELEASED if has_unreleased else STABLE
-        return _moved(member, state, self.target_epoch, assigned, Tasks())
+        return moved(member, state, self.target_epoch, assigned, Tasks())
 
     def _is_run(self, member: StreamsMember, task: Task) -> bool:
         """Whether a task runs somewhere, or another thread of the process has it in any role."""
@@ -147,16 +139,3 @@ class Reconciliation(msgspec.Struct, frozen=True):
     ) -> bool:
         """Whether another member of the process has a task in a role."""
         return member.process_id in processes.get(task, ()) and task not in own
-
-
-def _moved(
-    member: StreamsMember, state: int, epoch: int, assigned: Tasks, revoked: Tasks
-) -> StreamsMember:
-    return msgspec.structs.replace(
-        member,
-        state=state,
-        epoch=epoch,
-        previous_epoch=member.epoch,
-        assigned=assigned,
-        revoked=revoked,
-    )

@@ -60,7 +60,7 @@ def assignment_record(group: str, member: StreamsMember) -> CoordinatorRecord:
     value = StreamsGroupCurrentMemberAssignmentValue(
         member_epoch=member.epoch,
         previous_member_epoch=member.previous_epoch,
-        state=member.state,
+        state=member.state_number,
         active_tasks=_active(member.assigned.active),
         standby_tasks=_others(member.assigned.standby),
         warmup_tasks=_others(member.assigned.warmup),

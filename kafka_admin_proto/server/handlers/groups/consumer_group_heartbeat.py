@@ -14,7 +14,7 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.heartbeat import Beat, failed_heartbeat, heartbeat
-from kafka_admin_proto.server.groups.consumer.members import LEAVES, LEAVES_FOR_NOW
+from kafka_admin_proto.server.groups.modern import LEAVES, LEAVES_FOR_NOW
 from kafka_admin_proto.server.java import hash_order, trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ

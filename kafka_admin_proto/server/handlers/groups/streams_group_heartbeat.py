@@ -15,7 +15,7 @@ from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.members import LEAVES_FOR_NOW
+from kafka_admin_proto.server.groups.modern import LEAVES_FOR_NOW
 from kafka_admin_proto.server.groups.streams.answers import failed_heartbeat
 from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.creation import create_missing

@@ -9,8 +9,8 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.modern import LEAVES
 from kafka_admin_proto.server.groups.share.heartbeat import Beat, failed_heartbeat, heartbeat
-from kafka_admin_proto.server.groups.share.members import LEAVES
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
