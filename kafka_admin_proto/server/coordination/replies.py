@@ -71,3 +71,17 @@ def answer_of(reply: Reply, empty: Message, mend: Callable[[Any], None] = lambda
         return reply.response is not None
 
     return Answer(empty, wait=Wait(None, [reply.key], complete))
+
+
+def answer_of_all(
+    replies: Sequence[Reply], response: Message, records: Sequence[Message] = ()
+) -> Answer:
+    """The answer of a handler whose response is complete when all replies are there."""
+
+    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
+        return all(each.response is not None for each in replies)
+
+    answer = Answer(response, list(records))
+    if any(each.response is None for each in replies):
+        answer.wait = Wait(None, [each.key for each in replies], complete)
+    return answer

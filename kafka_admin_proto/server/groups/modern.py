@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from uuid import UUID
 
 import msgspec
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import hash_order, timeline_order
-from kafka_admin_proto.values import Message
 
 #: What a member shall have: numbers of partitions by topic.
 Target = Mapping[UUID, Sequence[int]]
@@ -34,6 +34,14 @@ class ModernMember(msgspec.Struct, frozen=True):
     rack_id: str | None = None
     client_id: str = ""
     client_host: str = ""
+
+    def with_metadata(self, value: Any) -> Self:
+        """The member with what a record says that it is."""
+        raise NotImplementedError
+
+    def with_assignment(self, value: Any) -> Self:
+        """The member with what a record says that it has."""
+        raise NotImplementedError
 
 
 class RevokingMember(ModernMember, frozen=True):
@@ -66,7 +74,8 @@ TargetT = TypeVar("TargetT")
 class ModernGroup(Generic[MemberT, TargetT]):
     """The state of a group; ``target`` is what members shall have, of ``target_epoch``.
 
-    ``keys`` are those of all records that are about groups of its kind, the group's own first.
+    ``keys`` are those of all records that are about groups of its kind: first that of the group,
+    of the target's epoch, of a member, of what it has, and of what it shall have.
     """
 
     kind: ClassVar[Kind]
@@ -89,15 +98,47 @@ class ModernGroup(Generic[MemberT, TargetT]):
         """The state, as its members make it."""
         return "Stable" if self.members else "Empty"
 
-    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
+    # Replay.
+
+    def apply(self, key: Any, value: Any, now_ms: int = 0) -> None:
         """Apply a record; the tombstone of the group itself is the shard's."""
+        group, target_epoch, member, assignment, target = self.keys[:5]
+        if value is None:
+            if isinstance(key, target):
+                self.target.pop(key.member_id, None)
+            elif isinstance(key, member):
+                self._remove(key.member_id)
+        elif isinstance(key, target):
+            self.target[key.member_id] = self._target_of(value)
+        elif isinstance(key, member):
+            self._put(self._member(key.member_id).with_metadata(value))
+        elif isinstance(key, assignment):
+            self._put(self._member(key.member_id).with_assignment(value))
+        elif isinstance(key, target_epoch):
+            self.target_epoch, self.target_ms = value.assignment_epoch, value.assignment_timestamp
+        elif isinstance(key, group):
+            self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+
+    def _member(self, member_id: str) -> MemberT:
+        """The member of an id, new where there is none."""
         raise NotImplementedError
 
-    def _apply_epoch(self, epoch: int, metadata_hash: int) -> None:
-        self.epoch, self.metadata_hash = epoch, metadata_hash
+    def _target_of(self, value: Any) -> TargetT:
+        """What a member shall have by a record."""
+        raise NotImplementedError
 
-    def _apply_target_epoch(self, epoch: int, time_ms: int) -> None:
-        self.target_epoch, self.target_ms = epoch, time_ms
+    def _put(self, member: MemberT) -> None:
+        self.members[member.id] = member
+
+    def _remove(self, member_id: str) -> None:
+        self.members.pop(member_id, None)
+
+    def member_tombstones(self, member_id: str) -> list[CoordinatorRecord]:
+        """The records that end a member."""
+        _, _, member, assignment, target = self.keys[:5]
+        return [(key(self.name, member_id), None, 0) for key in (assignment, target, member)]
+
+    # Members.
 
     def member(self, member_id: str) -> MemberT:
         """The member of an id. Raises ApiFailure."""

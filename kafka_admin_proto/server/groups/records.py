@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.records.segments.known_topics import write_known_record
 from kafka_admin_proto.server.groups.group import Group
@@ -43,10 +43,10 @@ def offset_record(
     group: str, topic: str, partition: int, committed: CommittedOffset | None
 ) -> CoordinatorRecord:
     """The record of a committed offset, or the tombstone of one."""
-    key = OffsetCommitKey(group, topic, partition)
+    key = m.OffsetCommitKey(group, topic, partition)
     if committed is None:
         return key, None, 0
-    value = OffsetCommitValue(
+    value = m.OffsetCommitValue(
         committed.offset,
         committed.leader_epoch,
         committed.metadata,
@@ -58,7 +58,7 @@ def offset_record(
     return key, value, version if committed.expires_ms is None else _EXPIRING
 
 
-def committed_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
+def committed_offset(value: m.OffsetCommitValue, record_offset: int) -> CommittedOffset:
     """The offset of a record."""
     return CommittedOffset(
         value.offset,
@@ -94,18 +94,18 @@ def group_record(group: Group, assignments: Mapping[str, bytes] | None = None) -
         group.state_since_ms,
         members,
     )
-    return GroupMetadataKey(group.name), value, _GROUP_VERSION
+    return m.GroupMetadataKey(group.name), value, _GROUP_VERSION
 
 
 def empty_group_record(group: Group) -> CoordinatorRecord:
     """The record of a group that nobody has joined yet."""
     value = GroupMetadataValue("", 0, None, None, group.state_since_ms, [])
-    return GroupMetadataKey(group.name), value, _GROUP_VERSION
+    return m.GroupMetadataKey(group.name), value, _GROUP_VERSION
 
 
 def group_tombstone(name: str) -> CoordinatorRecord:
     """The record of a group that is no more."""
-    return GroupMetadataKey(name), None, 0
+    return m.GroupMetadataKey(name), None, 0
 
 
 def group_of(name: str, value: GroupMetadataValue, now_ms: int) -> Group:

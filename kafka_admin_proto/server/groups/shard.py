@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from kafka_admin_proto.messages import (
-    ConsumerGroupMetadataValue,
-    GroupMetadataKey,
-    GroupMetadataValue,
-    OffsetCommitKey,
-    OffsetCommitValue,
-    ShareGroupMetadataValue,
-    StreamsGroupMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS
@@ -223,10 +215,10 @@ class Shard(CoordinatorShard):
 
         def applied(offset: int) -> None:
             for index, (key, value, _) in enumerate(records):
-                if isinstance(key, OffsetCommitKey):  # groups have changed already
+                if isinstance(key, m.OffsetCommitKey):  # groups have changed already
                     producer_id = None if producer is None else producer[0]
                     self._apply_offset(key, value, offset + index, producer_id)
-                elif not isinstance(key, GroupMetadataKey):
+                elif not isinstance(key, m.GroupMetadataKey):
                     self._apply_modern(key, value)
                 elif value is None or key.group not in self.groups:
                     self._apply_group(key, value)
@@ -251,16 +243,17 @@ class Shard(CoordinatorShard):
 
     def _apply(self, batch: Batch, record: Record) -> None:
         key, value = read_record(CONSUMER_OFFSETS, record)
-        if isinstance(value, GroupMetadataValue):
+        if isinstance(value, m.GroupMetadataValue):
             check_epoch(value.generation)
         elif isinstance(
-            value, ConsumerGroupMetadataValue | ShareGroupMetadataValue | StreamsGroupMetadataValue
+            value,
+            m.ConsumerGroupMetadataValue | m.ShareGroupMetadataValue | m.StreamsGroupMetadataValue,
         ):
             check_epoch(value.epoch)
-        if isinstance(key, OffsetCommitKey):
+        if isinstance(key, m.OffsetCommitKey):
             producer_id = batch.producer_id if batch.is_transactional else None
             self._apply_offset(key, value, record.offset, producer_id)
-        elif isinstance(key, GroupMetadataKey):
+        elif isinstance(key, m.GroupMetadataKey):
             self._check_others("classic", key.group)
             self._apply_group(key, value)
         elif not self._apply_modern(key, value, is_loaded=True):
@@ -283,8 +276,8 @@ class Shard(CoordinatorShard):
                 f"it is of a {kind} group, and {shown(name)} is of another protocol"
             )
 
-    def _apply_group(self, key: GroupMetadataKey, value: Message | None) -> None:
-        if isinstance(value, GroupMetadataValue):
+    def _apply_group(self, key: m.GroupMetadataKey, value: Message | None) -> None:
+        if isinstance(value, m.GroupMetadataValue):
             self.groups[key.group] = group_of(key.group, value, self.now_ms)
         else:
             self.groups.pop(key.group, None)
@@ -312,10 +305,10 @@ class Shard(CoordinatorShard):
         return False
 
     def _apply_offset(
-        self, key: OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None
+        self, key: m.OffsetCommitKey, value: Message | None, offset: int, producer_id: int | None
     ) -> None:
         name, place = key.group, (key.topic, key.partition)
-        if isinstance(value, OffsetCommitValue):
+        if isinstance(value, m.OffsetCommitValue):
             if not self.has_group(name):
                 self.groups[name] = Group(name, self.now_ms)
             offsets = self.offsets

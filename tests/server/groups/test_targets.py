@@ -22,7 +22,6 @@ from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
     member_record,
-    member_tombstones,
     regex_record,
 )
 from kafka_admin_proto.server.groups.consumer.target import new_target
@@ -117,7 +116,7 @@ class _Drawn:
         for _ in range(random.choice((0, 0, 1, 3, 12))):
             if group.members and random.random() < 0.4:
                 gone = random.choice(list(group.members))
-                group.apply_all(member_tombstones("group", gone))
+                group.apply_all(group.member_tombstones(gone))
                 self.lines.append(f"remove {gone}")
             else:
                 _, _, member = self._updated()

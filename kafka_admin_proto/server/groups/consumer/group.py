@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
-from kafka_admin_proto.messages import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupCurrentMemberAssignmentValue,
-    ConsumerGroupMemberMetadataKey,
-    ConsumerGroupMemberMetadataValue,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
-    ConsumerGroupPartitionMetadataKey,
-    ConsumerGroupRegularExpressionKey,
-    ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupTargetAssignmentMemberValue,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
-from kafka_admin_proto.server.groups.consumer.records import tombstones
 from kafka_admin_proto.server.groups.modern import GroupWithInstances, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import set_order, timeline_order
-from kafka_admin_proto.values import Message
 
 
 class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
@@ -34,13 +19,13 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
 
     kind = "consumer"
     keys = (
-        ConsumerGroupMetadataKey,
-        ConsumerGroupPartitionMetadataKey,
-        ConsumerGroupMemberMetadataKey,
-        ConsumerGroupTargetAssignmentMetadataKey,
-        ConsumerGroupTargetAssignmentMemberKey,
-        ConsumerGroupCurrentMemberAssignmentKey,
-        ConsumerGroupRegularExpressionKey,
+        m.ConsumerGroupMetadataKey,
+        m.ConsumerGroupTargetAssignmentMetadataKey,
+        m.ConsumerGroupMemberMetadataKey,
+        m.ConsumerGroupCurrentMemberAssignmentKey,
+        m.ConsumerGroupTargetAssignmentMemberKey,
+        m.ConsumerGroupPartitionMetadataKey,
+        m.ConsumerGroupRegularExpressionKey,
     )
 
     def __init__(self, name: str) -> None:
@@ -48,45 +33,22 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
         #: How many members prefer each assignor; each heartbeat asks for it.
         self._assignors: Counter[str | None] = Counter()
         #: The topics of each regular expression that members subscribe.
-        self.regexes: dict[str, ConsumerGroupRegularExpressionValue] = {}
+        self.regexes: dict[str, m.ConsumerGroupRegularExpressionValue] = {}
         #: Those of regular expressions that have changed since a member changed or left, None for
         #: new ones: a copy of all for each change would take long where they are thousands.
-        self._regexes_before: dict[str, ConsumerGroupRegularExpressionValue | None] = {}
+        self._regexes_before: dict[str, m.ConsumerGroupRegularExpressionValue | None] = {}
         self._owned: dict[tuple[UUID, int], str] = {}
 
     # Replay.
 
-    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
+    def apply(self, key: Any, value: Any, now_ms: int = 0) -> None:
+        super().apply(key, value, now_ms)
         match key, value:
-            case ConsumerGroupMetadataKey(), ConsumerGroupMetadataValue():
-                self._apply_epoch(value.epoch, value.metadata_hash)
-            case ConsumerGroupMemberMetadataKey(), ConsumerGroupMemberMetadataValue():
-                self._put(self._member(key.member_id).with_metadata(value))
-            case ConsumerGroupMemberMetadataKey(), None:
-                self._remove(key.member_id)
-            case (
-                ConsumerGroupCurrentMemberAssignmentKey(),
-                ConsumerGroupCurrentMemberAssignmentValue(),
-            ):
-                self._put(self._member(key.member_id).with_assignment(value))
-            case (
-                ConsumerGroupTargetAssignmentMemberKey(),
-                ConsumerGroupTargetAssignmentMemberValue(),
-            ):
-                rows = value.topic_partitions
-                self.target[key.member_id] = {each.topic_id: each.partitions for each in rows}
-            case ConsumerGroupTargetAssignmentMemberKey(), None:
-                self.target.pop(key.member_id, None)
-            case (
-                ConsumerGroupTargetAssignmentMetadataKey(),
-                ConsumerGroupTargetAssignmentMetadataValue(),
-            ):
-                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
-            case ConsumerGroupRegularExpressionKey(), ConsumerGroupRegularExpressionValue():
+            case m.ConsumerGroupRegularExpressionKey(), m.ConsumerGroupRegularExpressionValue():
                 before = self.regexes.get(key.regular_expression)
                 self._regexes_before.setdefault(key.regular_expression, before)
                 self.regexes[key.regular_expression] = value
-            case ConsumerGroupRegularExpressionKey(), None:
+            case m.ConsumerGroupRegularExpressionKey(), None:
                 before = self.regexes.pop(key.regular_expression, None)
                 self._regexes_before.setdefault(key.regular_expression, before)
 
@@ -97,6 +59,9 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
 
     def _member(self, member_id: str) -> ConsumerMember:
         return self.members.get(member_id) or ConsumerMember(member_id)
+
+    def _target_of(self, value: m.ConsumerGroupTargetAssignmentMemberValue) -> Target:
+        return {each.topic_id: each.partitions for each in value.topic_partitions}
 
     def _put(self, member: ConsumerMember) -> None:
         before = self.members.get(member.id)
@@ -190,7 +155,7 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
 
     def regexes_with(
         self, before: ConsumerMember, after: ConsumerMember
-    ) -> dict[str, ConsumerGroupRegularExpressionValue]:
+    ) -> dict[str, m.ConsumerGroupRegularExpressionValue]:
         """The regular expressions once a member changes, without one that it alone had before."""
         old = before.regex
         if not old or old == after.regex or self.regex_count(old) != 1:
@@ -221,8 +186,18 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
     # The end.
 
     def tombstones(self) -> list[CoordinatorRecord]:
-        """The records that end the group."""
-        return tombstones(self.name, list(self.members), list(self.regexes))
+        """The records that end the group with its members, by kind, as Kafka orders them."""
+        name = self.name
+        group, target_epoch, member, assignment, target, partitions, regex = self.keys
+        return [
+            *((assignment(name, each), None, 0) for each in self.members),
+            *((target(name, each), None, 0) for each in self.members),
+            (target_epoch(name), None, 0),
+            *((member(name, each), None, 0) for each in self.members),
+            *((regex(name, each), None, 0) for each in self.regexes),
+            (partitions(name), None, 0),
+            (group(name), None, 0),
+        ]
 
 
 def _places(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
@@ -235,7 +210,7 @@ def _places(member: ConsumerMember) -> Iterator[tuple[UUID, int]]:
 
 def subscribed(
     members: Iterable[ConsumerMember],
-    regexes: Mapping[str, ConsumerGroupRegularExpressionValue],
+    regexes: Mapping[str, m.ConsumerGroupRegularExpressionValue],
 ) -> set[str]:
     """The topics of members' names, and of all regular expressions."""
     names = {topic for each in members for topic in each.topics}
@@ -244,7 +219,7 @@ def subscribed(
 
 def subscriptions_are_equal(
     members: Sequence[ConsumerMember],
-    regexes: Mapping[str, ConsumerGroupRegularExpressionValue],
+    regexes: Mapping[str, m.ConsumerGroupRegularExpressionValue],
 ) -> bool:
     """Whether Kafka takes the members' subscriptions for equal, by counting them."""
     by_name = Counter(topic for each in members for topic in each.topics)

@@ -23,7 +23,6 @@ from kafka_admin_proto.server.groups.consumer.reconcile import Owned
 from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
     member_record,
-    member_tombstones,
     target_record,
 )
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
@@ -209,7 +208,7 @@ def replace_static(
 ) -> ConsumerMember:
     """Give a static member that has come again its new id."""
     member = msgspec.structs.replace(known, id=member_id, epoch=0, previous_epoch=0)
-    records += member_tombstones(group.name, known.id)
+    records += group.member_tombstones(known.id)
     records.append(member_record(group.name, member))
     records.append(target_record(group.name, member_id, group.target.get(known.id, {})))
     records.append(assignment_record(group.name, member))

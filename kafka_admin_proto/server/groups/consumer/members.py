@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 from uuid import UUID
 
 import msgspec
@@ -45,8 +46,7 @@ class ConsumerMember(RevokingMember, frozen=True):
         epoch = self.assigned.get(topic_id, {}).get(number)
         return self.revoked.get(topic_id, {}).get(number) if epoch is None else epoch
 
-    def with_metadata(self, value: ConsumerGroupMemberMetadataValue) -> ConsumerMember:
-        """The member with what a record says that it subscribes."""
+    def with_metadata(self, value: ConsumerGroupMemberMetadataValue) -> Self:
         return msgspec.structs.replace(
             self,
             instance_id=value.instance_id,
@@ -60,8 +60,7 @@ class ConsumerMember(RevokingMember, frozen=True):
             classic=value.classic_member_metadata,
         )
 
-    def with_assignment(self, value: ConsumerGroupCurrentMemberAssignmentValue) -> ConsumerMember:
-        """The member with what a record says that it has."""
+    def with_assignment(self, value: ConsumerGroupCurrentMemberAssignmentValue) -> Self:
         return msgspec.structs.replace(
             self,
             epoch=value.member_epoch,

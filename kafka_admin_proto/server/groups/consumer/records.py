@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from kafka_admin_proto.messages import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupMemberMetadataKey,
-    ConsumerGroupMemberMetadataValue,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
-    ConsumerGroupPartitionMetadataKey,
-    ConsumerGroupRegularExpressionKey,
-    ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.consumer_group_current_member_assignment_value import (
     ConsumerGroupCurrentMemberAssignmentValue,
     TopicPartitions,
@@ -32,7 +20,7 @@ from kafka_admin_proto.server.groups.records import CoordinatorRecord
 
 def member_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
     """Who a member is and what it subscribes."""
-    value = ConsumerGroupMemberMetadataValue(
+    value = m.ConsumerGroupMemberMetadataValue(
         instance_id=member.instance_id,
         rack_id=member.rack_id,
         client_id=member.client_id,
@@ -43,7 +31,7 @@ def member_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
         server_assignor=member.assignor,
         classic_member_metadata=member.classic,
     )
-    return ConsumerGroupMemberMetadataKey(group, member.id), value, 0
+    return m.ConsumerGroupMemberMetadataKey(group, member.id), value, 0
 
 
 def assignment_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
@@ -55,7 +43,7 @@ def assignment_record(group: str, member: ConsumerMember) -> CoordinatorRecord:
         _rows(member.assigned),
         _rows(member.revoked),
     )
-    return ConsumerGroupCurrentMemberAssignmentKey(group, member.id), value, 0
+    return m.ConsumerGroupCurrentMemberAssignmentKey(group, member.id), value, 0
 
 
 def _rows(epochs: Epochs) -> list[TopicPartitions]:
@@ -70,46 +58,22 @@ def target_record(
     """What a member shall have, in the order of Kafka's sets, which decides what it keeps later."""
     rows = [TopicPartition(topic, list(each)) for topic, each in partitions.items()]
     value = ConsumerGroupTargetAssignmentMemberValue(rows)
-    return ConsumerGroupTargetAssignmentMemberKey(group, member_id), value, 0
+    return m.ConsumerGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
 def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
     """The epoch of what members shall have, and when it was made."""
-    value = ConsumerGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return ConsumerGroupTargetAssignmentMetadataKey(group), value, 0
+    value = m.ConsumerGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
+    return m.ConsumerGroupTargetAssignmentMetadataKey(group), value, 0
 
 
 def epoch_record(group: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
     """The epoch of a group, and a hash of the topics that it subscribes."""
-    return ConsumerGroupMetadataKey(group), ConsumerGroupMetadataValue(epoch, metadata_hash), 0
+    return m.ConsumerGroupMetadataKey(group), m.ConsumerGroupMetadataValue(epoch, metadata_hash), 0
 
 
 def regex_record(
-    group: str, regex: str, value: ConsumerGroupRegularExpressionValue | None
+    group: str, regex: str, value: m.ConsumerGroupRegularExpressionValue | None
 ) -> CoordinatorRecord:
     """The topics of a regular expression, or the tombstone of one that nobody subscribes."""
-    return ConsumerGroupRegularExpressionKey(group, regex), value, 0
-
-
-def member_tombstones(group: str, member_id: str) -> list[CoordinatorRecord]:
-    """The end of a member."""
-    return [
-        (ConsumerGroupCurrentMemberAssignmentKey(group, member_id), None, 0),
-        (ConsumerGroupTargetAssignmentMemberKey(group, member_id), None, 0),
-        (ConsumerGroupMemberMetadataKey(group, member_id), None, 0),
-    ]
-
-
-def tombstones(
-    group: str, member_ids: Sequence[str], regexes: Sequence[str]
-) -> list[CoordinatorRecord]:
-    """The end of a group with its members, by kind, as Kafka orders them."""
-    return [
-        *((ConsumerGroupCurrentMemberAssignmentKey(group, each), None, 0) for each in member_ids),
-        *((ConsumerGroupTargetAssignmentMemberKey(group, each), None, 0) for each in member_ids),
-        (ConsumerGroupTargetAssignmentMetadataKey(group), None, 0),
-        *((ConsumerGroupMemberMetadataKey(group, each), None, 0) for each in member_ids),
-        *(regex_record(group, each, None) for each in regexes),
-        (ConsumerGroupPartitionMetadataKey(group), None, 0),
-        (ConsumerGroupMetadataKey(group), None, 0),
-    ]
+    return m.ConsumerGroupRegularExpressionKey(group, regex), value, 0

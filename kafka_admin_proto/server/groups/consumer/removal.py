@@ -10,7 +10,6 @@ from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscr
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import (
     epoch_record,
-    member_tombstones,
     regex_record,
     target_epoch_record,
 )
@@ -41,7 +40,7 @@ def remove_members(
         downgrade(shard, group, gone, then)
         return
     name = group.name
-    records = [record for each in members for record in member_tombstones(name, each.id)]
+    records = [record for each in members for record in group.member_tombstones(each.id)]
     left = [each for each in group.members.values() if each.id not in gone]
     used = {each.regex for each in left}
     lost = {each.regex: None for each in members if each.regex and each.regex not in used}

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from kafka_admin_proto.messages import (
-    ShareGroupCurrentMemberAssignmentKey,
-    ShareGroupCurrentMemberAssignmentValue,
-    ShareGroupMemberMetadataKey,
-    ShareGroupMemberMetadataValue,
-    ShareGroupMetadataKey,
-    ShareGroupMetadataValue,
-    ShareGroupStatePartitionMetadataKey,
-    ShareGroupStatePartitionMetadataValue,
-    ShareGroupTargetAssignmentMemberKey,
-    ShareGroupTargetAssignmentMemberValue,
-    ShareGroupTargetAssignmentMetadataKey,
-    ShareGroupTargetAssignmentMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.groups.modern import ModernGroup, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.share.records import (
     StatePartitions,
     state_partitions,
-    tombstones,
 )
-from kafka_admin_proto.values import Message
 
 
 class ShareGroup(ModernGroup[ShareMember, Target]):
@@ -34,42 +20,30 @@ class ShareGroup(ModernGroup[ShareMember, Target]):
 
     kind = "share"
     keys = (
-        ShareGroupMetadataKey,
-        ShareGroupMemberMetadataKey,
-        ShareGroupTargetAssignmentMetadataKey,
-        ShareGroupTargetAssignmentMemberKey,
-        ShareGroupCurrentMemberAssignmentKey,
-        ShareGroupStatePartitionMetadataKey,
+        m.ShareGroupMetadataKey,
+        m.ShareGroupTargetAssignmentMetadataKey,
+        m.ShareGroupMemberMetadataKey,
+        m.ShareGroupCurrentMemberAssignmentKey,
+        m.ShareGroupTargetAssignmentMemberKey,
+        m.ShareGroupStatePartitionMetadataKey,
     )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.partitions: StatePartitions = StatePartitions()
 
-    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
-        match key, value:
-            case ShareGroupMetadataKey(), ShareGroupMetadataValue():
-                self._apply_epoch(value.epoch, value.metadata_hash)
-            case ShareGroupMemberMetadataKey(), ShareGroupMemberMetadataValue():
-                self.members[key.member_id] = self._member(key.member_id).with_metadata(value)
-            case ShareGroupMemberMetadataKey(), None:
-                self.members.pop(key.member_id, None)
-            case ShareGroupCurrentMemberAssignmentKey(), ShareGroupCurrentMemberAssignmentValue():
-                self.members[key.member_id] = self._member(key.member_id).with_assignment(value)
-            case ShareGroupTargetAssignmentMemberKey(), ShareGroupTargetAssignmentMemberValue():
-                rows = value.topic_partitions
-                self.target[key.member_id] = {each.topic_id: each.partitions for each in rows}
-            case ShareGroupTargetAssignmentMemberKey(), None:
-                self.target.pop(key.member_id, None)
-            case ShareGroupTargetAssignmentMetadataKey(), ShareGroupTargetAssignmentMetadataValue():
-                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
-            case ShareGroupStatePartitionMetadataKey(), ShareGroupStatePartitionMetadataValue():
-                self.partitions = state_partitions(value, now_ms)
-            case ShareGroupStatePartitionMetadataKey(), None:
-                self.partitions = StatePartitions()
+    def apply(self, key: Any, value: Any, now_ms: int = 0) -> None:
+        super().apply(key, value, now_ms)
+        if isinstance(key, m.ShareGroupStatePartitionMetadataKey):
+            self.partitions = (
+                StatePartitions() if value is None else state_partitions(value, now_ms)
+            )
 
     def _member(self, member_id: str) -> ShareMember:
         return self.members.get(member_id) or ShareMember(member_id)
+
+    def _target_of(self, value: m.ShareGroupTargetAssignmentMemberValue) -> Target:
+        return {each.topic_id: each.partitions for each in value.topic_partitions}
 
     @property
     def has_new_partitions(self) -> bool:
@@ -86,7 +60,8 @@ class ShareGroup(ModernGroup[ShareMember, Target]):
 
     def tombstones(self) -> list[CoordinatorRecord]:
         """The records that end the group, which has no members."""
-        return tombstones(self.name)
+        group, target_epoch, *_, partitions = self.keys
+        return [(key(self.name), None, 0) for key in (target_epoch, partitions, group)]
 
 
 def subscribed(members: Iterable[ShareMember]) -> set[str]:

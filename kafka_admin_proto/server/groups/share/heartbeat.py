@@ -33,7 +33,6 @@ from kafka_admin_proto.server.groups.share.records import (
     assignment_record,
     epoch_record,
     member_record,
-    member_tombstones,
     target_epoch_record,
     target_record,
 )
@@ -205,7 +204,7 @@ def remove_member(shard: Shard, group: ShareGroup, member: ShareMember, then: Th
     """Remove a member; ``then`` gets 0 once that is replicated, or an error code."""
     left = [each for each in group.members.values() if each.id != member.id]
     epoch = group.epoch + 1
-    records = member_tombstones(group.name, member.id)
+    records = group.member_tombstones(member.id)
     records.append(epoch_record(group.name, epoch, shard.topics.hash(subscribed(left))))
     if not left and shard.limits.release >= (4, 4):  # who comes next is assigned to at once
         records.append(target_epoch_record(group.name, epoch, 0))

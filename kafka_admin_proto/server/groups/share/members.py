@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import msgspec
 
-from kafka_admin_proto.messages import (
-    ShareGroupCurrentMemberAssignmentValue,
-    ShareGroupMemberMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.groups.modern import ModernMember, Target
 
 
@@ -17,8 +16,7 @@ class ShareMember(ModernMember, frozen=True):
     topics: frozenset[str] = frozenset()
     assigned: Target = {}
 
-    def with_metadata(self, value: ShareGroupMemberMetadataValue) -> ShareMember:
-        """The member with what a record says that it subscribes."""
+    def with_metadata(self, value: m.ShareGroupMemberMetadataValue) -> Self:
         return msgspec.structs.replace(
             self,
             rack_id=value.rack_id,
@@ -27,8 +25,7 @@ class ShareMember(ModernMember, frozen=True):
             topics=frozenset(value.subscribed_topic_names),
         )
 
-    def with_assignment(self, value: ShareGroupCurrentMemberAssignmentValue) -> ShareMember:
-        """The member with what a record says that it has."""
+    def with_assignment(self, value: m.ShareGroupCurrentMemberAssignmentValue) -> Self:
         return msgspec.structs.replace(
             self,
             epoch=value.member_epoch,

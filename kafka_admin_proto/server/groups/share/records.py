@@ -7,17 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_admin_proto.messages import (
-    ShareGroupCurrentMemberAssignmentKey,
-    ShareGroupMemberMetadataKey,
-    ShareGroupMemberMetadataValue,
-    ShareGroupMetadataKey,
-    ShareGroupMetadataValue,
-    ShareGroupStatePartitionMetadataKey,
-    ShareGroupTargetAssignmentMemberKey,
-    ShareGroupTargetAssignmentMetadataKey,
-    ShareGroupTargetAssignmentMetadataValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.share_group_current_member_assignment_value import (
     ShareGroupCurrentMemberAssignmentValue,
     TopicPartitions,
@@ -65,10 +55,10 @@ class StatePartitions(msgspec.Struct, frozen=True):
 
 def member_record(group: str, member: ShareMember) -> CoordinatorRecord:
     """Who a member is and what it subscribes."""
-    value = ShareGroupMemberMetadataValue(
+    value = m.ShareGroupMemberMetadataValue(
         member.rack_id, member.client_id, member.client_host, sorted(member.topics)
     )
-    return ShareGroupMemberMetadataKey(group, member.id), value, 0
+    return m.ShareGroupMemberMetadataKey(group, member.id), value, 0
 
 
 def assignment_record(group: str, member: ShareMember) -> CoordinatorRecord:
@@ -77,25 +67,25 @@ def assignment_record(group: str, member: ShareMember) -> CoordinatorRecord:
     value = ShareGroupCurrentMemberAssignmentValue(
         member.epoch, member.previous_epoch, STABLE, rows
     )
-    return ShareGroupCurrentMemberAssignmentKey(group, member.id), value, 0
+    return m.ShareGroupCurrentMemberAssignmentKey(group, member.id), value, 0
 
 
 def target_record(group: str, member_id: str, partitions: Target) -> CoordinatorRecord:
     """What a member shall have."""
     rows = [TopicPartition(topic, list(each)) for topic, each in partitions.items()]
     value = ShareGroupTargetAssignmentMemberValue(rows)
-    return ShareGroupTargetAssignmentMemberKey(group, member_id), value, 0
+    return m.ShareGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
 def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
     """The epoch of what members shall have, and when it was made."""
-    value = ShareGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return ShareGroupTargetAssignmentMetadataKey(group), value, 0
+    value = m.ShareGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
+    return m.ShareGroupTargetAssignmentMetadataKey(group), value, 0
 
 
 def epoch_record(group: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
     """The epoch of a group, and a hash of the topics that it subscribes."""
-    return ShareGroupMetadataKey(group), ShareGroupMetadataValue(epoch, metadata_hash), 0
+    return m.ShareGroupMetadataKey(group), m.ShareGroupMetadataValue(epoch, metadata_hash), 0
 
 
 def state_record(group: str, partitions: StatePartitions) -> CoordinatorRecord:
@@ -105,7 +95,7 @@ def state_record(group: str, partitions: StatePartitions) -> CoordinatorRecord:
         _infos(partitions.initialized),
         [TopicInfo(topic, name) for topic, name in partitions.deleting.items()],
     )
-    return ShareGroupStatePartitionMetadataKey(group), value, 0
+    return m.ShareGroupStatePartitionMetadataKey(group), value, 0
 
 
 def _infos(topics: Mapping[UUID, Initialized]) -> list[TopicPartitionsInfo]:
@@ -128,21 +118,3 @@ def state_partitions(value: ShareGroupStatePartitionMetadataValue, now_ms: int) 
     return StatePartitions(
         topics(value.initializing_topics), topics(value.initialized_topics), deleting
     )
-
-
-def member_tombstones(group: str, member_id: str) -> list[CoordinatorRecord]:
-    """The end of a member."""
-    return [
-        (ShareGroupCurrentMemberAssignmentKey(group, member_id), None, 0),
-        (ShareGroupTargetAssignmentMemberKey(group, member_id), None, 0),
-        (ShareGroupMemberMetadataKey(group, member_id), None, 0),
-    ]
-
-
-def tombstones(group: str) -> list[CoordinatorRecord]:
-    """The end of a group without members."""
-    return [
-        (ShareGroupTargetAssignmentMetadataKey(group), None, 0),
-        (ShareGroupStatePartitionMetadataKey(group), None, 0),
-        (ShareGroupMetadataKey(group), None, 0),
-    ]

@@ -7,28 +7,15 @@ another broker coordinates the group.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
-from kafka_admin_proto.messages import (
-    StreamsGroupCurrentMemberAssignmentKey,
-    StreamsGroupCurrentMemberAssignmentValue,
-    StreamsGroupMemberMetadataKey,
-    StreamsGroupMemberMetadataValue,
-    StreamsGroupMetadataKey,
-    StreamsGroupMetadataValue,
-    StreamsGroupTargetAssignmentMemberKey,
-    StreamsGroupTargetAssignmentMemberValue,
-    StreamsGroupTargetAssignmentMetadataKey,
-    StreamsGroupTargetAssignmentMetadataValue,
-    StreamsGroupTopologyKey,
-    StreamsGroupTopologyValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.groups.modern import GroupWithInstances, State
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks, tasks_of
 from kafka_admin_proto.server.groups.streams.reconcile import Processes
-from kafka_admin_proto.server.groups.streams.records import epoch_record, tombstones
+from kafka_admin_proto.server.groups.streams.records import epoch_record
 from kafka_admin_proto.server.groups.streams.topology import Configured, inputs_of
-from kafka_admin_proto.values import Message
 
 
 def delay_key(group: str) -> Hashable:
@@ -41,17 +28,17 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
 
     kind = "streams"
     keys = (
-        StreamsGroupMetadataKey,
-        StreamsGroupMemberMetadataKey,
-        StreamsGroupTargetAssignmentMetadataKey,
-        StreamsGroupTargetAssignmentMemberKey,
-        StreamsGroupCurrentMemberAssignmentKey,
-        StreamsGroupTopologyKey,
+        m.StreamsGroupMetadataKey,
+        m.StreamsGroupTargetAssignmentMetadataKey,
+        m.StreamsGroupMemberMetadataKey,
+        m.StreamsGroupCurrentMemberAssignmentKey,
+        m.StreamsGroupTargetAssignmentMemberKey,
+        m.StreamsGroupTopologyKey,
     )
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.topology: StreamsGroupTopologyValue | None = None
+        self.topology: m.StreamsGroupTopologyValue | None = None
         #: The epoch of the topology whose topics were all there, -1 for none.
         self.validated_epoch: int = -1
         #: The configs that the last target was made with.
@@ -77,10 +64,10 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
         is_valid = self.topology is not None and self.topology.epoch == self.validated_epoch
         return "NotReady" if self.members and not is_valid else super().state
 
-    def apply(self, key: Message, value: Message | None, now_ms: int = 0) -> None:
+    def apply(self, key: Any, value: Any, now_ms: int = 0) -> None:
+        super().apply(key, value, now_ms)
         match key, value:
-            case StreamsGroupMetadataKey(), StreamsGroupMetadataValue():
-                self._apply_epoch(value.epoch, value.metadata_hash)
+            case m.StreamsGroupMetadataKey(), m.StreamsGroupMetadataValue():
                 self.validated_epoch = value.validated_topology_epoch
                 self.configs = {
                     each.key: each.value for each in value.last_assignment_configs or ()
@@ -89,35 +76,15 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
                     value.stored_description_topology_epoch,
                     value.failed_description_topology_epoch,
                 )
-            case StreamsGroupTopologyKey(), StreamsGroupTopologyValue():
+            case m.StreamsGroupTopologyKey(), m.StreamsGroupTopologyValue() | None:
                 self.topology = value
-            case StreamsGroupTopologyKey(), None:
-                self.topology = None
-            case StreamsGroupMemberMetadataKey(), StreamsGroupMemberMetadataValue():
-                self._put(self._member(key.member_id).with_metadata(value))
-            case StreamsGroupMemberMetadataKey(), None:
-                self._remove(key.member_id)
-            case (
-                StreamsGroupCurrentMemberAssignmentKey(),
-                StreamsGroupCurrentMemberAssignmentValue(),
-            ):
-                self._put(self._member(key.member_id).with_assignment(value))
-            case StreamsGroupTargetAssignmentMemberKey(), StreamsGroupTargetAssignmentMemberValue():
-                self.target[key.member_id] = Tasks(
-                    dict.fromkeys(tasks_of(value.active_tasks), 0),
-                    tasks_of(value.standby_tasks),
-                    tasks_of(value.warmup_tasks),
-                )
-            case StreamsGroupTargetAssignmentMemberKey(), None:
-                self.target.pop(key.member_id, None)
-            case (
-                StreamsGroupTargetAssignmentMetadataKey(),
-                StreamsGroupTargetAssignmentMetadataValue(),
-            ):
-                self._apply_target_epoch(value.assignment_epoch, value.assignment_timestamp)
 
     def _member(self, member_id: str) -> StreamsMember:
         return self.members.get(member_id) or StreamsMember(member_id)
+
+    def _target_of(self, value: m.StreamsGroupTargetAssignmentMemberValue) -> Tasks:
+        active = dict.fromkeys(tasks_of(value.active_tasks), 0)
+        return Tasks(active, tasks_of(value.standby_tasks), tasks_of(value.warmup_tasks))
 
     def _put(self, member: StreamsMember) -> None:
         self._release(member.id)
@@ -163,4 +130,5 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
 
     def tombstones(self) -> list[CoordinatorRecord]:
         """The records that end the group, which has no members."""
-        return tombstones(self.name)
+        group, target_epoch, *_, topology = self.keys
+        return [(key(self.name), None, 0) for key in (target_epoch, group, topology)]

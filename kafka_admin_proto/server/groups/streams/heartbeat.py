@@ -39,7 +39,6 @@ from kafka_admin_proto.server.groups.streams.records import (
     assignment_record,
     epoch_record,
     member_record,
-    member_tombstones,
     target_epoch_record,
     target_record,
     topology_record,
@@ -195,7 +194,7 @@ class _Staying:
             if known.epoch != LEAVES_FOR_NOW:
                 raise unreleased(member_id, known)
             member = msgspec.structs.replace(known, id=member_id, epoch=0, previous_epoch=0)
-            self.records += member_tombstones(group.name, known.id)
+            self.records += group.member_tombstones(known.id)
             self.records += [
                 member_record(group.name, member),
                 target_record(group.name, member_id, group.target.get(known.id, NO_TASKS)),

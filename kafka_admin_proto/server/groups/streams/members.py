@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, Self
 
 import msgspec
 
@@ -103,8 +103,7 @@ class StreamsMember(RevokingMember, frozen=True):
         epoch = self.assigned.active.get(task)
         return self.revoked.active.get(task) if epoch is None else epoch
 
-    def with_metadata(self, value: StreamsGroupMemberMetadataValue) -> StreamsMember:
-        """The member with what a record says that it is."""
+    def with_metadata(self, value: StreamsGroupMemberMetadataValue) -> Self:
         return msgspec.structs.replace(
             self,
             instance_id=value.instance_id,
@@ -118,8 +117,7 @@ class StreamsMember(RevokingMember, frozen=True):
             tags={each.key: each.value for each in value.client_tags},
         )
 
-    def with_assignment(self, value: StreamsGroupCurrentMemberAssignmentValue) -> StreamsMember:
-        """The member with what a record says that it has."""
+    def with_assignment(self, value: StreamsGroupCurrentMemberAssignmentValue) -> Self:
         return msgspec.structs.replace(
             self,
             epoch=value.member_epoch,

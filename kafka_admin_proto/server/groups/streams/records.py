@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kafka_admin_proto.messages import (
-    StreamsGroupCurrentMemberAssignmentKey,
-    StreamsGroupCurrentMemberAssignmentValue,
-    StreamsGroupMemberMetadataKey,
-    StreamsGroupMetadataKey,
-    StreamsGroupTargetAssignmentMemberKey,
-    StreamsGroupTargetAssignmentMetadataKey,
-    StreamsGroupTargetAssignmentMetadataValue,
-    StreamsGroupTopologyKey,
-    StreamsGroupTopologyValue,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.streams_group_current_member_assignment_value import (
     TaskIds as CurrentTaskIds,
 )
@@ -52,12 +42,12 @@ def member_record(group: str, member: StreamsMember) -> CoordinatorRecord:
         user_endpoint=member.endpoint,
         client_tags=[KeyValue(*each) for each in sorted(member.tags.items())],
     )
-    return StreamsGroupMemberMetadataKey(group, member.id), value, 0
+    return m.StreamsGroupMemberMetadataKey(group, member.id), value, 0
 
 
 def assignment_record(group: str, member: StreamsMember) -> CoordinatorRecord:
     """What a member has."""
-    value = StreamsGroupCurrentMemberAssignmentValue(
+    value = m.StreamsGroupCurrentMemberAssignmentValue(
         member_epoch=member.epoch,
         previous_member_epoch=member.previous_epoch,
         state=member.state_number,
@@ -68,7 +58,7 @@ def assignment_record(group: str, member: StreamsMember) -> CoordinatorRecord:
         standby_tasks_pending_revocation=_others(member.revoked.standby),
         warmup_tasks_pending_revocation=_others(member.revoked.warmup),
     )
-    return StreamsGroupCurrentMemberAssignmentKey(group, member.id), value, 0
+    return m.StreamsGroupCurrentMemberAssignmentKey(group, member.id), value, 0
 
 
 def _active(epochs: Mapping[Task, int]) -> list[CurrentTaskIds]:
@@ -89,13 +79,13 @@ def target_record(group: str, member_id: str, tasks: Tasks) -> CoordinatorRecord
         for role in (tasks.active, tasks.standby, tasks.warmup)
     )
     value = StreamsGroupTargetAssignmentMemberValue(active, standby, warmup)
-    return StreamsGroupTargetAssignmentMemberKey(group, member_id), value, 0
+    return m.StreamsGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
 def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
     """The epoch of what members shall have, and when it was made."""
-    value = StreamsGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return StreamsGroupTargetAssignmentMetadataKey(group), value, 0
+    value = m.StreamsGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
+    return m.StreamsGroupTargetAssignmentMetadataKey(group), value, 0
 
 
 def epoch_record(
@@ -112,27 +102,9 @@ def epoch_record(
     """
     rows = [LastAssignmentConfig(*each) for each in sorted(configs.items())]
     value = StreamsGroupMetadataValue(epoch, metadata_hash, validated_epoch, rows, *descriptions)
-    return StreamsGroupMetadataKey(group), value, 0
+    return m.StreamsGroupMetadataKey(group), value, 0
 
 
-def topology_record(group: str, topology: StreamsGroupTopologyValue) -> CoordinatorRecord:
+def topology_record(group: str, topology: m.StreamsGroupTopologyValue) -> CoordinatorRecord:
     """The topology of a group."""
-    return StreamsGroupTopologyKey(group), topology, 0
-
-
-def member_tombstones(group: str, member_id: str) -> list[CoordinatorRecord]:
-    """The end of a member."""
-    return [
-        (StreamsGroupCurrentMemberAssignmentKey(group, member_id), None, 0),
-        (StreamsGroupTargetAssignmentMemberKey(group, member_id), None, 0),
-        (StreamsGroupMemberMetadataKey(group, member_id), None, 0),
-    ]
-
-
-def tombstones(group: str) -> list[CoordinatorRecord]:
-    """The end of a group without members."""
-    return [
-        (StreamsGroupTargetAssignmentMetadataKey(group), None, 0),
-        (StreamsGroupMetadataKey(group), None, 0),
-        (StreamsGroupTopologyKey(group), None, 0),
-    ]
+    return m.StreamsGroupTopologyKey(group), topology, 0

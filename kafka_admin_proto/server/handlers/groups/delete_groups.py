@@ -5,7 +5,7 @@ Versions: 1 nothing, 2 flexible, 3 error messages, which only a plugin for strea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 
 from kafka_admin_proto.messages import DeleteGroupsRequest
@@ -13,9 +13,9 @@ from kafka_admin_proto.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )
-from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.coordination.replies import Reply, answer_of_all
 from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.offsets import delete_group
@@ -51,12 +51,7 @@ def handle(state: View, request: DeleteGroupsRequest, caller: Caller) -> Answer:
         except ApiFailure as failure:
             row.error_code = failure.code
 
-    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
-        return all(each.response is not None for each in replies)
-
-    if all(each.response is not None for each in replies):
-        return Answer(response, records)
-    return Answer(response, records, wait=Wait(None, [each.key for each in replies], complete))
+    return answer_of_all(replies, response, records)
 
 
 def _deleted(

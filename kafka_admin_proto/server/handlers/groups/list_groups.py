@@ -15,7 +15,6 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.security.authorizer.access import allows, allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, GROUP
 
-_CLASSIC, _CONSUMER, _SHARE, _STREAMS = "classic", "consumer", "share", "streams"
 #: The state whose name in a filter is not the one in small letters.
 _NAMES = {"NotReady": "not_ready"}
 
@@ -39,10 +38,6 @@ def handle(state: View, request: ListGroupsRequest, caller: Caller) -> Answer:
 
 def _rows(shard: Shard) -> Iterator[ListedGroup]:
     for each in shard.groups.values():
-        yield ListedGroup(each.name, each.protocol_type or "", each.state, _CLASSIC)
-    for group in shard.consumer_groups.values():
-        yield ListedGroup(group.name, _CONSUMER, group.state, _CONSUMER)
-    for shares in shard.share_groups.values():
-        yield ListedGroup(shares.name, _SHARE, shares.state, _SHARE)
-    for streams in shard.streams_groups.values():
-        yield ListedGroup(streams.name, _STREAMS, streams.state, _STREAMS)
+        yield ListedGroup(each.name, each.protocol_type or "", each.state, "classic")
+    for group in shard.modern_groups:
+        yield ListedGroup(group.name, group.kind, group.state, group.kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kafka_admin_proto.messages import AlterShareGroupOffsetsRequest
@@ -14,6 +13,7 @@ from kafka_admin_proto.messages.alter_share_group_offsets_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.groups.share.deletion import check_empty
@@ -25,9 +25,6 @@ from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import ShareKey
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
 from kafka_admin_proto.topic_ids import topic_id_to_text
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 _BELOW = "Initialize share group parameters has invalid partitionId - "
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from kafka_admin_proto.messages import DeleteShareGroupOffsetsRequest
@@ -13,6 +11,7 @@ from kafka_admin_proto.messages.delete_share_group_offsets_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.groups.share.deletion import check_empty, delete_states
@@ -21,9 +20,6 @@ from kafka_admin_proto.server.security.authorizer.access import allowed_topics, 
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 _NO_OFFSETS = "There is no offset information to delete."
 

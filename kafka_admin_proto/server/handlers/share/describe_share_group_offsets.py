@@ -6,7 +6,6 @@ Versions: 1 the lag (KIP-1226).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
@@ -20,6 +19,7 @@ from kafka_admin_proto.messages.describe_share_group_offsets_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_COORDINATING, ApiFailure
 from kafka_admin_proto.server.java import long_sum
 from kafka_admin_proto.server.repeats import Repeats
@@ -28,9 +28,6 @@ from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
 from kafka_admin_proto.server.share.checks import check_share_version, text_of
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 
 @handler(of_broker=True, needs=None, kept=False)

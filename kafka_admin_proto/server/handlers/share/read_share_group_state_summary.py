@@ -5,8 +5,6 @@ Versions: 1 how many records are done with.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_admin_proto.messages.read_share_group_state_summary_request import (
     PartitionData,
     ReadShareGroupStateSummaryRequest,
@@ -17,15 +15,12 @@ from kafka_admin_proto.messages.read_share_group_state_summary_response import (
     ReadStateSummaryResult,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.security.authorizer.rules import CLUSTER_ACTION
-from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET
+from kafka_admin_proto.server.share.shard import ShareStateShard
+from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
 from kafka_admin_proto.server.share.state_requests import answer_states
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.coordination.shard import Then
-    from kafka_admin_proto.server.share.shard import ShareStateShard
-    from kafka_admin_proto.server.share.state import ShareKey
 
 
 @handler(of_broker=True, needs=Gate(CLUSTER_ACTION, "code"), kept=False, at_once=True)

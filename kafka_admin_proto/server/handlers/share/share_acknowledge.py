@@ -6,7 +6,6 @@ Versions: 2 renewed locks.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.messages import ShareAcknowledgeRequest
@@ -18,15 +17,13 @@ from kafka_admin_proto.messages.share_acknowledge_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.replication.leaders import LeaderHints
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging
 from kafka_admin_proto.server.share.checks import check_member, lock_ms
 from kafka_admin_proto.server.share.sessions import BEGINS, ENDS
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)

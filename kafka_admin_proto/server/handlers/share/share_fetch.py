@@ -6,7 +6,6 @@ Versions: 1 the most records, 2 renewed locks and a mode that keeps to the most 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from kafka_admin_proto.messages import ShareFetchRequest
@@ -18,6 +17,7 @@ from kafka_admin_proto.messages.share_fetch_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging, Result
@@ -31,9 +31,6 @@ from kafka_admin_proto.server.share.sessions import (
     ShareSession,
 )
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 #: Kafka counts the length in front of a response.
 _SIZE_BYTES = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages import ShareGroupDescribeRequest
 from kafka_admin_proto.messages.share_group_describe_response import (
@@ -14,16 +13,14 @@ from kafka_admin_proto.messages.share_group_describe_response import (
     TopicPartitions,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import NOT_COORDINATING
 from kafka_admin_proto.server.groups.descriptions import described_groups
+from kafka_admin_proto.server.groups.shard import Shard
+from kafka_admin_proto.server.groups.share.group import ShareGroup
+from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.java import set_order
 from kafka_admin_proto.server.share.checks import check_share_version
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.groups.shard import Shard
-    from kafka_admin_proto.server.groups.share.group import ShareGroup
-    from kafka_admin_proto.server.groups.share.members import ShareMember
 
 _ASSIGNOR = "simple"
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_admin_proto.messages import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.modern import LEAVES
@@ -16,9 +15,6 @@ from kafka_admin_proto.server.security.authorizer.access import allowed_topics, 
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
 from kafka_admin_proto.server.share.checks import check_member_id, check_share_version
 from kafka_admin_proto.server.share.state_topic import missing_state_topic
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 
 @handler(of_broker=True, needs=None, kept=False)

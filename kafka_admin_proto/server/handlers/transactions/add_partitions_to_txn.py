@@ -6,7 +6,7 @@ brokers alone, which may ask whether partitions were added (KIP-890), 5 TRANSACT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from kafka_admin_proto.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
@@ -19,9 +19,9 @@ from kafka_admin_proto.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnTopicResult,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
+from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.coordination.replies import Reply
+from kafka_admin_proto.server.coordination.replies import Reply, answer_of_all
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import (
     allowed_topics,
@@ -72,12 +72,7 @@ def handle(state: View, request: AddPartitionsToTxnRequest, caller: Caller) -> A
             if reply is not None:
                 replies.append(reply)
 
-    def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
-        return all(each.response is not None for each in replies)
-
-    if all(each.response is not None for each in replies):
-        return Answer(response)
-    return Answer(response, wait=Wait(None, [each.key for each in replies], complete))
+    return answer_of_all(replies, response)
 
 
 def _places(transaction: AddPartitionsToTxnTransaction) -> list[Place]:
