@@ -20,7 +20,7 @@ KAFKAS = {
     "kafka_admin_proto/server/groups/streams/heartbeat.py",
     "kafka_admin_proto/server/partitions/log.py",
     "kafka_admin_proto/server/partitions/message_sets/up_conversion.py",
-    "kafka_admin_proto/server/partitions/record_errors.py",
+    "kafka_admin_proto/server/partitions/failures.py",
     "kafka_admin_proto/server/partitions/validation.py",
 }
 THINGS = re.compile(

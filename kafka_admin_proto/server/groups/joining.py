@@ -10,8 +10,7 @@ from kafka_admin_proto.messages import JoinGroupRequest, JoinGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.members import Member, Protocols
+from kafka_admin_proto.server.groups.group import Group, Member, Protocols
 from kafka_admin_proto.server.groups.rebalance import (
     cancel_timers,
     complete_join_if_all,

@@ -10,8 +10,7 @@ from collections.abc import Hashable
 from kafka_admin_proto.messages import JoinGroupResponse, SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.coordination.shard import Then, unheard
-from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.group import Group, Member
 from kafka_admin_proto.server.groups.records import group_record
 from kafka_admin_proto.server.groups.shard import Shard
 

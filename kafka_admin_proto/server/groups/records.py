@@ -10,8 +10,7 @@ import msgspec
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from kafka_admin_proto.records.segments.known_topics import write_known_record
-from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.group import Group, Member
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
 from kafka_admin_proto.values import Message
 

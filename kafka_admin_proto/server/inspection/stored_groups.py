@@ -12,8 +12,7 @@ from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
 from kafka_admin_proto.server.groups.consumer.records import epoch_record
-from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.group import Group, Member
 from kafka_admin_proto.server.groups.rebalance import prepare
 from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup

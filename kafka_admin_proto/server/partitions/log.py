@@ -19,18 +19,16 @@ from kafka_admin_proto.server.partitions.markers import (
 )
 from kafka_admin_proto.server.partitions.producers import Producers, ProducerState
 from kafka_admin_proto.server.partitions.segments import (
+    FoundOffset,
     Segment,
     StoredBatch,
     aborted_between,
+    first_of_largest,
+    first_since,
     segment_index,
 )
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.partitions.store import LogStore
-from kafka_admin_proto.server.partitions.timestamps import (
-    FoundOffset,
-    first_of_largest,
-    first_since,
-)
 from kafka_admin_proto.server.partitions.validation import own_batch, validate
 
 

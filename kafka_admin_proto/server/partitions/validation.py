@@ -36,18 +36,18 @@ from kafka_admin_proto.records.batches.record_format import (
     skim_records_v2,
 )
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
-from kafka_admin_proto.server.partitions.failures import RecordsRefused
+from kafka_admin_proto.server.partitions.failures import (
+    RecordError,
+    RecordRules,
+    RecordsRefused,
+    check_rejected,
+    check_timestamp,
+)
 from kafka_admin_proto.server.partitions.headers import split_batches, stamped
 from kafka_admin_proto.server.partitions.message_sets.up_conversion import (
     analyzed_message,
     converted_records,
     source_compression,
-)
-from kafka_admin_proto.server.partitions.record_errors import (
-    RecordError,
-    RecordRules,
-    check_rejected,
-    check_timestamp,
 )
 from kafka_admin_proto.server.partitions.settings import LogSettings
 

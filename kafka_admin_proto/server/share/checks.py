@@ -1,4 +1,4 @@
-"""What all requests of share groups' members are checked for."""
+"""What requests about share groups are checked for, and the topic that they need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_COORDINATING, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.topics.auto_creation import created_topics
+from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
+from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import Caller
@@ -64,3 +67,13 @@ def lock_ms(view: View, caller: Caller, owner: Owner) -> int:
     """For how long a member has what it acquires now."""
     found: int = view.group_value(owner[0], "share.record.lock.duration.ms", caller.node_id)
     return found
+
+
+def missing_state_topic(view: View, caller: Caller) -> list[Message]:
+    """The records of the share coordinators' topic where it is not there; none where it is.
+
+    As in Kafka, where each request of ``PersisterStateManager`` begins with FindCoordinator.
+    """
+    if view.topic(SHARE_GROUP_STATE) is not None:
+        return []
+    return created_topics(view, [SHARE_GROUP_STATE], caller)

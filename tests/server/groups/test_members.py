@@ -22,8 +22,7 @@ from kafka_admin_proto.messages.offset_fetch_request import (
 )
 from kafka_admin_proto.messages.partition_change_record import PartitionChangeRecord
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.groups.group import Group
-from kafka_admin_proto.server.groups.members import Member
+from kafka_admin_proto.server.groups.group import Group, Member
 from tests.server.groups.coordinated import DELAY_S, SESSION_S, Coordinated
 
 #: The user data of a subscription, null, behind its topics.

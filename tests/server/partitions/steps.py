@@ -18,8 +18,8 @@ from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.log import Appended, PartitionLog
 from kafka_admin_proto.server.partitions.message_sets.down_conversion import DownConverter
 from kafka_admin_proto.server.partitions.retention import apply_retention
+from kafka_admin_proto.server.partitions.segments import FoundOffset, offsets_before
 from kafka_admin_proto.server.partitions.settings import LogSettings
-from kafka_admin_proto.server.partitions.timestamps import FoundOffset, offsets_before
 from kafka_admin_proto.server.releases import ReleaseNumber
 from tests.server.partitions.drawn_sets import SETS, message_set
 

@@ -19,7 +19,7 @@ from kafka_admin_proto.records.batches.crc32c import crc32c
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
 from kafka_admin_proto.records.compression import codecs
 from kafka_admin_proto.server.partitions import log as logs
-from kafka_admin_proto.server.partitions.cleaned_transactions import CleanedTransactions
+from kafka_admin_proto.server.partitions.compaction import CleanedTransactions
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.headers import split_batches

@@ -35,11 +35,6 @@ from kafka_admin_proto.protocol.consumer_protocol import (
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
-from kafka_admin_proto.server.groups.consumer.downgrade import (
-    assignment_bytes,
-    downgrade,
-    downgrades,
-)
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.heartbeat import (
     check_size,
@@ -47,6 +42,11 @@ from kafka_admin_proto.server.groups.consumer.heartbeat import (
     replace_static,
 )
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.migration import (
+    assignment_bytes,
+    downgrade,
+    downgrades,
+)
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
 from kafka_admin_proto.server.groups.consumer.removal import remove_members
 from kafka_admin_proto.server.groups.consumer.target import last_target

@@ -19,6 +19,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.migration import upgraded
 from kafka_admin_proto.server.groups.consumer.reconcile import Owned
 from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
@@ -27,7 +28,6 @@ from kafka_admin_proto.server.groups.consumer.records import (
 )
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
 from kafka_admin_proto.server.groups.consumer.removal import remove_member
-from kafka_admin_proto.server.groups.consumer.upgrade import upgraded
 from kafka_admin_proto.server.groups.modern import (
     LEAVES,
     LEAVES_FOR_NOW,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_admin_proto.server.coordination.shard import Then
-from kafka_admin_proto.server.groups.consumer.downgrade import downgrade, downgrades
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscribed
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
+from kafka_admin_proto.server.groups.consumer.migration import downgrade, downgrades
 from kafka_admin_proto.server.groups.consumer.records import (
     epoch_record,
     regex_record,

@@ -1,18 +1,48 @@
-"""What a member says in a heartbeat: which tasks it has, and where it is in their changelogs."""
+"""What a member says in a heartbeat, and what it hears.
+
+It says which tasks it has, and where it is in their changelogs; it hears its tasks, who else has
+which partitions, and what is wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from kafka_admin_proto.messages import StreamsGroupHeartbeatRequest
-from kafka_admin_proto.messages.streams_group_heartbeat_request import TaskIds, TaskOffset
+from kafka_admin_proto.messages.streams_group_heartbeat_request import TaskIds as OwnedTasks
+from kafka_admin_proto.messages.streams_group_heartbeat_request import TaskOffset
+from kafka_admin_proto.messages.streams_group_heartbeat_response import (
+    Endpoint,
+    EndpointToPartitions,
+    Status,
+    StreamsGroupHeartbeatResponse,
+    TaskIds,
+    TopicPartition,
+)
+from kafka_admin_proto.messages.streams_group_member_metadata_value import (
+    Endpoint as KnownEndpoint,
+)
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup
-from kafka_admin_proto.server.groups.streams.members import Task, Tasks, tasks_of
-from kafka_admin_proto.server.groups.streams.topology import Configured, unexpected
+from kafka_admin_proto.server.groups.streams.members import (
+    StreamsMember,
+    Task,
+    Tasks,
+    by_subtopology,
+    tasks_of,
+)
+from kafka_admin_proto.server.groups.streams.topology import (
+    MISSING_TAGS,
+    SHUTDOWN,
+    Configured,
+    unexpected,
+)
+from kafka_admin_proto.server.java import hash_order, list_text, trim
 
 
 class Beat(msgspec.Struct, frozen=True):
@@ -59,7 +89,7 @@ class Beat(msgspec.Struct, frozen=True):
         group.offsets[request.member_id], group.end_offsets[request.member_id] = found
 
 
-def _check_row(configured: Configured, row: TaskIds) -> None:
+def _check_row(configured: Configured, row: OwnedTasks) -> None:
     known = (configured.subtopologies or {}).get(row.subtopology_id)
     if known is None:
         text = f"Subtopology {row.subtopology_id} does not exist in the topology."
@@ -84,3 +114,115 @@ def _offsets(rows: Iterable[TaskOffset]) -> dict[Task, int]:
             )
         found[each.subtopology_id, each.partition] = each.offset
     return found
+
+
+#: A config of assignments, as they keep it.
+TAGS = "rack.aware.assignment.tags"
+_COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
+#: The first version of the request whose members know the status of missing tags.
+_KNOWS_TAGS = 1
+
+
+def failed_heartbeat(code: int, message: str | None = None) -> StreamsGroupHeartbeatResponse:
+    """The answer with an error."""
+    return StreamsGroupHeartbeatResponse(error_code=code, error_message=message)
+
+
+class Stayed(msgspec.Struct, frozen=True):
+    """A member of a group as it was, and as it is once its heartbeat's records are in the log.
+
+    ``gone`` is the id of a static member whose place it has taken; ``statuses`` are those that are
+    known already.
+    """
+
+    shard: Shard
+    group: StreamsGroup
+    beat: Beat
+    before: StreamsMember
+    member: StreamsMember
+    gone: str | None
+    configured: Configured
+    configs: Mapping[str, str]
+    statuses: list[Status]
+
+    def response(self) -> StreamsGroupHeartbeatResponse:
+        """The answer. Raises ApiFailure."""
+        shard, group, member, request = self.shard, self.group, self.member, self.beat.request
+        limits = shard.limits
+        response = StreamsGroupHeartbeatResponse(
+            member_id=member.id,
+            member_epoch=member.epoch,
+            heartbeat_interval_ms=limits.of_group(group.name, "streams").heartbeat_ms,
+            task_offset_interval_ms=limits.of_streams(group.name, "task.offset.interval.ms"),
+            acceptable_recovery_lag=limits.of_streams(group.name, "acceptable.recovery.lag"),
+        )
+        assigned = member.assigned
+        has_changed = assigned != self.before.assigned
+        if request.member_epoch == 0 or has_changed:
+            response.active_tasks = _rows(assigned.active)
+            response.standby_tasks = _rows(assigned.standby)
+            response.warmup_tasks = _rows(assigned.warmup)
+        moves = member.endpoint != self.before.endpoint
+        if moves or (has_changed and member.endpoint is not None):
+            group.endpoint_epoch += 1
+        if group.endpoint_epoch != request.endpoint_information_epoch:
+            gone = (member.id, self.gone)
+            members = [each for each in group.members.values() if each.id not in gone]
+            response.partitions_by_user_endpoint = [
+                self._at_endpoint(each, each.endpoint)
+                for each in (*members, member)
+                if each.endpoint is not None
+            ]
+        if shard.has_group(group.name):
+            response.endpoint_information_epoch = group.endpoint_epoch
+        if self.configured.problem is not None:
+            self.statuses.append(Status(*self.configured.problem))
+        if group.ended_by is not None:
+            text = (
+                f"Streams group member {group.ended_by} encountered a fatal error and requested a "
+                "shutdown for the entire application."
+            )
+            self.statuses.append(Status(SHUTDOWN, text))
+        tags = trim(self.configs.get(TAGS, ""))
+        missing = [each for each in _COMMA.split(tags) if tags and each not in member.tags]
+        if missing and self.beat.version >= _KNOWS_TAGS:
+            text = (
+                f"Missing required client tags for rack-aware standby assignment: "
+                f"{list_text(missing)}. Configure them via 'client.tag.<tagKey>' in your Streams "
+                "config."
+            )
+            self.statuses.append(Status(MISSING_TAGS, text))
+        response.status = self.statuses
+        return response
+
+    def _at_endpoint(self, member: StreamsMember, endpoint: KnownEndpoint) -> EndpointToPartitions:
+        """The partitions of a member's tasks. Raises ApiFailure without their topics."""
+        assigned = member.assigned
+        return EndpointToPartitions(
+            Endpoint(endpoint.host, endpoint.port),
+            self._partitions(assigned.active),
+            self._partitions(assigned.standby | assigned.warmup),
+        )
+
+    def _partitions(self, tasks: Iterable[Task]) -> list[TopicPartition]:
+        subtopologies, rows = self.configured.subtopologies, []
+        if subtopologies is None:
+            raise unexpected()
+        found = by_subtopology(tasks)
+        for name in hash_order(found):
+            if name not in subtopologies:
+                raise unexpected()
+            for topic in subtopologies[name].inputs:
+                count = self.shard.topics.count(topic)
+                if count is None:
+                    raise unexpected()
+                numbers = [number for number in found[name] if number < count]
+                if numbers:
+                    rows.append(TopicPartition(topic, numbers))
+        return rows
+
+
+def _rows(tasks: Iterable[Task]) -> list[TaskIds]:
+    """Rows of tasks, in the order of Kafka's table."""
+    found = by_subtopology(tasks)
+    return [TaskIds(name, found[name]) for name in hash_order(found)]

@@ -30,8 +30,7 @@ from kafka_admin_proto.server.groups.modern import (
 from kafka_admin_proto.server.groups.rebalance import cancel_timers
 from kafka_admin_proto.server.groups.records import CoordinatorRecord, group_tombstone
 from kafka_admin_proto.server.groups.shard import Shard
-from kafka_admin_proto.server.groups.streams.answers import TAGS, Stayed
-from kafka_admin_proto.server.groups.streams.beat import Beat
+from kafka_admin_proto.server.groups.streams.beat import TAGS, Beat, Stayed
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
 from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
 from kafka_admin_proto.server.groups.streams.reconcile import Reconciliation

@@ -1,16 +1,19 @@
 """The draft's own error codes, and the codes of Kafka that they replace.
 
 The first table of the text has codes 1001 to 1009. Its second one has names alone; those that are
-new there have the codes 1010 to 1012 here, which are ours.
+new there have the codes 1010 to 1012 here, which are ours. The topics of a batch get them
+separately; those that are twice in it are refused.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.values import Message
 
 TOPIC_EXISTS = 1001
 INVALID_ARGUMENT_PARTITIONS = 1002
@@ -54,3 +57,31 @@ def configs_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
             raise ApiFailure(codes.INVALID_CONFIG, f"config {key} is named twice")
         configs[key] = value
     return configs
+
+
+class _Item(Protocol):
+    topic_name: str
+
+
+Item = TypeVar("Item", bound=_Item)
+
+
+def codes_and_records(
+    items: Sequence[Item], records_of: Callable[[Item, Sequence[Message]], list[Message]]
+) -> tuple[dict[str, int], list[Message]]:
+    """(the draft's error code of each topic, the records of all topics without an error).
+
+    ``records_of`` makes the records of an item, given those of the items before it. It raises
+    ApiFailure to refuse an item.
+    """
+    twice = repeated(each.topic_name for each in items)
+    codes: dict[str, int] = {}
+    records: list[Message] = []
+    for name, item in {each.topic_name: each for each in items}.items():
+        codes[name] = MULTIPLE_IN_BATCH if name in twice else 0
+        if name not in twice:
+            try:
+                records += records_of(item, records)
+            except ApiFailure as failure:
+                codes[name] = code_of(failure)
+    return codes, records

@@ -23,7 +23,7 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.share.deletion import delete_share_group
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
+from kafka_admin_proto.server.share.checks import missing_state_topic
 from kafka_admin_proto.values import Message
 
 

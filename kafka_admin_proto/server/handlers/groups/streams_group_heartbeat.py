@@ -16,8 +16,7 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.modern import LEAVES_FOR_NOW
-from kafka_admin_proto.server.groups.streams.answers import failed_heartbeat
-from kafka_admin_proto.server.groups.streams.beat import Beat
+from kafka_admin_proto.server.groups.streams.beat import Beat, failed_heartbeat
 from kafka_admin_proto.server.groups.streams.creation import create_missing
 from kafka_admin_proto.server.groups.streams.heartbeat import heartbeat
 from kafka_admin_proto.server.java import trim

@@ -23,7 +23,7 @@ from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.partitions.timestamps import FoundOffset, offsets_before
+from kafka_admin_proto.server.partitions.segments import FoundOffset, offsets_before
 from kafka_admin_proto.server.replication.leaders import NO_EPOCH, hosted
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE

@@ -21,9 +21,8 @@ from kafka_admin_proto.server.groups.share.initializing import initialize, initi
 from kafka_admin_proto.server.groups.share.records import Initialized
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
-from kafka_admin_proto.server.share.checks import check_share_version, text_of
+from kafka_admin_proto.server.share.checks import check_share_version, missing_state_topic, text_of
 from kafka_admin_proto.server.share.state import ShareKey
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
 from kafka_admin_proto.topic_ids import topic_id_to_text
 
 _BELOW = "Initialize share group parameters has invalid partitionId - "

@@ -18,8 +18,7 @@ from kafka_admin_proto.server.groups.share.deletion import check_empty, delete_s
 from kafka_admin_proto.server.groups.share.records import state_record
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import DELETE, READ
-from kafka_admin_proto.server.share.checks import check_share_version, text_of
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
+from kafka_admin_proto.server.share.checks import check_share_version, missing_state_topic, text_of
 
 _NO_OFFSETS = "There is no offset information to delete."
 

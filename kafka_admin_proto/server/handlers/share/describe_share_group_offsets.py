@@ -25,9 +25,8 @@ from kafka_admin_proto.server.java import long_sum
 from kafka_admin_proto.server.repeats import Repeats
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
-from kafka_admin_proto.server.share.checks import check_share_version, text_of
+from kafka_admin_proto.server.share.checks import check_share_version, missing_state_topic, text_of
 from kafka_admin_proto.server.share.state import UNKNOWN_OFFSET, ShareKey
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 
 @handler(of_broker=True, needs=None, kept=False)

@@ -21,9 +21,8 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.replication.leaders import LeaderHints
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging
-from kafka_admin_proto.server.share.checks import check_member, lock_ms
+from kafka_admin_proto.server.share.checks import check_member, lock_ms, missing_state_topic
 from kafka_admin_proto.server.share.sessions import BEGINS, ENDS
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)

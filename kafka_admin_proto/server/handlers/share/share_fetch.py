@@ -21,7 +21,7 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.share.acknowledgements import RENEWS, Acknowledging, Result
-from kafka_admin_proto.server.share.checks import check_member, lock_ms
+from kafka_admin_proto.server.share.checks import check_member, lock_ms, missing_state_topic
 from kafka_admin_proto.server.share.fetching import ShareReading
 from kafka_admin_proto.server.share.sessions import (
     BEGINS,
@@ -30,7 +30,6 @@ from kafka_admin_proto.server.share.sessions import (
     Place,
     ShareSession,
 )
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
 
 #: Kafka counts the length in front of a response.
 _SIZE_BYTES = 4

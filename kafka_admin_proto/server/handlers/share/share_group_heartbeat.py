@@ -13,8 +13,11 @@ from kafka_admin_proto.server.groups.share.heartbeat import Beat, failed_heartbe
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
-from kafka_admin_proto.server.share.checks import check_member_id, check_share_version
-from kafka_admin_proto.server.share.state_topic import missing_state_topic
+from kafka_admin_proto.server.share.checks import (
+    check_member_id,
+    check_share_version,
+    missing_state_topic,
+)
 
 
 @handler(of_broker=True, needs=None, kept=False)

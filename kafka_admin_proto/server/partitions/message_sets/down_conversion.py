@@ -18,9 +18,8 @@ from kafka_admin_proto.records.batches.header import BatchHeader
 from kafka_admin_proto.records.batches.layout import BATCH_HEADER
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, NO_TIMESTAMP, Batch
 from kafka_admin_proto.records.batches.record_format import limit_bytes
-from kafka_admin_proto.server.partitions.failures import RecordsRefused
+from kafka_admin_proto.server.partitions.failures import RecordsRefused, check_timestamp
 from kafka_admin_proto.server.partitions.headers import split_batches
-from kafka_admin_proto.server.partitions.record_errors import check_timestamp
 
 _ZSTD = COMPRESSIONS.index("zstd")
 #: Batches of so many bytes are converted together: where one of them cannot be, none is.

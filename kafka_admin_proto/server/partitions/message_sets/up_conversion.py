@@ -19,10 +19,10 @@ from kafka_admin_proto.records.batches.message_sets import Message, base_offset,
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Record
 from kafka_admin_proto.records.batches.record_format import as_int64
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
-from kafka_admin_proto.server.partitions.failures import RecordsRefused
-from kafka_admin_proto.server.partitions.record_errors import (
+from kafka_admin_proto.server.partitions.failures import (
     RecordError,
     RecordRules,
+    RecordsRefused,
     check_rejected,
     check_timestamp,
 )

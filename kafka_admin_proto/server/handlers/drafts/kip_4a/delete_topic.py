@@ -8,7 +8,7 @@ from kafka_admin_proto.messages.kip_4a.delete_topic_response import (
     DeleteTopicResponseItem,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, handler
-from kafka_admin_proto.server.handlers.drafts.deletion import deleted
+from kafka_admin_proto.server.handlers.drafts.topics import deleted
 from kafka_admin_proto.server.state import State
 
 

@@ -11,7 +11,7 @@ from kafka_admin_proto.messages.kip_4a.topic_metadata_response import (
 )
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
+from kafka_admin_proto.server.handlers.drafts.topics import code_of_missing, wanted_topics
 from kafka_admin_proto.server.topics.views import leader_of
 
 

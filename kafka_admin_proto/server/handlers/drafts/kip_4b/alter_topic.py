@@ -17,10 +17,10 @@ from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.configs.changes import DELETE, SET, Change, apply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.handlers.drafts.batch import codes_and_records
 from kafka_admin_proto.server.handlers.drafts.codes import (
     DECREASE_PARTITIONS_NOT_ALLOWED,
     MULTIPLE_INSTRUCTIONS,
+    codes_and_records,
     configs_of,
 )
 from kafka_admin_proto.server.handlers.drafts.replicas import (

@@ -20,8 +20,7 @@ from kafka_admin_proto.messages.kip_4b.create_topic_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
-from kafka_admin_proto.server.handlers.drafts.batch import codes_and_records
-from kafka_admin_proto.server.handlers.drafts.codes import configs_of
+from kafka_admin_proto.server.handlers.drafts.codes import codes_and_records, configs_of
 from kafka_admin_proto.server.handlers.drafts.replicas import check_count
 from kafka_admin_proto.server.handlers.topics.create_topics import check_one, records_of
 from kafka_admin_proto.server.state import State

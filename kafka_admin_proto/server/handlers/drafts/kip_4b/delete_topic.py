@@ -9,7 +9,7 @@ from kafka_admin_proto.messages.kip_4b.delete_topic_response import (
 )
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.handlers.drafts.codes import MULTIPLE_IN_BATCH, repeated
-from kafka_admin_proto.server.handlers.drafts.deletion import deleted
+from kafka_admin_proto.server.handlers.drafts.topics import deleted
 from kafka_admin_proto.server.state import State
 
 

@@ -14,7 +14,7 @@ from kafka_admin_proto.messages.kip_4b.topic_metadata_response import (
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE, View
-from kafka_admin_proto.server.handlers.drafts.metadata import code_of_missing, wanted_topics
+from kafka_admin_proto.server.handlers.drafts.topics import code_of_missing, wanted_topics
 from kafka_admin_proto.server.topics.views import leader_of
 
 #: The lag of a replica that is not in sync. The text has an int32 for a lag.
