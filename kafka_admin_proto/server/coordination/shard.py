@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from weakref import WeakSet
 
 import msgspec
@@ -17,16 +17,14 @@ from kafka_admin_proto.errors import DecodeError
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.control import read_control_key
 from kafka_admin_proto.records.batches.model import COMPRESSIONS, Batch, Record
+from kafka_admin_proto.server.apis import WaitKey
+from kafka_admin_proto.server.clock import Clock, Timer
 from kafka_admin_proto.server.coordination.loading import LeftOut, StrangeRecord
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.segments import StoredBatch, read_stored
+from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import WaitKey
-    from kafka_admin_proto.server.clock import Clock, Timer
-    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _EVERYTHING = 1 << 62
 #: How long after a refused write of a timer the next one is tried (``CoordinatorTimerImpl``).

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.repeats import Repeats, rows_in
 from kafka_admin_proto.server.security.authorizer.access import (
     allowed_topics,
@@ -14,11 +17,6 @@ from kafka_admin_proto.server.security.authorizer.access import (
     group_operations,
 )
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.groups.shard import Shard
 
 _HIDDEN = "The group has described topic(s) that the client is not authorized to describe."
 

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.batches.model import Batch, Record
 from kafka_admin_proto.records.segments.known_topics import CONSUMER_OFFSETS
+from kafka_admin_proto.server.apis import WaitKey
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.coordination.loading import StrangeRecord, check_epoch, read_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
@@ -30,13 +32,9 @@ from kafka_admin_proto.server.groups.records import (
 from kafka_admin_proto.server.groups.share.group import ShareGroup
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup, delay_key
 from kafka_admin_proto.server.releases import ReleaseNumber
+from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import WaitKey
-    from kafka_admin_proto.server.clock import Clock
-    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _MINUTE_MS = 60_000
 #: Configs of streams groups that 4.3 has; it has no warm-up tasks, tags, nor offsets of tasks.

@@ -5,18 +5,15 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_admin_proto.protocol.payload_values import Request
 from kafka_admin_proto.protocol.payloads import read_request
+from kafka_admin_proto.protocol.versions import Api
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.values import Message
 from kafka_admin_proto.wire.types.base import shown
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.payload_values import Request
-    from kafka_admin_proto.protocol.versions import Api
-    from kafka_admin_proto.server.apis import Caller
 
 #: The newest requests are kept: how many at most, and how many bytes of them as they were sent.
 MOST_REQUESTS, MOST_BYTES = 10_000, 4 << 20

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from kafka_admin_proto.protocol.connection import RequestReceived
-    from kafka_admin_proto.server.apis import Answer
+from kafka_admin_proto.protocol.connection import RequestReceived
+from kafka_admin_proto.server.apis import Answer
 
 
 class Client(Protocol):

@@ -8,16 +8,14 @@ reads nothing more of the connection.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from kafka_admin_proto.records.batches.header import MAX_INT
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.quotas.throttling import Owner, quota_of
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
 
 ByteQuota = Literal["producer_byte_rate", "consumer_byte_rate"]
 _SECOND_MS = 1000

@@ -8,14 +8,12 @@ a new connection waits, and all behind it; above that of its address it is not a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kafka_admin_proto.records.metadata.entities import QuotaEntity
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.quotas.byte_rates import ByteRate, rate_of
 from kafka_admin_proto.server.quotas.entities import IP
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.records.metadata.entities import QuotaEntity
-    from kafka_admin_proto.server.clock import Clock
 
 #: Values by their names, of each entity.
 Quotas = Mapping["QuotaEntity", Mapping[str, float]]

@@ -7,14 +7,12 @@ a decoded request to its answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka_admin_proto.protocol import api_keys
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.quotas.byte_rates import counted_rate
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
 
 _KEY = "request_percentage"
 #: What brokers alone ask; heartbeats and registrations count, as on Kafka's controllers.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Broker, Partition, Topic
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.topic_ids import ZERO_TOPIC_ID
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
 
 #: The epoch of a client that does not know it.
 NO_EPOCH = -1

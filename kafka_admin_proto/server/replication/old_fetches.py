@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kafka_admin_proto.messages.fetch_response import FetchResponse, PartitionData
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.message_sets.down_conversion import DownConverter
 from kafka_admin_proto.server.replication.fetch_sessions import Key
 from kafka_admin_proto.server.replication.leaders import hosted
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
 
 #: The versions up to which records have magic 0 and 1, and the first one with zstd (KIP-110).
 _MAGIC_0, _MAGIC_1, _ZSTD = 1, 3, 10

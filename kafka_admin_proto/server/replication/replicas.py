@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,9 +22,7 @@ from kafka_admin_proto.records.metadata.entities import Partition
 from kafka_admin_proto.server.partitions.decompression import DecompressionBudget
 from kafka_admin_proto.server.partitions.failures import RecordsRefused
 from kafka_admin_proto.server.partitions.log import Appended, PartitionLog
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.replication.lags import Lags
+from kafka_admin_proto.server.replication.lags import Lags
 
 
 class _Reached(NamedTuple):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import NOT_HOSTED, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import READ
 from kafka_admin_proto.server.share.acknowledged import REJECT, RENEW, Acknowledgement
 from kafka_admin_proto.server.share.sessions import Owner, Place
 from kafka_admin_proto.server.share.state import ShareKey
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
 
 #: (error code, its message).
 Result = tuple[int, str | None]

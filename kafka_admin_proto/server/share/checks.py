@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED, NOT_COORDINATING, ApiFailure
 from kafka_admin_proto.server.security.authorizer.access import check_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
+from kafka_admin_proto.server.share.sessions import Owner
 from kafka_admin_proto.server.topics.auto_creation import created_topics
 from kafka_admin_proto.server.topics.names import SHARE_GROUP_STATE
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.share.sessions import Owner
 
 _MEMBER_ID_LENGTH = 36
 _TEXTS = {

@@ -5,11 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
+from kafka_admin_proto.messages import ShareFetchRequest
 from kafka_admin_proto.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller, WaitKey
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.partitions.failures import OffsetOutOfRange
 from kafka_admin_proto.server.partitions.indexes import AbortedRange
@@ -22,11 +25,6 @@ from kafka_admin_proto.server.security.authorizer.rules import READ
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, number_of
 from kafka_admin_proto.server.share.partition import SharePartition
 from kafka_admin_proto.server.share.sessions import Owner, Place
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.messages import ShareFetchRequest
-    from kafka_admin_proto.server.apis import Caller, WaitKey
-    from kafka_admin_proto.server.brokers.view import View
 
 _LAST = attrgetter("last_offset")
 _STRICT = 1

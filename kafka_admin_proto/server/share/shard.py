@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -24,9 +24,12 @@ from kafka_admin_proto.records.segments.known_topics import (
     SHARE_GROUP_STATE,
     write_known_record,
 )
+from kafka_admin_proto.server.apis import WaitKey
+from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.coordination.loading import check_epoch, read_record
 from kafka_admin_proto.server.coordination.shard import CoordinatorShard, Leads, Then, unheard
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.server.share.state import (
     UNKNOWN_OFFSET,
     ShareKey,
@@ -35,11 +38,6 @@ from kafka_admin_proto.server.share.state import (
     combined,
 )
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import WaitKey
-    from kafka_admin_proto.server.clock import Clock
-    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 _NO_EPOCH = -1
 

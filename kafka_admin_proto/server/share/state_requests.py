@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.apis import Answer, Wait, WaitKey
+from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey
+from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.share.shard import ShareStateShard
 from kafka_admin_proto.server.share.state import ShareKey
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.coordination.shard import Then
-    from kafka_admin_proto.server.share.shard import ShareStateShard
 
 #: Does what is asked of a partition: its shard and key, the row that asks and the one that answers,
 #: and what gets 0 when it is kept, or an error code. Raises ApiFailure.

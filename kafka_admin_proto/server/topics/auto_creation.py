@@ -7,7 +7,7 @@ broker that got the request, and the topics of its coordinators have configs of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -20,6 +20,7 @@ from kafka_admin_proto.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
+from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.configs.parsing import to_text
 from kafka_admin_proto.server.topics.names import (
@@ -29,9 +30,6 @@ from kafka_admin_proto.server.topics.names import (
     is_valid,
 )
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
 
 #: The version of CreateTopics in which brokers send it to the controller.
 _CREATION_VERSION = 7

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads
+from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.server.topics.names import TRANSACTION_STATE
 from kafka_admin_proto.server.transactions.ending import begin
 from kafka_admin_proto.server.transactions.shard import TransactionShard
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 
 
 class TransactionCoordinators(Coordinators[TransactionShard]):

@@ -7,16 +7,13 @@ clients of the second version of transactions it adds the partition then.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.server.partitions.log import PartitionLog
 from kafka_admin_proto.server.transactions.beginning import add_partitions, unverified
 from kafka_admin_proto.server.transactions.transaction import EPOCH_BUMP, Place
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
-    from kafka_admin_proto.server.partitions.log import PartitionLog
 
 
 class Support(IntEnum):

@@ -6,7 +6,6 @@ As ``KafkaApis`` and ``DefaultAutoTopicCreationManager`` do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_admin_proto.messages.streams_group_heartbeat_response import (
@@ -14,14 +13,12 @@ from kafka_admin_proto.messages.streams_group_heartbeat_response import (
     StreamsGroupHeartbeatResponse,
 )
 from kafka_admin_proto.protocol.error_codes import error_name
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.groups.streams.topology import MISSING_INTERNALS, InternalTopic
 from kafka_admin_proto.server.security.authorizer.access import creatable_topics
 from kafka_admin_proto.server.topics.auto_creation import create_as_broker
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
 
 _MOST_NAMED = 3
 

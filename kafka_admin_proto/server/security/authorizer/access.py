@@ -6,9 +6,10 @@ Without an authorizer every client may do everything.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server.apis import Caller
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALTER,
@@ -27,10 +28,6 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     TRANSACTIONAL_ID,
     WRITE,
 )
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.view import View
 
 _TOPIC_OPERATIONS = (
     READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS,

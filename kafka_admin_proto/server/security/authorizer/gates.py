@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
 from kafka_admin_proto.server.apis import Caller, Gate
+from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import NOT_AUTHORIZED
 from kafka_admin_proto.server.security.authorizer.access import allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import ALTER, DESCRIBE
 from kafka_admin_proto.values import Message
-
-if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.view import View
 
 #: The operations that a refusal names.
 NAMED_OPERATIONS = {ALTER: "ALTER", DESCRIBE: "DESCRIBE"}
