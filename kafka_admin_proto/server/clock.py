@@ -171,3 +171,27 @@ class Clock:
 async def _go_on() -> None:
     for _ in range(_TURNS):
         await asyncio.sleep(0)
+
+
+class Timers:
+    """The delayed calls of an owner, on the clock of the cluster."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: set[Timer] = set()
+
+    def later(self, delay_s: float, call: Callable[[], object]) -> Timer:
+        """Make a call after ``delay_s`` seconds."""
+
+        def due() -> None:
+            self._waiting.discard(timer)
+            call()
+
+        timer = self._clock.later(delay_s, due)
+        self._waiting.add(timer)
+        return timer
+
+    def end(self) -> None:
+        for each in self._waiting:
+            each.cancel()
+        self._waiting.clear()

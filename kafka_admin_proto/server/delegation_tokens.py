@@ -18,8 +18,8 @@ from kafka_admin_proto.server.failures import ApiFailure
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.apis import Caller
-    from kafka_admin_proto.server.brokers.timers import Timers
     from kafka_admin_proto.server.brokers.view import View
+    from kafka_admin_proto.server.clock import Timers
     from kafka_admin_proto.server.state import State
     from kafka_admin_proto.values import Message
 

@@ -21,9 +21,8 @@ from kafka_admin_proto.server.brokers.registration import (
     new_cluster_id,
     register,
 )
-from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.views import Views
-from kafka_admin_proto.server.clock import Clock
+from kafka_admin_proto.server.clock import Clock, Timers
 from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.limits import ConnectionLimiter

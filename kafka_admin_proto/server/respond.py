@@ -24,7 +24,7 @@ def respond(state: View, api_key: int, request: Any, caller: Caller) -> Answer:
     if api.check is not None:
         api.check(request)
     if api.needs is not None and state.is_authorized:
-        from kafka_admin_proto.server.security.authorizer.gates import refusal  # slow to import
+        from kafka_admin_proto.server.security.authorizer.access import refusal  # slow to import
 
         refused = refusal(state, api.needs, request, caller)
         if refused is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kafka_admin_proto.loop_thread import LoopThread, with_arguments_of
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
@@ -17,10 +18,21 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.brokers.views import Views
     from kafka_admin_proto.server.faults.faults import ClusterFaults
     from kafka_admin_proto.server.inspection.asked_requests import AskedRequests
-    from kafka_admin_proto.server.inspection.stored_groups import StoredGroup
-    from kafka_admin_proto.server.inspection.stored_records import NewRecord, StoredRecord
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
+
+
+def _in_loop(
+    method: Callable[Concatenate[Cluster, _P], _T],
+) -> Callable[Concatenate[SyncCluster, _P], _T]:
+    """A method of a cluster that runs in the cluster's thread."""
+
+    @wraps(method)
+    def run(self: SyncCluster, /, *arguments: _P.args, **named: _P.kwargs) -> _T:
+        return self._run(_called(method, self._cluster, *arguments, **named))
+
+    return run
 
 
 class SyncCluster:
@@ -79,29 +91,14 @@ class SyncCluster:
         """The time of the cluster, which tests may move: ``cluster.clock.advance(30)``."""
         return SyncClock(self._cluster.clock, self._run)
 
-    def delay_replication(self, delay_s: float, broker: int) -> None:
-        """As ``Cluster.delay_replication``."""
-        self._run(_called(self._cluster.delay_replication, delay_s, broker))
-
-    def delay_metadata(self, delay_s: float, broker: int | None = None) -> None:
-        """As ``Cluster.delay_metadata``."""
-        self._run(_called(self._cluster.delay_metadata, delay_s, broker))
-
-    def produce(self, topic: str, records: Iterable[NewRecord]) -> list[StoredRecord]:
-        """As ``Cluster.produce``."""
-        return self._run(_called(self._cluster.produce, topic, records))
-
-    def records(self, topic: str) -> list[StoredRecord]:
-        """As ``Cluster.records``."""
-        return self._run(_called(self._cluster.records, topic))
-
-    def group(self, name: str) -> StoredGroup:
-        """As ``Cluster.group``."""
-        return self._run(_called(self._cluster.group, name))
-
-    def rebalance(self, group: str) -> None:
-        """As ``Cluster.rebalance``."""
-        self._run(_called(self._cluster.rebalance, group))
+    delay_replication = _in_loop(Cluster.delay_replication)
+    delay_metadata = _in_loop(Cluster.delay_metadata)
+    produce = _in_loop(Cluster.produce)
+    records = _in_loop(Cluster.records)
+    group = _in_loop(Cluster.group)
+    rebalance = _in_loop(Cluster.rebalance)
+    fence_broker = _in_loop(Cluster.fence_broker)
+    unfence_broker = _in_loop(Cluster.unfence_broker)
 
     @property
     def requests(self) -> AskedRequests:
@@ -134,14 +131,6 @@ class SyncCluster:
     def start_broker(self, broker: int) -> None:
         """As ``Cluster.start_broker``."""
         self._run(self._cluster.start_broker(broker))
-
-    def fence_broker(self, broker: int) -> None:
-        """As ``Cluster.fence_broker``."""
-        self._run(_called(self._cluster.fence_broker, broker))
-
-    def unfence_broker(self, broker: int) -> None:
-        """As ``Cluster.unfence_broker``."""
-        self._run(_called(self._cluster.unfence_broker, broker))
 
     @property
     def broker_states(self) -> dict[int, BrokerState]:
@@ -201,6 +190,6 @@ class SyncClock:
         self._run(self._clock.advance(seconds))
 
 
-async def _called(call: Callable[..., _T], *arguments: Any) -> _T:
+async def _called(call: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs) -> _T:
     """A coroutine that makes a plain call."""
-    return call(*arguments)
+    return call(*arguments, **named)

@@ -104,7 +104,7 @@ WITHIN_FUNCTIONS = {
     },
     "server/share/brokers.py": {"values": "groups that begin at a time alone need it"},
     "server/topics/auto_creation.py": {"topics": _START},
-    "server/respond.py": {"gates": _AUTHORIZER, "rules": _AUTHORIZER},
+    "server/respond.py": {"access": _AUTHORIZER, "rules": _AUTHORIZER},
     "server/security/authorizer/host_ranges.py": {"ipaddress": "ranges of IPv6 alone need it"},
     "tables/sinks/snapshots.py": {"delta": "tables of Delta alone have it"},
     "testing/markers.py": {"inspect": _MARKED, "server": _MARKED},

@@ -21,7 +21,7 @@ from kafka_admin_proto.server.apis import (
 )
 from kafka_admin_proto.server.handlers import groups
 from kafka_admin_proto.server.releases import ReleaseNumber
-from kafka_admin_proto.server.security.authorizer.gates import NAMED_OPERATIONS
+from kafka_admin_proto.server.security.authorizer.access import NAMED_OPERATIONS
 
 Module = Callable[[str, str], None]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.view import LastSeen
+from kafka_admin_proto.server.clock import Timers
 
 if TYPE_CHECKING:
     from kafka_admin_proto.server.log.cluster_log import ClusterLog

@@ -27,7 +27,7 @@ from kafka_admin_proto.server.brokers.registration import (
     controller_record,
     registered,
 )
-from kafka_admin_proto.server.brokers.timers import Timers
+from kafka_admin_proto.server.clock import Timers
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:

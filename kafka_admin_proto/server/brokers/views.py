@@ -9,8 +9,8 @@ from functools import partial
 
 import msgspec
 
-from kafka_admin_proto.server.brokers.timers import Timers
 from kafka_admin_proto.server.brokers.view import View
+from kafka_admin_proto.server.clock import Timers
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 

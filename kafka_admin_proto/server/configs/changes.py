@@ -23,8 +23,7 @@ from kafka_admin_proto.server.failures import (
     RequestFailure,
 )
 from kafka_admin_proto.server.java import hash_order, parse_integer
-from kafka_admin_proto.server.security.authorizer.access import allows
-from kafka_admin_proto.server.security.authorizer.resources import resource_of
+from kafka_admin_proto.server.security.authorizer.access import allows, resource_of
 from kafka_admin_proto.server.security.authorizer.rules import ALTER_CONFIGS
 from kafka_admin_proto.server.state import (
     BROKER_LOGGER_RESOURCE,

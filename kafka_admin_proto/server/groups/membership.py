@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_admin_proto.messages import SyncGroupRequest, SyncGroupResponse
+from kafka_admin_proto.messages import SyncGroupRequest
 from kafka_admin_proto.messages.leave_group_request import MemberIdentity
 from kafka_admin_proto.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from kafka_admin_proto.protocol import codes
@@ -48,11 +48,6 @@ def sync(shard: Shard, request: SyncGroupRequest, reply: Reply) -> None:
     sync_arrived(shard, group, member)
     if group.leader == member.id:
         _assign(shard, group, {each.member_id: each.assignment for each in request.assignments})
-
-
-def failed_sync(code: int) -> SyncGroupResponse:
-    """The answer with an error."""
-    return SyncGroupResponse(error_code=code)
 
 
 def _assign(shard: Shard, group: Group, assignments: dict[str, bytes]) -> None:

@@ -26,7 +26,7 @@ from kafka_admin_proto.server.replication.replicas import ReplicatedLog
 from kafka_admin_proto.values import Message
 
 if TYPE_CHECKING:
-    from kafka_admin_proto.server.brokers.timers import Timers
+    from kafka_admin_proto.server.clock import Timers
     from kafka_admin_proto.server.partitions.disk.log_dir import LogDir
     from kafka_admin_proto.server.state import State
 

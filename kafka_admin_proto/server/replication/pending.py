@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kafka_admin_proto.server.apis import WaitKey
+from kafka_admin_proto.server.replication.leaders import Hosted
 
 _Row = TypeVar("_Row")
+
+
+class Pending(NamedTuple, Generic[_Row]):
+    """The row of a partition that has to get to an offset on all replicas that count."""
+
+    row: _Row
+    replica: Hosted
+    offset: int
 
 
 class PendingRows(Generic[_Row]):
     """The rows that wait, by partition, so that a change costs only the rows of its partition."""
 
     def __init__(self) -> None:
-        self._rows: dict[WaitKey, list[_Row]] = {}
+        self._rows: dict[WaitKey, list[Pending[_Row]]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._rows)
@@ -23,10 +32,12 @@ class PendingRows(Generic[_Row]):
     def keys(self) -> list[WaitKey]:
         return list(self._rows)
 
-    def add(self, key: WaitKey, row: _Row) -> None:
-        self._rows.setdefault(key, []).append(row)
+    def add(self, row: _Row, replica: Hosted, offset: int) -> None:
+        self._rows.setdefault(replica.key, []).append(Pending(row, replica, offset))
 
-    def decide(self, changed: Collection[WaitKey], is_decided: Callable[[_Row], bool]) -> None:
+    def decide(
+        self, changed: Collection[WaitKey], is_decided: Callable[[Pending[_Row]], bool]
+    ) -> None:
         """Forget the rows of these partitions that are decided."""
         for key in changed:
             left = [each for each in self._rows.pop(key, ()) if not is_decided(each)]

@@ -16,6 +16,7 @@ from kafka_admin_proto.messages.consumer_group_regular_expression_value import (
     ConsumerGroupRegularExpressionValue,
 )
 from kafka_admin_proto.server.groups.consumer.assignors import ASSIGNORS
+from kafka_admin_proto.server.groups.consumer.change import new_target
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup, subscriptions_are_equal
 from kafka_admin_proto.server.groups.consumer.heartbeat import replace_static
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
@@ -24,7 +25,6 @@ from kafka_admin_proto.server.groups.consumer.records import (
     member_record,
     regex_record,
 )
-from kafka_admin_proto.server.groups.consumer.target import new_target
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import uuid_order

@@ -34,7 +34,7 @@ from kafka_admin_proto.protocol.consumer_protocol import (
 )
 from kafka_admin_proto.server.coordination.replies import Reply
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.change import Change, Subscription
+from kafka_admin_proto.server.groups.consumer.change import Change, Subscription, last_target
 from kafka_admin_proto.server.groups.consumer.group import ConsumerGroup
 from kafka_admin_proto.server.groups.consumer.heartbeat import (
     check_size,
@@ -49,7 +49,6 @@ from kafka_admin_proto.server.groups.consumer.migration import (
 )
 from kafka_admin_proto.server.groups.consumer.regexes import resolve
 from kafka_admin_proto.server.groups.consumer.removal import remove_members
-from kafka_admin_proto.server.groups.consumer.target import last_target
 from kafka_admin_proto.server.groups.joining import Joining
 from kafka_admin_proto.server.groups.modern import UNRELEASED, UNREVOKED
 from kafka_admin_proto.server.groups.records import CoordinatorRecord

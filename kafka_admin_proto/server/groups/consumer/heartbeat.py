@@ -50,11 +50,6 @@ class Beat(msgspec.Struct, frozen=True):
     allowed: Callable[[Iterable[str]], set[str]]
 
 
-def failed_heartbeat(code: int, message: str | None = None) -> ConsumerGroupHeartbeatResponse:
-    """The answer with an error."""
-    return ConsumerGroupHeartbeatResponse(error_code=code, error_message=message)
-
-
 def heartbeat(shard: Shard, beat: Beat, reply: Reply) -> None:
     """Let a member join, stay or leave; the reply is sent when replicas have what changed.
 

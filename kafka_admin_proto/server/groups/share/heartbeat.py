@@ -52,11 +52,6 @@ class Beat(msgspec.Struct, frozen=True):
     client_host: str
 
 
-def failed_heartbeat(code: int, message: str | None = None) -> ShareGroupHeartbeatResponse:
-    """The answer with an error."""
-    return ShareGroupHeartbeatResponse(error_code=code, error_message=message)
-
-
 def heartbeat(shard: Shard, beat: Beat, reply: Reply, states: ShareCoordinators) -> bool:
     """Let a member join, stay or leave; the reply is sent when replicas have what changed.
 

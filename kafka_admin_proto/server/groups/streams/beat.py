@@ -123,11 +123,6 @@ _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 _KNOWS_TAGS = 1
 
 
-def failed_heartbeat(code: int, message: str | None = None) -> StreamsGroupHeartbeatResponse:
-    """The answer with an error."""
-    return StreamsGroupHeartbeatResponse(error_code=code, error_message=message)
-
-
 class Stayed(msgspec.Struct, frozen=True):
     """A member of a group as it was, and as it is once its heartbeat's records are in the log.
 

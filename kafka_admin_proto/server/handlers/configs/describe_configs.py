@@ -46,8 +46,7 @@ from kafka_admin_proto.server.configs.sources import (
 from kafka_admin_proto.server.failures import MALFORMED, NOT_AUTHORIZED, ApiFailure
 from kafka_admin_proto.server.java import parse_integer
 from kafka_admin_proto.server.repeats import Repeats
-from kafka_admin_proto.server.security.authorizer.access import allows
-from kafka_admin_proto.server.security.authorizer.resources import resource_of
+from kafka_admin_proto.server.security.authorizer.access import allows, resource_of
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.topics.names import check_topic_name
 

@@ -13,13 +13,14 @@ from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.groups.consumer.heartbeat import Beat, failed_heartbeat, heartbeat
+from kafka_admin_proto.server.groups.consumer.heartbeat import Beat, heartbeat
 from kafka_admin_proto.server.groups.modern import LEAVES, LEAVES_FOR_NOW
 from kafka_admin_proto.server.java import hash_order, trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
 
 _OWN_IDS = 1
+_FAILED = partial(ConsumerGroupHeartbeatResponse, 0)
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -34,12 +35,12 @@ def handle(state: View, request: ConsumerGroupHeartbeatRequest, caller: Caller) 
         coordinators = state.controller_state.coordinators
         _check(request, caller.version, coordinators.limits(caller.node_id).assignors)
         shard = coordinators.shard(state, caller, request.group_id)
-        reply = shard.reply(failed_heartbeat)
+        reply = shard.reply(_FAILED)
         allowed = partial(allowed_topics, state, caller, DESCRIBE)
         host = f"/{caller.host}"
         heartbeat(shard, Beat(request, caller.client_id or "", host, allowed), reply)
     except ApiFailure as failure:
-        return Answer(failed_heartbeat(failure.code, failure.message))
+        return Answer(_FAILED(failure.code, failure.message))
     return answer_of(reply, ConsumerGroupHeartbeatResponse())
 
 

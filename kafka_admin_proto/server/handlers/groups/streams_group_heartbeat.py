@@ -5,6 +5,8 @@ Versions: 1 the status of missing tags, and a lag of 64 bits.
 
 from __future__ import annotations
 
+from functools import partial
+
 from kafka_admin_proto.messages import StreamsGroupHeartbeatResponse
 from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
@@ -16,13 +18,15 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.modern import LEAVES_FOR_NOW
-from kafka_admin_proto.server.groups.streams.beat import Beat, failed_heartbeat
+from kafka_admin_proto.server.groups.streams.beat import Beat
 from kafka_admin_proto.server.groups.streams.creation import create_missing
 from kafka_admin_proto.server.groups.streams.heartbeat import heartbeat
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
 from kafka_admin_proto.server.topics.names import INTERNAL, is_valid
+
+_FAILED = partial(StreamsGroupHeartbeatResponse, 0)
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -39,11 +43,11 @@ def handle(state: View, request: StreamsGroupHeartbeatRequest, caller: Caller) -
             _check_topics(state, caller, request.topology)
         _check(request)
         shard = state.controller_state.coordinators.shard(state, caller, name)
-        reply = shard.reply(failed_heartbeat)
+        reply = shard.reply(_FAILED)
         beat = Beat(request, caller.version, caller.client_id or "", f"/{caller.host}")
         response, missing = heartbeat(shard, beat, reply)
     except ApiFailure as failure:
-        return Answer(failed_heartbeat(failure.code, failure.message))
+        return Answer(_FAILED(failure.code, failure.message))
     records = create_missing(state, caller, name, missing, response) if missing else []
     answer = answer_of(reply, StreamsGroupHeartbeatResponse())
     answer.records = records

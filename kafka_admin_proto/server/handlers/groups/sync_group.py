@@ -5,6 +5,8 @@ Versions: 1 a throttle time, 3 static members (KIP-345), 4 flexible, 5 the proto
 
 from __future__ import annotations
 
+from functools import partial
+
 from kafka_admin_proto.messages import SyncGroupRequest, SyncGroupResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
@@ -12,12 +14,13 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.consumer.classic import sync_consumers
-from kafka_admin_proto.server.groups.membership import failed_sync, sync
+from kafka_admin_proto.server.groups.membership import sync
 from kafka_admin_proto.server.security.authorizer.access import check_named_group
 from kafka_admin_proto.server.security.authorizer.rules import READ
 
 #: The first version that names the protocol.
 _PROTOCOLS = 5
+_FAILED = partial(SyncGroupResponse, 0)
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -27,7 +30,7 @@ def handle(state: View, request: SyncGroupRequest, caller: Caller) -> Answer:
         raise ApiFailure(codes.INCONSISTENT_GROUP_PROTOCOL)
     check_named_group(state, caller, READ, request.group_id)
     shard = state.controller_state.coordinators.shard(state, caller, request.group_id)
-    reply = shard.reply(failed_sync)
+    reply = shard.reply(_FAILED)
     group = shard.consumer_groups.get(request.group_id)
     try:
         if group is not None:
@@ -35,5 +38,5 @@ def handle(state: View, request: SyncGroupRequest, caller: Caller) -> Answer:
         else:
             sync(shard, request, reply)
     except ApiFailure as failure:
-        reply.send(failed_sync(failure.code))
+        reply.send(_FAILED(failure.code))
     return answer_of(reply, SyncGroupResponse())

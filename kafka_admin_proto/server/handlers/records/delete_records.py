@@ -6,7 +6,6 @@ Versions: 2 flexible.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from kafka_admin_proto.messages import DeleteRecordsRequest
 from kafka_admin_proto.messages.delete_records_response import (
@@ -20,7 +19,7 @@ from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.replication.leaders import Hosted, hosted
-from kafka_admin_proto.server.replication.pending import PendingRows
+from kafka_admin_proto.server.replication.pending import Pending, PendingRows
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics
 from kafka_admin_proto.server.security.authorizer.rules import DELETE
 from kafka_admin_proto.server.topics.names import INTERNAL
@@ -28,20 +27,12 @@ from kafka_admin_proto.server.topics.names import INTERNAL
 _HIGH_WATERMARK = -1
 
 
-class _Pending(NamedTuple):
-    """A partition that waits until its live replicas have deleted the records too."""
-
-    row: DeleteRecordsPartitionResult
-    replica: Hosted
-    offset: int
-
-
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
 def handle(state: View, request: DeleteRecordsRequest, caller: Caller) -> Answer:
     """Delete in each partition, and wait for the live replicas."""
     allowed = allowed_topics(state, caller, DELETE, [each.name for each in request.topics])
     response = DeleteRecordsResponse()
-    pending = PendingRows[_Pending]()
+    pending = PendingRows[DeleteRecordsPartitionResult]()
     for wanted in request.topics:
         topic = state.topic(wanted.name)
         rows: list[DeleteRecordsPartitionResult] = []
@@ -55,7 +46,7 @@ def handle(state: View, request: DeleteRecordsRequest, caller: Caller) -> Answer
             except ApiFailure as failure:
                 row.error_code = failure.code
             else:
-                pending.add(replica.key, _Pending(row, replica, offset))
+                pending.add(row, replica, offset)
         response.topics.append(DeleteRecordsTopicResult(wanted.name, rows))
     alive = {each.id for each in state.live_brokers()}
     pending.decide(pending.keys, lambda each: _is_decided(each, alive))
@@ -89,7 +80,9 @@ def _deleted(
     return replica, wanted
 
 
-def _is_decided(pending: _Pending, alive: Collection[int], *, is_over: bool = False) -> bool:
+def _is_decided(
+    pending: Pending[DeleteRecordsPartitionResult], alive: Collection[int], *, is_over: bool = False
+) -> bool:
     """Whether all replicas on live brokers begin behind the records; an error at the end."""
     row = pending.row
     row.low_watermark = pending.replica.replicas.low_watermark(alive)

@@ -8,7 +8,6 @@ leader for clients of others (KIP-951), 13 topic ids (KIP-516).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 from uuid import UUID
 
 from kafka_admin_proto.messages import ProduceRequest
@@ -39,7 +38,7 @@ from kafka_admin_proto.server.partitions.headers import split_batches
 from kafka_admin_proto.server.partitions.validation import check_produced
 from kafka_admin_proto.server.quotas.byte_rates import client_bytes
 from kafka_admin_proto.server.replication.leaders import Hosted, LeaderHints, hosted, topic_of
-from kafka_admin_proto.server.replication.pending import PendingRows
+from kafka_admin_proto.server.replication.pending import Pending, PendingRows
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, allows
 from kafka_admin_proto.server.security.authorizer.rules import TRANSACTIONAL_ID, WRITE
 from kafka_admin_proto.server.topics.names import INTERNAL
@@ -64,20 +63,12 @@ _WITHOUT_START = (
 )  # fmt: skip
 
 
-class _Pending(NamedTuple):
-    """A partition whose records have to reach all replicas in sync."""
-
-    row: PartitionProduceResponse
-    replica: Hosted
-    required_offset: int
-
-
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
 def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
     """Append the batches of each partition; with acks of -1 wait for the replicas in sync."""
     response = ProduceResponse()
     hints = LeaderHints(state, caller)
-    pending: PendingRows[_Pending] = PendingRows()
+    pending = PendingRows[PartitionProduceResponse]()
     asked: dict[tuple[str, UUID], dict[int, bytes | None]] = {}  # a partition counts once
     of_transaction = False
     for topic_data in request.topic_data:
@@ -127,7 +118,7 @@ def handle(state: View, request: ProduceRequest, caller: Caller) -> Answer:
                     _verify(state, request, replica, row, data, caller.version)
                 required_offset = _appended(state, request, replica, row, data, budget)
                 if required_offset is not None:
-                    pending.add(replica.key, _Pending(row, replica, required_offset))
+                    pending.add(row, replica, required_offset)
             except ApiFailure as failure:
                 row.error_code = failure.code
                 if failure.code == codes.NOT_LEADER_OR_FOLLOWER and caller.version >= _HINTS:
@@ -256,7 +247,9 @@ def _verify(
         raise
 
 
-def _is_decided(view: View, caller: Caller, pending: _Pending, is_over: bool) -> bool:
+def _is_decided(
+    view: View, caller: Caller, pending: Pending[PartitionProduceResponse], is_over: bool
+) -> bool:
     """Whether all replicas in sync have the records, or never will; the row has the error then."""
     row, replica, required_offset = pending
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kafka_admin_proto.messages import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
@@ -9,7 +11,7 @@ from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.coordination.replies import answer_of
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.groups.modern import LEAVES
-from kafka_admin_proto.server.groups.share.heartbeat import Beat, failed_heartbeat, heartbeat
+from kafka_admin_proto.server.groups.share.heartbeat import Beat, heartbeat
 from kafka_admin_proto.server.java import trim
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, check_group
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE, READ
@@ -18,6 +20,8 @@ from kafka_admin_proto.server.share.checks import (
     check_share_version,
     missing_state_topic,
 )
+
+_FAILED = partial(ShareGroupHeartbeatResponse, 0)
 
 
 @handler(of_broker=True, needs=None, kept=False)
@@ -36,11 +40,11 @@ def handle(state: View, request: ShareGroupHeartbeatRequest, caller: Caller) -> 
             raise ApiFailure(codes.TOPIC_AUTHORIZATION_FAILED)
         _check(request)
         shard = controller_state.coordinators.shard(state, caller, request.group_id)
-        reply = shard.reply(failed_heartbeat)
+        reply = shard.reply(_FAILED)
         beat = Beat(request, caller.client_id or "", f"/{caller.host}")
         needs_states = heartbeat(shard, beat, reply, controller_state.share_states)
     except ApiFailure as failure:
-        return Answer(failed_heartbeat(failure.code, failure.message))
+        return Answer(_FAILED(failure.code, failure.message))
     answer = answer_of(reply, ShareGroupHeartbeatResponse())
     if needs_states:
         answer.records = missing_state_topic(state, caller)

@@ -8,7 +8,6 @@ Versions: 1 flexible, 2 the version of transactions (KIP-1228).
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from kafka_admin_proto.messages.write_txn_markers_request import (
     WritableTxnMarker,
@@ -24,19 +23,11 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, Wait, WaitKey, handler
 from kafka_admin_proto.server.brokers.view import View
 from kafka_admin_proto.server.failures import ApiFailure
-from kafka_admin_proto.server.replication.leaders import Hosted, hosted
-from kafka_admin_proto.server.replication.pending import PendingRows
+from kafka_admin_proto.server.replication.leaders import hosted
+from kafka_admin_proto.server.replication.pending import Pending, PendingRows
 from kafka_admin_proto.server.security.authorizer.access import allows_on_cluster
 from kafka_admin_proto.server.security.authorizer.rules import ALTER, CLUSTER_ACTION
 from kafka_admin_proto.server.transactions.markers import Marker, write_marker
-
-
-class _Pending(NamedTuple):
-    """A partition whose marker has to reach all replicas in sync."""
-
-    row: WritableTxnMarkerPartitionResult
-    replica: Hosted
-    required_offset: int
 
 
 @handler(of_broker=True, needs=None, kept=False, at_once=True)
@@ -45,7 +36,7 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
     if not any(allows_on_cluster(state, caller, each) for each in (CLUSTER_ACTION, ALTER)):
         raise ApiFailure(codes.CLUSTER_AUTHORIZATION_FAILED)
     response = WriteTxnMarkersResponse()
-    pending = PendingRows[_Pending]()
+    pending = PendingRows[WritableTxnMarkerPartitionResult]()
     for marker in request.markers:
         result = WritableTxnMarkerResult(marker.producer_id)
         response.markers.append(result)
@@ -64,11 +55,13 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
                     row.error_code = failure.code
                 else:
                     if replica.replicas.log.high_watermark < end:
-                        pending.add(replica.key, _Pending(row, replica, end))
+                        pending.add(row, replica, end)
     if not pending:
         return Answer(response)
 
-    def is_decided(waiting: _Pending, view: View, *, is_over: bool) -> bool:
+    def is_decided(
+        waiting: Pending[WritableTxnMarkerPartitionResult], view: View, *, is_over: bool
+    ) -> bool:
         replica = waiting.replica
         try:
             topic = view.topic_by_id(replica.topic.id)
@@ -76,9 +69,9 @@ def handle(state: View, request: WriteTxnMarkersRequest, caller: Caller) -> Answ
         except ApiFailure as failure:
             waiting.row.error_code = failure.code
             return True
-        if log.high_watermark < waiting.required_offset and is_over:
+        if log.high_watermark < waiting.offset and is_over:
             waiting.row.error_code = codes.REQUEST_TIMED_OUT
-        return is_over or log.high_watermark >= waiting.required_offset
+        return is_over or log.high_watermark >= waiting.offset
 
     def complete(answer: Answer, view: View, changed: Collection[WaitKey], is_over: bool) -> bool:
         keys = pending.keys if is_over else changed

@@ -1,6 +1,7 @@
 """Questions of handlers to the authorizer: the operations that a caller may do.
 
-Without an authorizer every client may do everything.
+Without an authorizer every client may do everything. A request whose api needs an operation on the
+cluster is refused before its handler.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.apis import Caller
-from kafka_admin_proto.server.brokers.view import View
-from kafka_admin_proto.server.failures import ApiFailure
+from kafka_admin_proto.protocol.error_answers import Failure, whole_answer
+from kafka_admin_proto.server.apis import Caller, Gate
+from kafka_admin_proto.server.brokers.view import GROUP_RESOURCE, TOPIC_RESOURCE, View
+from kafka_admin_proto.server.failures import NOT_AUTHORIZED, ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import (
     ALTER,
     ALTER_CONFIGS,
@@ -28,6 +30,7 @@ from kafka_admin_proto.server.security.authorizer.rules import (
     TRANSACTIONAL_ID,
     WRITE,
 )
+from kafka_admin_proto.values import Message
 
 _TOPIC_OPERATIONS = (
     READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS,
@@ -113,3 +116,33 @@ def cluster_operations(state: View, caller: Caller) -> int:
     if not allows_on_cluster(state, caller, DESCRIBE):
         return 0
     return sum(1 << code for code in _CLUSTER_OPERATIONS if allows_on_cluster(state, caller, code))
+
+
+def resource_of(kind: int, name: str) -> tuple[int, str, int]:
+    """(type, name, error of an unauthorized caller) for a resource with configs.
+
+    Brokers, their loggers and subscriptions to metrics belong to the cluster.
+    """
+    if kind == TOPIC_RESOURCE:
+        return TOPIC, name, codes.TOPIC_AUTHORIZATION_FAILED
+    if kind == GROUP_RESOURCE:
+        return GROUP, name, codes.GROUP_AUTHORIZATION_FAILED
+    return CLUSTER, CLUSTER_NAME, codes.CLUSTER_AUTHORIZATION_FAILED
+
+
+#: The operations that a refusal names.
+NAMED_OPERATIONS = {ALTER: "ALTER", DESCRIBE: "DESCRIBE"}
+
+
+def refusal(state: View, gate: Gate, request: Message, caller: Caller) -> Message | None:
+    """The refusal for a caller without the operation; None if the request may be handled."""
+    if allows_on_cluster(state, caller, gate.operation):
+        return None
+    text = None
+    if gate.text == "code":
+        text = NOT_AUTHORIZED[codes.CLUSTER_AUTHORIZATION_FAILED]
+    elif gate.text == "operation":  # Kafka shows its own objects there
+        where = f"Request Request(listenerName=ListenerName({caller.listener}))"
+        missing = f"needs {NAMED_OPERATIONS[gate.operation]} permission."
+        text = f"{where} {missing if state.release >= (4,) else 'is not authorized.'}"
+    return whole_answer(request, caller.version, Failure(codes.CLUSTER_AUTHORIZATION_FAILED, text))
