@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_admin_proto.messages import (
-    PartitionChangeRecord,
-    PartitionRecord,
-    RemoveTopicRecord,
-    TopicRecord,
-)
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.coordination.routing import Coordinators
 from kafka_admin_proto.server.coordination.shard import Leads
 from kafka_admin_proto.server.groups.consumer.removal import remove_member as remove_consumer
@@ -88,14 +83,14 @@ class GroupCoordinators(Coordinators[Shard]):
 
         Groups in which the coordinator assigns compare what they subscribe when a topic changes.
         """
-        if any(isinstance(each, TopicRecord) for each in records):
+        if any(isinstance(each, m.TopicRecord) for each in records):
             self._topics.version = offset
-        kinds = (TopicRecord, PartitionRecord, PartitionChangeRecord, RemoveTopicRecord)
+        kinds = (m.TopicRecord, m.PartitionRecord, m.PartitionChangeRecord, m.RemoveTopicRecord)
         if any(isinstance(each, kinds) for each in records):
             for shard in self._shards.values():
                 for modern in shard.modern_groups:
                     modern.is_outdated = True
-        gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
+        gone = {each.topic_id for each in records if isinstance(each, m.RemoveTopicRecord)}
         if gone:
             for shard in list(self._shards.values()):
                 forget_states(shard, gone)

@@ -13,20 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages import (
-    AccessControlEntryRecord,
-    ConfigRecord,
-    FeatureLevelRecord,
-    KRaftVersionRecord,
-    PartitionRecord,
-    ProducerIdsRecord,
-    SnapshotFooterRecord,
-    SnapshotHeaderRecord,
-    TopicRecord,
-    UserScramCredentialRecord,
-    ZkMigrationStateRecord,
-)
 from kafka_admin_proto.messages.client_quota_record import ClientQuotaRecord, EntityData
 from kafka_admin_proto.messages.register_broker_record import (
     BrokerEndpoint,
@@ -76,7 +64,7 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
         header = _control(next(read_segment(self.path), None), 0)
         return (
             header.last_contained_log_timestamp
-            if isinstance(header, SnapshotHeaderRecord)
+            if isinstance(header, m.SnapshotHeaderRecord)
             else None
         )
 
@@ -86,8 +74,8 @@ class Snapshot(msgspec.Struct, frozen=True, order=True):
         return (
             bool(batches)
             and all(isinstance(each, Batch) and each.error is None for each in batches)
-            and isinstance(_control(batches[0], 0), SnapshotHeaderRecord)
-            and isinstance(_control(batches[-1], -1), SnapshotFooterRecord)
+            and isinstance(_control(batches[0], 0), m.SnapshotHeaderRecord)
+            and isinstance(_control(batches[-1], -1), m.SnapshotFooterRecord)
         )
 
 
@@ -121,14 +109,16 @@ def snapshot_parts(state: ClusterState, last_timestamp: int, now_ms: int) -> Ite
         state.features.get(METADATA_VERSION, 0),
         state.epoch,
         now_ms,
-        [("SNAPSHOT_HEADER", SnapshotHeaderRecord(last_contained_log_timestamp=last_timestamp)),
+        [("SNAPSHOT_HEADER", m.SnapshotHeaderRecord(last_contained_log_timestamp=last_timestamp)),
          *_quorum(state)],
     )  # fmt: skip
 
 
 def bootstrap_bytes(records: list[Message], level: int, now_ms: int) -> bytes:
     """``bootstrap.checkpoint``: a new cluster's first records, as a snapshot."""
-    return b"".join(_file(records, level, 0, now_ms, [("SNAPSHOT_HEADER", SnapshotHeaderRecord())]))
+    return b"".join(
+        _file(records, level, 0, now_ms, [("SNAPSHOT_HEADER", m.SnapshotHeaderRecord())])
+    )
 
 
 def _file(
@@ -139,14 +129,14 @@ def _file(
     while some := list(islice(rest, _BATCH_RECORDS)):
         yield metadata_batch(some, offset, epoch, level, now_ms)
         offset += len(some)
-    yield control_batch([("SNAPSHOT_FOOTER", SnapshotFooterRecord())], offset, epoch, now_ms)
+    yield control_batch([("SNAPSHOT_FOOTER", m.SnapshotFooterRecord())], offset, epoch, now_ms)
 
 
 def _quorum(state: ClusterState) -> Iterator[tuple[str, Message]]:
     """The header records of a dynamic quorum's snapshot (KIP-853)."""
     if not state.kraft_version:
         return
-    yield "KRAFT_VERSION", KRaftVersionRecord(kraft_version=state.kraft_version)
+    yield "KRAFT_VERSION", m.KRaftVersionRecord(kraft_version=state.kraft_version)
     if state.voters:
         rows = [
             VoterRow(
@@ -163,9 +153,9 @@ def _quorum(state: ClusterState) -> Iterator[tuple[str, Message]]:
 def state_records(state: ClusterState) -> Iterator[Message]:
     """The records whose replay makes the state, in the order of Kafka's ``MetadataImage.write``."""
     for name in sorted(state.features, key=lambda each: (each != METADATA_VERSION, each)):
-        yield FeatureLevelRecord(name, state.features[name])
+        yield m.FeatureLevelRecord(name, state.features[name])
     if state.zk_migration_state is not None:
-        yield ZkMigrationStateRecord(state.zk_migration_state)
+        yield m.ZkMigrationStateRecord(state.zk_migration_state)
     for broker in state.brokers.values():
         yield _broker(broker)
     for controller in state.controllers.values():
@@ -174,21 +164,21 @@ def state_records(state: ClusterState) -> Iterator[Message]:
         yield from _topic(topic)
     for (kind, resource), values in state.configs.items():
         for name, value in values.items():
-            yield ConfigRecord(kind, resource, name, value)
+            yield m.ConfigRecord(kind, resource, name, value)
     for entity, quotas in state.quotas.items():
         rows = [EntityData(kind, of) for kind, of in entity]
         for key, rate in quotas.items():
             yield ClientQuotaRecord(entity=rows, key=key, value=rate)
     if state.next_producer_id is not None:
-        yield ProducerIdsRecord(_NO_BROKER, -1, state.next_producer_id)
+        yield m.ProducerIdsRecord(_NO_BROKER, -1, state.next_producer_id)
     yield from _security_records(state)
 
 
 def _security_records(state: ClusterState) -> Iterator[Message]:
     for acl_id, acl in state.acls.items():
-        yield AccessControlEntryRecord(id=acl_id, **msgspec.structs.asdict(acl))
+        yield m.AccessControlEntryRecord(id=acl_id, **msgspec.structs.asdict(acl))
     for (user, mechanism), credential in state.scram_users.items():
-        yield UserScramCredentialRecord(
+        yield m.UserScramCredentialRecord(
             name=user,
             mechanism=mechanism,
             salt=credential.salt,
@@ -201,9 +191,9 @@ def _security_records(state: ClusterState) -> Iterator[Message]:
 
 
 def _topic(topic: Topic) -> Iterator[Message]:
-    yield TopicRecord(topic.name, topic.id)
+    yield m.TopicRecord(topic.name, topic.id)
     for number, partition in topic.partitions.items():
-        yield PartitionRecord(
+        yield m.PartitionRecord(
             partition_id=number,
             topic_id=topic.id,
             replicas=partition.replicas,

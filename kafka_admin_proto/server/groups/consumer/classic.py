@@ -11,13 +11,8 @@ from functools import partial
 
 import msgspec
 
+from kafka_admin_proto import messages as m
 from kafka_admin_proto.errors import DecodeError
-from kafka_admin_proto.messages import (
-    ConsumerProtocolSubscription,
-    JoinGroupResponse,
-    SyncGroupRequest,
-    SyncGroupResponse,
-)
 from kafka_admin_proto.messages.consumer_group_heartbeat_request import TopicPartitions
 from kafka_admin_proto.messages.consumer_group_member_metadata_value import (
     ClassicMemberMetadata,
@@ -138,7 +133,7 @@ def _joined(
         timeout_ms = joining.rebalance_timeout_ms
         shard.later(sync_key(name, member.id), timeout_ms, expiry(shard, group, member.id))
     joining.reply.send(
-        JoinGroupResponse(
+        m.JoinGroupResponse(
             member_id=member.id,
             generation_id=member.epoch,
             protocol_type=CONSUMER,
@@ -160,7 +155,7 @@ def _check_protocols(group: ConsumerGroup, joining: Joining) -> None:
 
 
 def _subscribed(
-    member: ConsumerMember, joining: Joining, subscription: ConsumerProtocolSubscription
+    member: ConsumerMember, joining: Joining, subscription: m.ConsumerProtocolSubscription
 ) -> ConsumerMember:
     request = joining.request
     return msgspec.structs.replace(
@@ -180,7 +175,7 @@ def _subscribed(
     )
 
 
-def _owned(shard: Shard, subscription: ConsumerProtocolSubscription) -> list[TopicPartitions]:
+def _owned(shard: Shard, subscription: m.ConsumerProtocolSubscription) -> list[TopicPartitions]:
     """What a member says that it has."""
     owned = []
     for each in subscription.owned_partitions:
@@ -191,7 +186,7 @@ def _owned(shard: Shard, subscription: ConsumerProtocolSubscription) -> list[Top
 
 
 def sync_consumers(
-    shard: Shard, group: ConsumerGroup, request: SyncGroupRequest, reply: Reply
+    shard: Shard, group: ConsumerGroup, request: m.SyncGroupRequest, reply: Reply
 ) -> None:
     """Answer with what a member has, as far as replicas have it. Raises ApiFailure."""
     member, classic = _classic_member(
@@ -211,12 +206,12 @@ def sync_consumers(
 
     def confirmed(code: int) -> None:
         if code:
-            reply.send(SyncGroupResponse(error_code=code))
+            reply.send(m.SyncGroupResponse(error_code=code))
             return
         shard.cancel(sync_key(group.name, member.id))
         expect_heartbeat(shard, group, member.id, classic.session_timeout_ms)
         reply.send(
-            SyncGroupResponse(
+            m.SyncGroupResponse(
                 protocol_type=request.protocol_type,
                 protocol_name=request.protocol_name,
                 assignment=assignment_bytes(assigned, shard.topics, version),

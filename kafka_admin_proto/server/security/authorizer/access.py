@@ -39,6 +39,8 @@ _GROUP_CONFIGS = (DESCRIBE_CONFIGS, ALTER_CONFIGS)
 _CLUSTER_OPERATIONS = (
     CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE,
 )  # fmt: skip
+#: The operations that a refusal names.
+NAMED_OPERATIONS = {ALTER: "ALTER", DESCRIBE: "DESCRIBE"}
 #: The bits of all operations on a topic, and on the cluster.
 _EVERY_TOPIC_BIT = sum(1 << code for code in _TOPIC_OPERATIONS)
 _EVERY_CLUSTER_BIT = sum(1 << code for code in _CLUSTER_OPERATIONS)
@@ -128,10 +130,6 @@ def resource_of(kind: int, name: str) -> tuple[int, str, int]:
     if kind == GROUP_RESOURCE:
         return GROUP, name, codes.GROUP_AUTHORIZATION_FAILED
     return CLUSTER, CLUSTER_NAME, codes.CLUSTER_AUTHORIZATION_FAILED
-
-
-#: The operations that a refusal names.
-NAMED_OPERATIONS = {ALTER: "ALTER", DESCRIBE: "DESCRIBE"}
 
 
 def refusal(state: View, gate: Gate, request: Message, caller: Caller) -> Message | None:
