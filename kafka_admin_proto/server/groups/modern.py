@@ -75,11 +75,13 @@ class ModernGroup(Generic[MemberT, TargetT]):
     """The state of a group; ``target`` is what members shall have, of ``target_epoch``.
 
     ``keys`` are those of all records that are about groups of its kind: first that of the group,
-    of the target's epoch, of a member, of what it has, and of what it shall have.
+    of the target's epoch, of a member, of what it has, and of what it shall have. The second one's
+    value is a ``target_epoch_value``.
     """
 
     kind: ClassVar[Kind]
     keys: ClassVar[tuple[type[Any], ...]]
+    target_epoch_value: ClassVar[type[Any]]
 
     def __init__(self, name: str) -> None:
         self.name: str = name
@@ -132,6 +134,10 @@ class ModernGroup(Generic[MemberT, TargetT]):
 
     def _remove(self, member_id: str) -> None:
         self.members.pop(member_id, None)
+
+    def target_epoch_record(self, epoch: int, time_ms: int) -> CoordinatorRecord:
+        """The record of the epoch of what members shall have, and of when it was made."""
+        return self.keys[1](self.name), self.target_epoch_value(epoch, time_ms), 0
 
     def member_tombstones(self, member_id: str) -> list[CoordinatorRecord]:
         """The records that end a member."""

@@ -27,7 +27,6 @@ from kafka_admin_proto.server.groups.consumer.records import (
     epoch_record,
     member_record,
     regex_record,
-    target_epoch_record,
     target_record,
 )
 from kafka_admin_proto.server.groups.consumer.regexes import compiled, unresolved
@@ -211,7 +210,7 @@ def new_target(
         before, after = known[member_id], targets.get(member_id, {})
         if before is None or _sets(before) != _sets(after):
             records.append(target_record(group.name, member_id, after))
-    records.append(target_epoch_record(group.name, epoch, now_ms))
+    records.append(group.target_epoch_record(epoch, now_ms))
     return targets, records
 
 

@@ -18,6 +18,7 @@ class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
     """The state of a group, with what its members subscribe and have."""
 
     kind = "consumer"
+    target_epoch_value = m.ConsumerGroupTargetAssignmentMetadataValue
     keys = (
         m.ConsumerGroupMetadataKey,
         m.ConsumerGroupTargetAssignmentMetadataKey,

@@ -36,7 +36,6 @@ from kafka_admin_proto.server.groups.consumer.records import (
     assignment_record,
     epoch_record,
     member_record,
-    target_epoch_record,
     target_record,
 )
 from kafka_admin_proto.server.groups.consumer.topics import KnownTopics
@@ -157,7 +156,7 @@ def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> 
         members = [_member(shard, classic, each) for each in classic.members.values()]
     except DecodeError:
         raise _refused(name, "the embedded consumer protocol is malformed") from None
-    epoch = classic.generation
+    group, epoch = ConsumerGroup(name), classic.generation
     own = [group_tombstone(name), *(member_record(name, each) for each in members)]
     metadata_hash = shard.topics.hash({topic for each in members for topic in each.topics})
     own.append(epoch_record(name, epoch, metadata_hash))
@@ -165,10 +164,9 @@ def upgraded(shard: Shard, classic: Group, records: list[CoordinatorRecord]) -> 
         target_record(name, each.id, {topic: list(one) for topic, one in each.assigned.items()})
         for each in members
     ]
-    own.append(target_epoch_record(name, epoch, 0))
+    own.append(group.target_epoch_record(epoch, 0))
     own += [assignment_record(name, each) for each in members]
     cancel_timers(shard, classic)
-    group = ConsumerGroup(name)
     for each in classic.members.values():
         expect_modern(shard, group, each.id, each.session_timeout_ms)
     group.apply_all(own)

@@ -61,12 +61,6 @@ def target_record(
     return m.ConsumerGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
-def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
-    """The epoch of what members shall have, and when it was made."""
-    value = m.ConsumerGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return m.ConsumerGroupTargetAssignmentMetadataKey(group), value, 0
-
-
 def epoch_record(group: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
     """The epoch of a group, and a hash of the topics that it subscribes."""
     return m.ConsumerGroupMetadataKey(group), m.ConsumerGroupMetadataValue(epoch, metadata_hash), 0

@@ -11,7 +11,6 @@ from kafka_admin_proto.server.groups.consumer.migration import downgrade, downgr
 from kafka_admin_proto.server.groups.consumer.records import (
     epoch_record,
     regex_record,
-    target_epoch_record,
 )
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.timers import cancel_member
@@ -49,7 +48,7 @@ def remove_members(
     metadata_hash = shard.topics.hash(subscribed(left, regexes))
     records.append(epoch_record(name, group.epoch + 1, metadata_hash))
     if not left and shard.limits.release >= (4, 4):  # who comes next is assigned to at once
-        records.append(target_epoch_record(name, group.epoch + 1, 0))
+        records.append(group.target_epoch_record(group.epoch + 1, 0))
     for each in members:
         cancel_member(shard, name, each.id)
     shard.append(records, then)

@@ -19,6 +19,7 @@ class ShareGroup(ModernGroup[ShareMember, Target]):
     """The state of a group, with the partitions that have a state at the share coordinator."""
 
     kind = "share"
+    target_epoch_value = m.ShareGroupTargetAssignmentMetadataValue
     keys = (
         m.ShareGroupMetadataKey,
         m.ShareGroupTargetAssignmentMetadataKey,

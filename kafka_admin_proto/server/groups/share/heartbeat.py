@@ -33,7 +33,6 @@ from kafka_admin_proto.server.groups.share.records import (
     assignment_record,
     epoch_record,
     member_record,
-    target_epoch_record,
     target_record,
 )
 from kafka_admin_proto.server.groups.timers import expect_heartbeat, session_key
@@ -176,7 +175,7 @@ def _target(
     for member_id, partitions in targets.items():
         if group.target.get(member_id) != partitions:
             records.append(target_record(group.name, member_id, partitions))
-    records.append(target_epoch_record(group.name, epoch, shard.now_ms))
+    records.append(group.target_epoch_record(epoch, shard.now_ms))
     return epoch, targets[member.id]
 
 
@@ -202,6 +201,6 @@ def remove_member(shard: Shard, group: ShareGroup, member: ShareMember, then: Th
     records = group.member_tombstones(member.id)
     records.append(epoch_record(group.name, epoch, shard.topics.hash(subscribed(left))))
     if not left and shard.limits.release >= (4, 4):  # who comes next is assigned to at once
-        records.append(target_epoch_record(group.name, epoch, 0))
+        records.append(group.target_epoch_record(epoch, 0))
     shard.cancel(session_key(group.name, member.id))
     shard.append(records, then)

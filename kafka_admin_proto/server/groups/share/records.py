@@ -77,12 +77,6 @@ def target_record(group: str, member_id: str, partitions: Target) -> Coordinator
     return m.ShareGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
-def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
-    """The epoch of what members shall have, and when it was made."""
-    value = m.ShareGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return m.ShareGroupTargetAssignmentMetadataKey(group), value, 0
-
-
 def epoch_record(group: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
     """The epoch of a group, and a hash of the topics that it subscribes."""
     return m.ShareGroupMetadataKey(group), m.ShareGroupMetadataValue(epoch, metadata_hash), 0

@@ -27,6 +27,7 @@ class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
     """The state of a group, with its topology and the tasks of its members."""
 
     kind = "streams"
+    target_epoch_value = m.StreamsGroupTargetAssignmentMetadataValue
     keys = (
         m.StreamsGroupMetadataKey,
         m.StreamsGroupTargetAssignmentMetadataKey,

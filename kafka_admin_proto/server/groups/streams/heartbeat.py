@@ -38,7 +38,6 @@ from kafka_admin_proto.server.groups.streams.records import (
     assignment_record,
     epoch_record,
     member_record,
-    target_epoch_record,
     target_record,
     topology_record,
 )
@@ -291,7 +290,7 @@ class _Staying:
         if group.target_epoch >= epoch:
             return group.target_epoch, known
         if goes_back and group.target_epoch >= group.epoch:
-            self.records.append(target_epoch_record(group.name, epoch, group.target_ms))
+            self.records.append(group.target_epoch_record(epoch, group.target_ms))
             return epoch, known
         interval_ms = shard.limits.of_group(group.name, "streams").assignment_interval_ms
         if group.target_ms and shard.now_ms < group.target_ms + interval_ms:

@@ -82,12 +82,6 @@ def target_record(group: str, member_id: str, tasks: Tasks) -> CoordinatorRecord
     return m.StreamsGroupTargetAssignmentMemberKey(group, member_id), value, 0
 
 
-def target_epoch_record(group: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
-    """The epoch of what members shall have, and when it was made."""
-    value = m.StreamsGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return m.StreamsGroupTargetAssignmentMetadataKey(group), value, 0
-
-
 def epoch_record(
     group: str,
     epoch: int,

@@ -6,7 +6,6 @@ from kafka_admin_proto.server.coordination.shard import Then
 from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup
 from kafka_admin_proto.server.groups.streams.members import StreamsMember
-from kafka_admin_proto.server.groups.streams.records import target_epoch_record
 from kafka_admin_proto.server.groups.timers import cancel_member
 
 
@@ -15,6 +14,6 @@ def remove_member(shard: Shard, group: StreamsGroup, member: StreamsMember, then
     name = group.name
     records = [*group.member_tombstones(member.id), group.next_epoch_record()]
     if len(group.members) == 1:  # who comes next is assigned to at once
-        records.append(target_epoch_record(name, group.epoch + 1, 0))
+        records.append(group.target_epoch_record(group.epoch + 1, 0))
     cancel_member(shard, name, member.id)
     shard.append(records, then)

@@ -11,7 +11,7 @@ from kafka_admin_proto.server.groups.shard import Shard
 from kafka_admin_proto.server.groups.streams.assignor import assign_tasks
 from kafka_admin_proto.server.groups.streams.group import StreamsGroup
 from kafka_admin_proto.server.groups.streams.members import NO_TASKS, StreamsMember, Tasks
-from kafka_admin_proto.server.groups.streams.records import target_epoch_record, target_record
+from kafka_admin_proto.server.groups.streams.records import target_record
 from kafka_admin_proto.server.groups.streams.topology import unexpected
 
 #: A config of assignments, as they keep it.
@@ -70,7 +70,7 @@ def new_target(
         for name, tasks in targets.items()
         if known.get(name) != tasks
     ]
-    records.append(target_epoch_record(group.name, epoch, shard.now_ms))
+    records.append(group.target_epoch_record(epoch, shard.now_ms))
     return targets, records
 
 
