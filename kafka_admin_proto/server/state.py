@@ -13,16 +13,7 @@ from kafka_admin_proto.messages import PartitionChangeRecord, PartitionRecord
 from kafka_admin_proto.policies.policies import AlterConfigPolicy, CreateTopicPolicy
 from kafka_admin_proto.protocol.versions import Api
 from kafka_admin_proto.records.metadata.cluster_state import ClusterState
-from kafka_admin_proto.server.brokers.view import (
-    BROKER_LOGGER_RESOURCE,
-    BROKER_RESOURCE,
-    CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
-    TOPIC_RESOURCE,
-    Quorum,
-    View,
-    is_reassigning,
-)
+from kafka_admin_proto.server.brokers.view import Quorum, View
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.delegation_tokens import DelegationTokens
 from kafka_admin_proto.server.groups.coordinators import GroupCoordinators
@@ -38,17 +29,6 @@ if TYPE_CHECKING:
     from kafka_admin_proto.server.quorum.metadata_log import MetadataLog
     from kafka_admin_proto.server.quotas.byte_rates import ByteRates
     from kafka_admin_proto.server.quotas.throttling import Owner, TokenBucket
-
-__all__ = [
-    "BROKER_LOGGER_RESOURCE",
-    "BROKER_RESOURCE",
-    "CLIENT_METRICS_RESOURCE",
-    "GROUP_RESOURCE",
-    "TOPIC_RESOURCE",
-    "Log",
-    "State",
-    "is_reassigning",
-]
 
 #: Called with a batch's records (none for a control record) and its first offset.
 Appended = Callable[[Sequence[Message], int], None]

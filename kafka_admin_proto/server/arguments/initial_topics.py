@@ -28,6 +28,7 @@ from kafka_admin_proto.server.brokers.registration import (
     new_cluster_id,
     register,
 )
+from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE
 from kafka_admin_proto.server.configs.parsing import parse, to_text
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers.topics.create_topics import (
@@ -39,7 +40,7 @@ from kafka_admin_proto.server.handlers.topics.create_topics import (
 from kafka_admin_proto.server.network.node import Listener
 from kafka_admin_proto.server.quotas.throttling import UNLIMITED
 from kafka_admin_proto.server.releases import ReleaseNumber
-from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
 
 #: Partitions, -1 for the brokers' default, or fields of ``_Fields`` by name.

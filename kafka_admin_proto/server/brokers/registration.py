@@ -24,10 +24,11 @@ from kafka_admin_proto.messages.register_controller_record import (
 )
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.brokers.replicas import found_again, replace_incarnation, unfence
+from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE
 from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.network.node import SECURITY_PROTOCOLS, Listener
 from kafka_admin_proto.server.releases import ReleaseNumber
-from kafka_admin_proto.server.state import BROKER_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
 from kafka_admin_proto.topic_ids import random_topic_id, topic_id_to_text
 from kafka_admin_proto.values import Message

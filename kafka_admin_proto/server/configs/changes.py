@@ -12,6 +12,13 @@ from kafka_admin_proto.messages import ClearElrRecord, ConfigRecord
 from kafka_admin_proto.policies.altered import altered_list
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import CONTROLLERS, Caller
+from kafka_admin_proto.server.brokers.view import (
+    BROKER_LOGGER_RESOURCE,
+    BROKER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    GROUP_RESOURCE,
+    TOPIC_RESOURCE,
+)
 from kafka_admin_proto.server.configs.brokers import check_broker_configs
 from kafka_admin_proto.server.configs.groups import check_group_configs
 from kafka_admin_proto.server.configs.metrics import check_metrics_configs
@@ -25,14 +32,7 @@ from kafka_admin_proto.server.failures import (
 from kafka_admin_proto.server.java import hash_order, parse_integer
 from kafka_admin_proto.server.security.authorizer.access import allows, resource_of
 from kafka_admin_proto.server.security.authorizer.rules import ALTER_CONFIGS
-from kafka_admin_proto.server.state import (
-    BROKER_LOGGER_RESOURCE,
-    BROKER_RESOURCE,
-    CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
-    TOPIC_RESOURCE,
-    State,
-)
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.names import check_topic_name
 from kafka_admin_proto.server.topics.partition_changes import eligible_replicas
 from kafka_admin_proto.server.topics.policies import check_configs

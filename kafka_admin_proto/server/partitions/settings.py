@@ -13,7 +13,7 @@ from kafka_admin_proto.server.releases import ReleaseNumber
 
 
 class LogSettings(msgspec.Struct, frozen=True):
-    """The configs of a topic that its logs follow, parsed.
+    """The configs of a topic that its logs follow, parsed; most fields have the config's name.
 
     ``compression`` is None for compression.type=producer. A retention of -1 has no bound.
     ``down_converts`` is whether consumers from before magic 2 get records; 4.x has none.
@@ -56,32 +56,22 @@ class LogSettings(msgspec.Struct, frozen=True):
             value["compression.type"], value["compression.type"]
         )
         before, after = _timestamp_bounds(value)
-        return cls(
-            release=release,
-            message_timestamp_type=value["message.timestamp.type"],
-            compression=compression,
-            compression_level=value.get(f"compression.{compression}.level"),
-            max_message_bytes=value["max.message.bytes"],
-            timestamp_before_max_ms=before,
-            timestamp_after_max_ms=after,
-            cleanup_policy=frozenset(value["cleanup.policy"]),
-            retention_ms=value["retention.ms"],
-            retention_bytes=value["retention.bytes"],
-            segment_bytes=value.get("internal.segment.bytes") or value["segment.bytes"],
-            segment_ms=value["segment.ms"],
-            segment_jitter_ms=value["segment.jitter.ms"],
-            segment_index_bytes=value["segment.index.bytes"],
-            index_interval_bytes=value["index.interval.bytes"],
-            flush_messages=value["flush.messages"],
-            flush_ms=value["flush.ms"],
-            file_delete_delay_ms=value["file.delete.delay.ms"],
-            delete_retention_ms=value["delete.retention.ms"],
-            min_compaction_lag_ms=value["min.compaction.lag.ms"],
-            max_compaction_lag_ms=value["max.compaction.lag.ms"],
-            min_cleanable_dirty_ratio=value["min.cleanable.dirty.ratio"],
-            min_insync_replicas=value["min.insync.replicas"],
-            down_converts=value.get("message.downconversion.enable", True),
-        )
+        same = {
+            each: value[name]
+            for each in cls.__struct_fields__
+            if (name := each.replace("_", ".")) in value
+        }
+        return cls(**{
+            **same,
+            "release": release,
+            "compression": compression,
+            "compression_level": value.get(f"compression.{compression}.level"),
+            "timestamp_before_max_ms": before,
+            "timestamp_after_max_ms": after,
+            "cleanup_policy": frozenset(value["cleanup.policy"]),
+            "segment_bytes": value.get("internal.segment.bytes") or value["segment.bytes"],
+            "down_converts": value.get("message.downconversion.enable", True),
+        })  # fmt: skip
 
     @property
     def is_compacted(self) -> bool:

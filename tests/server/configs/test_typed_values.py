@@ -12,9 +12,9 @@ from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.arguments.initial_topics import checked_topics, create_topics
+from kafka_admin_proto.server.brokers.view import GROUP_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition, definitions
 from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
-from kafka_admin_proto.server.state import GROUP_RESOURCE, TOPIC_RESOURCE
 from kafka_admin_proto.server.topics.partition_changes import min_in_sync, unclean_allowed
 from tests.package.sources import modules, of_all_sources, parsed
 from tests.server.handlers.test_create_topics import create, topic

@@ -10,7 +10,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
 )
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.server.state import BROKER_RESOURCE
+from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE
 from tests.server.quorum.controller import CONTROLLER, Controller
 
 

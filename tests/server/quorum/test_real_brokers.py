@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
-from kafka_admin_proto.server.state import BROKER_RESOURCE
+from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.helpers.controllers import wait_until
 from tests.helpers.requirements import require_oracle

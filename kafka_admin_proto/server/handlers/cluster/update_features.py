@@ -18,10 +18,11 @@ from kafka_admin_proto.messages.update_features_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.java import hash_order
 from kafka_admin_proto.server.security.authorizer.rules import ALTER
-from kafka_admin_proto.server.state import BROKER_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.partition_changes import ELIGIBLE_REPLICAS
 from kafka_admin_proto.values import Message
 

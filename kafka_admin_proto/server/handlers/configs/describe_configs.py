@@ -23,10 +23,10 @@ from kafka_admin_proto.messages.describe_configs_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
 from kafka_admin_proto.server.brokers.view import (
-    BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
     GROUP_RESOURCE,
+    RESOURCES,
     TOPIC_RESOURCE,
     View,
 )
@@ -50,10 +50,6 @@ from kafka_admin_proto.server.security.authorizer.access import allows, resource
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 from kafka_admin_proto.server.topics.names import check_topic_name
 
-_KINDS = (
-    TOPIC_RESOURCE, BROKER_RESOURCE, BROKER_LOGGER_RESOURCE, CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
-)  # fmt: skip
 _TYPES = (
     "UNKNOWN", "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD",
 )  # fmt: skip
@@ -72,7 +68,7 @@ _Row = tuple[str | None, int, list[tuple[str, str | None, int]]]
 @handler(of_broker=True, needs=None, kept=True)
 def handle(state: View, request: DescribeConfigsRequest, caller: Caller) -> Answer:
     """Describe each resource separately; an unknown resource type fails the request."""
-    known = _KINDS if state.definitions.group else _KINDS[:-1]
+    known = RESOURCES if state.definitions.group else RESOURCES[:-1]
     if any(each.resource_type not in known for each in request.resources):
         raise ApiFailure(codes.INVALID_REQUEST, MALFORMED)
     descriptions = _Descriptions(state, request, caller)

@@ -16,23 +16,20 @@ from kafka_admin_proto.server.brokers.view import (
     BROKER_LOGGER_RESOURCE,
     BROKER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
+    RESOURCES,
     TOPIC_RESOURCE,
     View,
 )
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
 
-_KINDS = (
-    TOPIC_RESOURCE, BROKER_RESOURCE, BROKER_LOGGER_RESOURCE, CLIENT_METRICS_RESOURCE,
-    GROUP_RESOURCE,
-)  # fmt: skip
-
 
 @handler(of_broker=True, needs=Gate(DESCRIBE_CONFIGS, "none"), kept=True)
 def handle(state: View, request: ListConfigResourcesRequest, caller: Caller) -> Answer:
     """List every topic and broker, and the groups and subscriptions that have configs."""
-    kinds = [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or _KINDS
-    if any(each not in _KINDS for each in kinds):
+    kinds = (
+        [CLIENT_METRICS_RESOURCE] if caller.version == 0 else request.resource_types or RESOURCES
+    )
+    if any(each not in RESOURCES for each in kinds):
         return Answer(ListConfigResourcesResponse(error_code=codes.UNSUPPORTED_VERSION))
     rows = [
         ConfigResource(name, kind) for kind in dict.fromkeys(kinds) for name in _names(state, kind)

@@ -10,9 +10,10 @@ from kafka_admin_proto.errors import PlacementError
 from kafka_admin_proto.placement import regenerate
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Partition, Topic
+from kafka_admin_proto.server.brokers.view import is_reassigning
 from kafka_admin_proto.server.failures import MOST_RECORDS, ApiFailure
 from kafka_admin_proto.server.handlers.topics.alter_partition_reassignments import moved
-from kafka_admin_proto.server.state import State, is_reassigning
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import (
     check_replicas,
     in_sync_of,

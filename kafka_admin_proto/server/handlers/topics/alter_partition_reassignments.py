@@ -14,9 +14,10 @@ from kafka_admin_proto.messages.alter_partition_reassignments_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.brokers.view import is_reassigning
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.security.authorizer.rules import ALTER
-from kafka_admin_proto.server.state import State, is_reassigning
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import check_replicas
 from kafka_admin_proto.server.topics.names import shortened
 from kafka_admin_proto.server.topics.partition_changes import (

@@ -21,6 +21,7 @@ from kafka_admin_proto.messages.create_topics_response import (
 )
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE
 from kafka_admin_proto.server.configs.definitions import ConfigDefinition
 from kafka_admin_proto.server.configs.sources import DYNAMIC_TOPIC
 from kafka_admin_proto.server.configs.topics import TopicDefaults
@@ -33,7 +34,7 @@ from kafka_admin_proto.server.failures import (
 from kafka_admin_proto.server.quotas.throttling import MutationQuota, mutation_quota
 from kafka_admin_proto.server.security.authorizer.access import allowed_topics, creatable_topics
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE_CONFIGS
-from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.assignments import (
     check_replicas,
     in_sync_of,

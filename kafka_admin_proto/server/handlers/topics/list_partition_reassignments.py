@@ -12,8 +12,9 @@ from kafka_admin_proto.messages.list_partition_reassignments_response import (
     OngoingTopicReassignment,
 )
 from kafka_admin_proto.server.apis import Answer, Caller, Gate, handler
+from kafka_admin_proto.server.brokers.view import is_reassigning
 from kafka_admin_proto.server.security.authorizer.rules import DESCRIBE
-from kafka_admin_proto.server.state import State, is_reassigning
+from kafka_admin_proto.server.state import State
 
 
 @handler(of_broker=False, needs=Gate(DESCRIBE, "operation"), kept=True)

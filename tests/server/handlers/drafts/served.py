@@ -9,7 +9,7 @@ from kafka_admin_proto.messages.fence_broker_record import FenceBrokerRecord
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.protocol.versions import supported
 from kafka_admin_proto.server.brokers.replicas import catch_up
-from kafka_admin_proto.server.state import TOPIC_RESOURCE
+from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE
 from kafka_admin_proto.values import Message
 from tests.server.served import Served
 

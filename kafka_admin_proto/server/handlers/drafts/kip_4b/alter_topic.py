@@ -15,6 +15,7 @@ from kafka_admin_proto.messages.kip_4b.alter_topic_response import (
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records.metadata.entities import Topic
 from kafka_admin_proto.server.apis import Answer, Caller, handler
+from kafka_admin_proto.server.brokers.view import TOPIC_RESOURCE
 from kafka_admin_proto.server.configs.changes import DELETE, SET, Change, apply
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.handlers.drafts.codes import (
@@ -34,7 +35,7 @@ from kafka_admin_proto.server.handlers.drafts.replicas import (
     replicas_of,
     within_limit,
 )
-from kafka_admin_proto.server.state import TOPIC_RESOURCE, State
+from kafka_admin_proto.server.state import State
 from kafka_admin_proto.values import Message
 
 
