@@ -192,8 +192,9 @@ def test_one_who_asks_for_another_sees_the_token_and_does_not_renew_it() -> None
     token = served.ask(asked, principal="User:bob")
     assert (token.principal_name, token.token_requester_principal_name) == ("anna", "bob")
     for request in (
-        m.RenewDelegationTokenRequest(token.hmac, 1), m.ExpireDelegationTokenRequest(token.hmac, 1)
-    ):  # fmt: skip
+        m.RenewDelegationTokenRequest(token.hmac, _DAY_MS),
+        m.ExpireDelegationTokenRequest(token.hmac, _DAY_MS),
+    ):
         code = codes.DELEGATION_TOKEN_OWNER_MISMATCH
         assert served.ask(request, principal="User:bob").error_code == code
         assert served.ask(request, principal="User:anna").error_code == 0
