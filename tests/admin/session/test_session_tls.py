@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import ssl
 import subprocess
@@ -19,8 +20,10 @@ from kafka_admin_proto.admin import (
     TlsError,
     client_config,
 )
+from kafka_admin_proto.admin.network.errors import handshake_failed, unreachable
 from kafka_admin_proto.admin.session.session import Session
 from kafka_admin_proto.messages import ListGroupsRequest, ListGroupsResponse
+from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.testing import Authority, Certificate
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import SILENCE, ScriptedBroker, ScriptedCluster
@@ -225,3 +228,38 @@ async def test_a_handshake_without_an_end_is_given_up(files: Files) -> None:
     await server.wait_closed()
     await asyncio.gather(task, return_exceptions=True)
     await asyncio.sleep(0.05)
+
+
+ADDRESS = Address("broker", 9093)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("RECORD_LAYER_FAILURE", "the answer is not TLS"),
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", "asks for a certificate of the client, or shares"),
+        ("SSLV3_ALERT_BAD_CERTIFICATE", "refuses the one that it got"),
+        ("TLSV1_ALERT_PROTOCOL_VERSION", "the broker refused (tlsv1 alert protocol version)"),
+        ("NO_PROTOCOLS_AVAILABLE", "no protocols available"),
+    ],
+)
+def test_what_openssl_says_has_its_remedy(reason: str, said: str) -> None:
+    error = ssl.SSLError(1, "failed")
+    error.reason = reason
+    assert said in str(handshake_failed(ADDRESS, error))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(9, "is not valid yet"), (10, "has expired"), (62, "is not for broker"),
+     (18, "is not trusted (why)"), (26, "is not accepted (why)")],
+)  # fmt: skip
+def test_what_is_wrong_with_a_certificate(code: int, said: str) -> None:
+    error = ssl.SSLCertVerificationError(1, "failed")
+    error.verify_code, error.verify_message = code, "why"
+    assert said in str(handshake_failed(ADDRESS, error))
+
+
+def test_a_network_without_a_way() -> None:
+    error = unreachable(ADDRESS, OSError(errno.EHOSTUNREACH, "No route to host"))
+    assert str(error).endswith("no route to host; check the network in between")

@@ -1,11 +1,16 @@
-"""Which request a response answers when several wait under its correlation id."""
+"""Which request a response of a dump answers, and how many requests are kept for it."""
 
 from __future__ import annotations
 
-from kafka_admin_proto import DeleteTopicsRequest, DeleteTopicsResponse
-from kafka_admin_proto.capture import Block, FrameDecoder
+import sys
+
+import pytest
+
+from kafka_admin_proto import ApiVersionsResponse, DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder
+from kafka_admin_proto.capture.connection import pairing
 from kafka_admin_proto.capture.dumps.payloads import MAX_APIS_OF_ID, PayloadReader
-from kafka_admin_proto.messages import MetadataRequest
+from kafka_admin_proto.messages import MetadataRequest, ProduceRequest
 from kafka_admin_proto.protocol import Request, Response, write_request, write_response
 
 RESPONSE = write_response(DeleteTopicsResponse(), 1, 7)
@@ -52,3 +57,61 @@ def test_a_request_without_its_size_is_named_with_what_to_say() -> None:
     )
     (damaged,) = decoder.decode(Block(request[:-1]))
     assert "--unit" not in (damaged.problem or "")
+
+
+ASK = write_request(DeleteTopicsRequest(), 1, 7)
+ANSWER = write_response(DeleteTopicsResponse(), 1, 7)
+#: ApiVersions in a version that nobody has, and the response in version 0 that a broker gives.
+ASK_UNKNOWN = bytes.fromhex("0012 0063 00000007 ffff 00")
+ANSWER_0 = write_response(ApiVersionsResponse(error_code=35), 0, 7)
+
+
+def decode(decoder: FrameDecoder, *payloads: bytes) -> list[DecodedFrame]:
+    return [found for data in payloads for found in decoder.decode(Block(data, 1))]
+
+
+def held(frames: list[DecodedFrame]) -> int:
+    """How many of the frames something else has a hold of."""
+    return sum(sys.getrefcount(frames[index]) > 2 for index in range(len(frames)))
+
+
+def decoder() -> FrameDecoder:
+    return FrameDecoder(unit="payload", keep_requests=True)
+
+
+def test_a_response_in_version_0_has_its_request_of_an_unknown_version() -> None:
+    found = decode(decoder(), ASK_UNKNOWN, ANSWER_0, ASK_UNKNOWN, ANSWER_0)
+    assert [each.direction for each in found] == ["request", "response"] * 2
+    assert found[1].request is found[0]
+    assert found[3].request is found[2]
+
+
+def test_equal_requests_are_answered_in_their_order() -> None:
+    found = decode(decoder(), *[ASK] * 20, *[ANSWER] * 20)
+    assert [id(each.request) for each in found[20:]] == [id(each) for each in found[:20]]
+
+
+def test_no_request_is_kept_unless_it_is_asked_for_or_gets_no_answer() -> None:
+    unkept = FrameDecoder(unit="payload")
+    assert decode(unkept, ASK, ANSWER)[1].request is None
+    produce = write_request(ProduceRequest(acks=0, timeout_ms=1), 7, 7)
+    acks_0 = decoder()
+    assert held(decode(acks_0, produce, produce)) == 0
+
+
+def test_the_frames_that_wait_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairing, "MAX_KEPT_BYTES", 10 * len(ASK))
+    bounded = decoder()
+    asked: list[DecodedFrame] = []
+    for number in range(95):
+        asked += decode(bounded, write_request(DeleteTopicsRequest(), 1, number % 3))
+        assert held(asked) <= 10
+    answers: list[DecodedFrame] = []
+    for number in range(95):
+        answers += decode(bounded, write_response(DeleteTopicsResponse(), 1, number % 3))
+    assert {each.direction for each in answers} == {"response"}  # all are paired, also without
+    kept = [(a.request, b) for a, b in zip(answers, asked, strict=True) if a.request is not None]
+    assert kept
+    assert all(request is frame for request, frame in kept)
+    del answers, kept
+    assert held(asked) <= 1  # the one of the payload read last
