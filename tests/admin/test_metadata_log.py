@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AdminClient, ConfigChange, ConfigResource, NewTopic
 from kafka_admin_proto.admin.operations.metadata_log import (
@@ -18,11 +17,11 @@ from kafka_admin_proto.admin.operations.metadata_log import (
     MetadataSnapshot,
     QuorumLeader,
 )
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.records import replay
 from kafka_admin_proto.records.metadata.batch_replay import BatchReplayer
 from kafka_admin_proto.records.metadata.records import METADATA_TOPIC
 from kafka_admin_proto.records.segments.rows import record_row
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.requirements import require_oracle
 from tests.records.dumped import camel, dumped, names_in
 from tools.clusters import Cluster, kraft
@@ -123,14 +122,9 @@ async def _story(cluster: Cluster) -> tuple[_Followed, _Followed]:
 
 def _kap(cluster: Cluster, until: int) -> list[tuple[Any, ...]]:
     """The records up to an offset by ``kap metadata --follow``, from an offset a bit before it."""
-    done = CliRunner().invoke(
-        kap,
-        [
-            "metadata", "--follow", "--bootstrap-controller", cluster.address("CONTROLLER"),
-            "--output", "jsonl", "--from", str(until - 4), "--until", str(until),
-        ],
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
+    address = cluster.address("CONTROLLER")
+    command = f"metadata --follow --bootstrap-controller {address} --output jsonl"
+    done = ended(run_kap(f"{command} --from {until - 4} --until {until}"))
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["offset"] for row in rows if row["type"] != "NoOpRecord"]
     return [

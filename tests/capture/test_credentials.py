@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import os
-import shlex
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import (
     CreateTopicsRequest,
@@ -25,7 +23,6 @@ from kafka_admin_proto import (
 from kafka_admin_proto.capture import Block, DecodedFrame, FrameDecoder, read_blocks
 from kafka_admin_proto.capture.dumps.pasted_packets import without_headers
 from kafka_admin_proto.capture.record import frame_record
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import DEFAULT_FRAME_LIMIT, frame
 from tests.capture.credentials import (
     CLIENT_FINAL,
@@ -45,6 +42,7 @@ from tests.capture.credentials import (
     without_packets,
 )
 from tests.capture.packets import conversation, ethernet, pcap
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.profile import EXHAUSTIVE
 
 #: How many flipped bits of a connection are tried. All of them, some 4,000, take half an hour:
@@ -116,9 +114,7 @@ def test_a_token_alone(tmp_path: Path, token: bytes, written: str, framed: bool)
         "explain",
         f"explain --html {page}",
     ):
-        result = CliRunner().invoke(kap, shlex.split(f"{command} {file}"))
-        assert result.exit_code == 1, result.output
-        assert not leaks(result.output), command
+        assert not leaks(ended(run_kap(f"{command} {file}"), 1).output), command
     if page.exists():
         text = page.read_text()
         assert not leaks(text[text.index('<script type="application/json"') :])
@@ -217,7 +213,7 @@ def test_the_command_line_decodes_a_capture_that_lacks_its_start(tmp_path: Path)
     for packets in (each.packets[1:], each.packets[6:]):
         file.write_bytes(pcap(packets))
         for command in ("decode", "decode --raw --output tsv", "explain", "decode --summary"):
-            result = CliRunner().invoke(kap, shlex.split(f"{command} {file}"))
+            result = run_kap(f"{command} {file}")
             assert result.exit_code in (0, 1)
             assert not leaks(result.output)
 
@@ -291,7 +287,7 @@ def test_a_damaged_token_in_a_dump(tmp_path: Path, version: int | None) -> None:
     ):
         for show in (False, True):
             options = " --show-secrets" if show else ""
-            result = CliRunner().invoke(kap, shlex.split(f"{command}{options} {file}"))
+            result = run_kap(f"{command}{options} {file}")
             # After a handshake of version 0 it is a token like any other, and no problem.
             assert result.exit_code == (version != 0), result.output
             text = page.read_text() if page.exists() else result.output
@@ -341,12 +337,12 @@ def test_no_output_shows_what_does_not_decode(tmp_path: Path, data: bytes) -> No
         "explain --records",
         "explain --html -",
     ):
-        result = CliRunner().invoke(kap, shlex.split(f"{command} --input-format raw {file}"))
+        result = run_kap(f"{command} --input-format raw {file}")
         assert result.exit_code in (0, 1), result.output
         text = result.output[max(0, result.output.find('<script type="application/json"')) :]
         assert not leaks(text), f"{command} shows {leaks(text)}"
     line = f"explain --show-secrets --input-format raw {file}"
-    assert leaks(CliRunner().invoke(kap, shlex.split(line)).output)
+    assert leaks(run_kap(line).output)
 
 
 @pytest.mark.parametrize("unit", ["payload", "body --api AddOffsetsToTxn --version 0"])
@@ -357,8 +353,7 @@ def test_packets_are_no_payload(tmp_path: Path, unit: str) -> None:
     file.write_text("\n\n".join(ethernet(one).hex() for one in each.packets if one.data))
     leaks = Leaks(each.secrets)
     for command in ("decode --raw --output jsonl", "explain"):
-        result = CliRunner().invoke(kap, shlex.split(f"{command} --unit {unit} {file}"))
-        assert result.exit_code == 1
+        result = ended(run_kap(f"{command} --unit {unit} {file}"), 1)
         assert "leave --unit out" in result.output
         assert not leaks(result.output)
 

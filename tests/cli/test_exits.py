@@ -18,7 +18,6 @@ from unittest.mock import patch
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import cli
 from kafka_admin_proto.cli import app
@@ -29,6 +28,7 @@ from kafka_admin_proto.cli.captures.live import LiveInput, WaitHook
 from kafka_admin_proto.cli.interrupted import WholeWriter
 from kafka_admin_proto.cli.output import JsonArray, write_json_array
 from kafka_admin_proto.cli.shell.session import run_command
+from tests.helpers.kap import ended, run_kap
 from tests.spark.needs import require
 from tests.tables.report.report_tables import everything, write_tables
 
@@ -85,28 +85,26 @@ def test_a_closed_pipe_is_no_fault_of_the_tables(query: list[str], tmp_path: Pat
 @pytest.mark.parametrize("others", [[], [str(ROOT / "samples" / "create_topics.hex")]])
 def test_a_missing_file_is_a_usage_error(command: str, others: list[str], tmp_path: Path) -> None:
     missing = str(tmp_path / "nowhere.hex")
-    result = CliRunner().invoke(kap, [*command.split(), *others, missing])
+    result = run_kap(command, *others, missing)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"kap: {missing}: No such file or directory\n"
 
 
 @pytest.mark.parametrize("command", ["decode", "explain"])
 def test_a_folder_without_captures_is_a_usage_error(command: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(kap, [command, str(tmp_path)])
+    result = run_kap(command, str(tmp_path))
     assert (result.exit_code, result.stdout) == (2, "")
     reason = "there is no capture and no request log in this folder"
     assert result.stderr == f"kap: {tmp_path}: {reason}\n"
     segment = tmp_path / "00000000000000000000.log"
     segment.touch()
-    result = CliRunner().invoke(kap, [command, str(tmp_path)])
+    result = run_kap(command, str(tmp_path))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.endswith(f"its log segments are named one by one, as {segment}\n")
     segment.unlink()
-    missing = CliRunner().invoke(kap, ["metadata", str(tmp_path / "log")])
-    assert missing.exit_code == 2
+    missing = ended(run_kap("metadata", str(tmp_path / "log")), 2)
     assert missing.stderr == f"kap: {tmp_path / 'log'}: No such file or directory\n"
-    named = CliRunner().invoke(kap, [command, str(tmp_path / "00000000000000000000.log")])
-    assert named.exit_code == 2
+    ended(run_kap(command, str(tmp_path / "00000000000000000000.log")), 2)
 
 
 @pytest.mark.parametrize("command", ["decode", "decode --summary", "explain"])
@@ -140,7 +138,7 @@ def test_ctrl_c_ends_every_command_with_130(name: str, at_prompt: bool) -> None:
     command = kap.get_command(click.Context(kap), name)
     interrupt = (lambda *_, **__: _prompt(KeyboardInterrupt)) if at_prompt else KeyboardInterrupt
     with patch.object(command, "make_context", side_effect=interrupt):
-        result = CliRunner().invoke(kap, [name])
+        result = run_kap(name)
     assert (result.exit_code, result.output) == (130, "stopped by Ctrl-C\n")
 
 
@@ -167,7 +165,7 @@ main()
 def test_the_end_of_input_at_a_prompt_is_no_interrupt() -> None:
     command = kap.get_command(click.Context(kap), "error")
     with patch.object(command, "make_context", side_effect=lambda *_, **__: _prompt(EOFError)):
-        assert CliRunner().invoke(kap, ["error"]).exit_code == 1
+        assert run_kap("error").exit_code == 1
 
 
 @pytest.mark.exhaustive
@@ -247,7 +245,7 @@ def test_rows_are_whole_with_ctrl_c(
     output: str, options: tuple[str, ...], interrupted_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Amid a write as well: the rows are the first ones of all, up to the end of a line."""
-    whole = CliRunner().invoke(kap, ["decode", str(CAPTURE), "--output", output, *options])
+    whole = run_kap("decode", str(CAPTURE), "--output", output, *options)
     slow = _Slow(interrupted_at)
     stdout = io.TextIOWrapper(io.BufferedWriter(slow), "utf-8")
     monkeypatch.setattr(cli, "tune_gc", lambda: None)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.server.security.authorizer.files import read_acls
+from tests.helpers.kap import run_kap
 
 #: Deeper than the readers go.
 _DEEP = 100_000
@@ -44,7 +43,7 @@ def test_commands_for_a_cluster(tmp_path: Path, command: str, text: str) -> None
     file.write_bytes(TEXTS[text])
     # Nobody listens there: a command that went on would say that.
     arguments = [*command.split(), str(file), "--bootstrap-server", "127.0.0.1:1"]
-    result = CliRunner().invoke(kap, arguments, prog_name="kap")
+    result = run_kap(*arguments)
     assert isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code == 2, result.output
     assert "127.0.0.1" not in result.output

@@ -8,13 +8,12 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse
 from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages import ConfigRecord, PartitionRecord, TopicRecord
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
@@ -25,6 +24,7 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.log.batches import metadata_batch
 from kafka_admin_proto.server.security.authorizer.rules import STANDARD_AUTHORIZER
 from kafka_admin_proto.server.state import State
+from tests.helpers.kap import run_kap
 
 #: C0 without tab and line feed, which outputs have of their own, DEL, C1, the signs that turn text
 #: around, other line ends, and a byte order mark.
@@ -37,9 +37,7 @@ HOSTILE = f"a{OBEYED}\t\nz"
 
 def shown(*arguments: str, data: bytes | None = None) -> Result:
     """What ``kap`` says to that, checked to have nothing of ``OBEYED``."""
-    result = CliRunner().invoke(kap, list(arguments), input=data, prog_name="kap")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = run_kap(*arguments, data=data)
     found = set(OBEYED) & set(result.output + result.stderr)
     assert not found, sorted(map(hex, map(ord, found)))
     return result

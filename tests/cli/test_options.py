@@ -6,11 +6,11 @@ import json
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.given_once import GivenOnceCommand
 from tests.cli.admin.commands import all_commands
+from tests.helpers.kap import ended, run_kap
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_a_value_that_would_count_for_nothing_is_refused(path: str, command: cli
         for name in option.opts:
             value = ["1"] * option.nargs
             twice = [name, *value, option.opts[-1], *value]
-            result = CliRunner().invoke(kap, [*path.split(), *twice])
+            result = run_kap(path, *twice)
             said = f"{option.opts[0]} is given twice, and takes one value"
             assert (said in " ".join(result.output.split())) is not option.multiple, twice
             assert result.exit_code != 0
@@ -40,9 +40,7 @@ def test_a_value_that_would_count_for_nothing_is_refused(path: str, command: cli
     ],
 )
 def test_the_sentence(words: str, said: str) -> None:
-    result = CliRunner().invoke(kap, words.split())
-    assert result.exit_code == 2
-    assert said in result.output
+    assert said in ended(run_kap(words), 2).output
 
 
 @pytest.mark.parametrize(
@@ -50,7 +48,7 @@ def test_the_sentence(words: str, said: str) -> None:
 )
 def test_what_is_no_option_counts_for_none(words: str) -> None:
     """A file and a value may look like one: here the file does not exist."""
-    result = CliRunner().invoke(kap, words.split())
+    result = run_kap(words)
     assert "No such file" in result.output
 
 
@@ -58,7 +56,7 @@ def test_what_is_no_option_counts_for_none(words: str) -> None:
     "words", ["ping --timeout 3 --timeout 5 --help", "decode --request --request --help"]
 )
 def test_help_is_given_behind_a_mistake(words: str) -> None:
-    result = CliRunner().invoke(kap, words.split())
+    result = run_kap(words)
     assert (result.exit_code, result.output[:6]) == (0, "Usage:")
 
 
@@ -82,12 +80,7 @@ def test_a_float_option_takes_numbers(path: str, option: click.Parameter) -> Non
     name = option.opts[0]
     wrong = ["nan", "-NaN"] + ([] if name in ENDLESS else ["inf", "-inf", "1e999"])
     for value in wrong:
-        result = CliRunner().invoke(kap, [*path.split(), f"{name}={value}"])
-        assert (result.exit_code, f"Invalid value for '{name}'" in result.output) == (2, True)
-
-
-def run(*words: str, data: str | None = None) -> Result:
-    return CliRunner().invoke(kap, words, data, prog_name="kap")
+        assert f"Invalid value for '{name}'" in ended(run_kap(path, f"{name}={value}"), 2).output
 
 
 ROOT = click.Context(kap)
@@ -105,16 +98,17 @@ def test_each_command_is_named_for_its_flag(group: str, names: list[str]) -> Non
         refused = f"No such option '--{name}'. "
         hint = f"--{name} is the command kap {group} {name}\n"
         for words in ((group,), (group, "--topic", "x"), (group, "--entity-type=topics")):
-            result = run(*words, f"--{name}")
+            result = run_kap(*words, f"--{name}")
             assert (result.exit_code, hint in result.stderr) == (2, True)
-        at_the_root = run(f"--{name}")
-        assert (at_the_root.exit_code, f"kap {group} {name}" in at_the_root.stderr) == (2, True)
+        assert f"kap {group} {name}" in ended(run_kap(f"--{name}"), 2).stderr
         for other in names if group != "schema" else ():  # whose commands are about files
-            result = run(group, other, f"--{name}")
+            result = run_kap(group, other, f"--{name}")
             if refused in result.stderr:  # and it is no option there
                 itself = f"Leave --{name} out: kap {group} {name} does it\n"
                 assert refused + (itself if other == name else hint) in result.stderr
-    assert run(group, "--no-such-option").stderr.endswith("No such option '--no-such-option'.\n")
+    assert run_kap(group, "--no-such-option").stderr.endswith(
+        "No such option '--no-such-option'.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,12 +135,12 @@ def test_each_command_is_named_for_its_flag(group: str, names: list[str]) -> Non
     ],
 )
 def test_other_names(line: str, said: str) -> None:
-    for result in (run(*line.split()), run("shell", "-b", "localhost:1", data=line)):
+    for result in (run_kap(*line.split()), run_kap("shell", "-b", "localhost:1", data=line)):
         assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
 
 
 def test_scripts_get_the_hint_in_the_object() -> None:
-    (error,) = json.loads(run("topics", "--list", "-o", "json").stdout)["errors"]
+    (error,) = json.loads(run_kap("topics", "--list", "-o", "json").stdout)["errors"]
     assert error["message"] == "No such option '--list'. --list is the command kap topics list"
 
 

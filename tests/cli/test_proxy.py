@@ -12,15 +12,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AuthenticationError, NewTopic, SyncAdminClient
 from kafka_admin_proto.capture.files.pcap_writer import PCAP_HEADER
 from kafka_admin_proto.capture.tcp.segments import FIN, SYN
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.control_socket import send
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import certificates
+from tests.helpers.kap import ended, run_kap
 
 _RULES = """
 from kafka_admin_proto.messages import DeleteTopicsRequest, DeleteTopicsResponse
@@ -90,8 +89,7 @@ def test_a_log_and_a_capture(tmp_path: Path) -> None:
             client.create_topics([NewTopic("orders", 1, 1)])
     header, *rows = str(_LEFT[0]).splitlines()
     assert header.split()[:3] == ["#", "time", "connection"]
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path / "seen.pcap"), "--output", "jsonl"])
-    assert result.exit_code == 0, result.output
+    result = ended(run_kap("decode", str(tmp_path / "seen.pcap"), "--output", "jsonl"))
     read = [json.loads(line) for line in result.output.splitlines()]
     assert len(read) == len(rows)
     (answer,) = [each for each in read if each["api"] == "CreateTopics" and each["latency_us"]]
@@ -133,8 +131,7 @@ def test_a_log_has_what_kap_decode_chooses(tmp_path: Path, choice: tuple[str, ..
                     client.create_topics([NewTopic("orders", 1, 1)])
                     client.list_groups()
     rows = str(_LEFT[0]).splitlines()[1:]
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path / "seen.pcap"), *choice])
-    assert result.exit_code == 0, result.output
+    result = ended(run_kap("decode", str(tmp_path / "seen.pcap"), *choice))
     expected = result.output.splitlines()[1:]
     assert rows
     assert [each.split()[:9] for each in rows] == [each.split()[:9] for each in expected]
@@ -283,7 +280,7 @@ def test_options_that_cannot_work(
     monkeypatch.chdir(rules)
     monkeypatch.syspath_prepend(rules)
     given = options if "--upstream" in options else ["--upstream", "127.0.0.1:1", *options]
-    result = CliRunner().invoke(kap, ["proxy", *given])
+    result = run_kap("proxy", *given)
     sys.modules.pop("rules", None)
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
@@ -322,5 +319,5 @@ def test_a_wrong_option_empties_no_file(tmp_path: Path, wrong: tuple[str, str]) 
     kept = tmp_path / "seen.pcap"
     kept.write_bytes(b"before")
     given = ["proxy", "--upstream", "127.0.0.1:9", *wrong, "--record", str(kept)]
-    assert CliRunner().invoke(kap, given).exit_code == 2
+    assert run_kap(*given).exit_code == 2
     assert kept.read_bytes() == b"before"

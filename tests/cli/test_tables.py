@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
 from kafka_admin_proto.cli import output
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures import explain, frame_table
 from kafka_admin_proto.cli.logs import segments
 from kafka_admin_proto.cli.tables import StyledText, TableColumn, print_rows, shortened, wrapped
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.schema.catalog import catalog
+from tests.helpers.kap import run_kap
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = (40, 60, 80, 100, 120, 200)
@@ -116,7 +115,7 @@ def test_every_table_of_the_command_line(command: str, monkeypatch: pytest.Monke
     for module in (output, explain):
         monkeypatch.setattr(module, "print_rows", checked)
         monkeypatch.setattr(module, "terminal", lambda: Console(file=io.StringIO()))
-    result = CliRunner().invoke(kap, command.split())
+    result = run_kap(command)
     assert result.exit_code in (0, 1), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     assert seen
@@ -146,7 +145,7 @@ def test_a_table_that_comes_in_pages_has_its_header_once(
     """Some pages may fit as tables, and others not: the first table has the header."""
     monkeypatch.setattr(frame_table, "_PAGE", 7)
     monkeypatch.setattr(output, "terminal", lambda: Console(width=width))
-    text = CliRunner().invoke(kap, ["decode", f"{ROOT}/samples/admin42.pcap.gz"]).stdout
+    text = run_kap("decode", f"{ROOT}/samples/admin42.pcap.gz").stdout
     lines = text.splitlines()
     rows = [line for line in lines if line[:1].isdecimal()]
     heads = [line for line in lines if line.split()[:2] == ["#", "time"]]
@@ -165,7 +164,7 @@ def test_few_large_frames_are_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(frame_table, "_PAGE_BYTES", 2000)
     monkeypatch.setattr(frame_table, "print_table", printed)
-    assert CliRunner().invoke(kap, ["decode", f"{ROOT}/samples/admin42.pcap.gz"]).exit_code == 0
+    assert run_kap("decode", f"{ROOT}/samples/admin42.pcap.gz").exit_code == 0
     sizes = [[int(row[5]) for row in page] for page in pages]
     assert sum(map(len, pages)) == 294
     assert all(sum(page[:-1]) < 2000 <= sum(page) for page in sizes[:-1])
@@ -182,5 +181,5 @@ def test_few_large_records_are_a_page(tmp_path: Path, monkeypatch: pytest.Monkey
     log = tmp_path / "fruit-0" / f"{0:020}.log"
     log.parent.mkdir()
     log.write_bytes(write_batch(Batch.of([Record(n, 1, None, b"x" * 900) for n in range(7)])))
-    assert CliRunner().invoke(kap, ["decode", str(log)]).exit_code == 0
+    assert run_kap("decode", str(log)).exit_code == 0
     assert pages == [3, 3, 1]

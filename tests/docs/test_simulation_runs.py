@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
+from tests.helpers.kap import ended, run_kap
 from tests.simulation.quorum.mutants import MUTANTS
 from tests.simulation.quorum.test_real_controller import DEADLY
 from tools.site.pictures.simulation_runs import pictures
@@ -46,5 +45,4 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert block is not None
     monkeypatch.chdir(tmp_path)
     for line in block[1].splitlines():
-        result = CliRunner().invoke(kap, line.split()[1:])
-        assert result.exit_code == 0, (line, result.output)
+        ended(run_kap(line.removeprefix("kap ")))

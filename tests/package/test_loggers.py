@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,10 +29,10 @@ from kafka_admin_proto.admin import (
     SyncAdminClient,
 )
 from kafka_admin_proto.admin.network.tracing import Tracer
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol.connection import SentRequest
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.state import State
+from tests.helpers.kap import run_kap
 from tests.helpers.profile import draws
 from tests.package.sources import modules, of_all_sources, parsed
 
@@ -224,7 +223,7 @@ def test_kap_serve_has_the_lines_on_stderr(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("kafka_admin_proto.cli.server.serve._serve", served)
     for _ in range(2):  # the handler goes with its command
-        ended = CliRunner().invoke(kap, ["serve"])
+        ended = run_kap("serve")
         assert (ended.exit_code, ended.stdout, ended.stderr) == (0, "", "node 1: a line\n")
 
 

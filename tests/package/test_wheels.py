@@ -1,4 +1,4 @@
-"""What `make` installs has its version in ``constraints.txt``; names and tags of the engine's wheels."""
+"""What `make` installs has its version in ``constraints.txt``; the engine's wheels have theirs."""
 
 from __future__ import annotations
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import MetadataRequest, ProduceRequest
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import frame, write_request, write_response
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.render.html import html_page
+from tests.helpers.kap import run_kap
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE, PASSWORD, metadata, sample_payloads
 
@@ -36,9 +35,7 @@ def write_page(folder: Path, payloads: Sequence[bytes], *options: str) -> Path:
     """The page that the command writes for a stream of those payloads."""
     stream, page = folder / "stream.bin", folder / "page.html"
     stream.write_bytes(b"".join(frame(payload) for payload in payloads))
-    result = CliRunner().invoke(
-        kap, ["explain", str(stream), "--input-format", "raw", "--html", str(page), *options]
-    )
+    result = run_kap("explain", str(stream), "--input-format", "raw", "--html", str(page), *options)
     assert result.exit_code in (0, 1), result.output
     return page
 

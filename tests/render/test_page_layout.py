@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import CreateTopicsRequest, CreateTopicsResponse
 from kafka_admin_proto.capture import Block, FrameDecoder
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.create_topics_response import CreatableTopicResult
 from kafka_admin_proto.protocol import frame, write_request, write_response
@@ -20,6 +18,7 @@ from kafka_admin_proto.render.html import PageFrame, html_page
 from kafka_admin_proto.render.text import printable
 from tests.docs.pages import ROOT
 from tests.helpers import profile
+from tests.helpers.kap import run_kap
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.render.legible import cut_texts, faint_texts, show_as, sideways
@@ -34,7 +33,7 @@ LONG = HOSTILE + "\u05d0" + "x" * 10_000
 
 
 def written(file: Path, *arguments: str) -> Path:
-    result = CliRunner().invoke(kap, ["explain", *arguments, "--html", str(file)])
+    result = run_kap("explain", *arguments, "--html", str(file))
     assert result.exit_code in (0, 1), result.output
     return file
 
@@ -206,6 +205,6 @@ def test_the_command_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.setattr("kafka_admin_proto.render.html.MOST_FRAMES", 3)
     file = tmp_path / "page.html"
-    result = CliRunner().invoke(kap, ["explain", str(SAMPLE), "--html", str(file)])
+    result = run_kap("explain", str(SAMPLE), "--html", str(file))
     assert "The page has the first 3 of " in result.stderr
     assert file.read_text("utf-8").count('class="frame"') == 3

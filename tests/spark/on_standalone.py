@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from click.testing import CliRunner
-
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.frames import read_frames
 from kafka_admin_proto.spark.runner import SparkRunner
 from kafka_admin_proto.spark.session import spark_session
+from tests.helpers.kap import run_kap
 from tests.spark.standalone import EXECUTORS
 
 LINK = Path("captures/link.pcap.gz")
@@ -38,7 +36,7 @@ def main(master: str) -> None:
             ),
             patch("kafka_admin_proto.cli.pipeline.pipeline._spark", lambda *_: runner),
         ):
-            result = CliRunner().invoke(kap, ["pipeline", *arguments])
+            result = run_kap("pipeline", *arguments)
         return {"exit_code": result.exit_code, "errors": result.stderr}
 
     done: dict[str, Any] = {}

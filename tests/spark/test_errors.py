@@ -10,13 +10,13 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from pyspark.sql import SparkSession
 
 from kafka_admin_proto.capture.connection.state import STATE_VERSION
-from kafka_admin_proto.cli.app import kap
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
+from tests.helpers.kap import run_kap
 
 pytestmark = pytest.mark.xdist_group("spark")
 OTHER_VERSION = STATE_VERSION + 1
@@ -24,9 +24,7 @@ OTHER_VERSION = STATE_VERSION + 1
 
 def stream(spark: SparkSession, folder: Path, out: Path) -> Result:
     with patch("kafka_admin_proto.cli.pipeline.pipeline._session", lambda *_: nullcontext(spark)):
-        return CliRunner().invoke(
-            kap, ["pipeline", str(folder), "--out", str(out), "--streaming", "--every", "0"]
-        )
+        return run_kap("pipeline", str(folder), "--out", str(out), "--streaming", "--every", "0")
 
 
 def written_by_another_version(out: Path) -> None:

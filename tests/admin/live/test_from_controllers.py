@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from functools import partial
 from typing import Any
 
-from click.testing import CliRunner
-
 from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
-from kafka_admin_proto.cli.app import kap
 from tests.admin.live.helpers.controllers import active_controller, wait_until
 from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.helpers.kap import ended, run_kap
 from tools.clusters import Cluster
 
 
@@ -22,9 +19,7 @@ def test_configs_of_brokers(kraft_cluster: Cluster, kafka_tools: KafkaTools) -> 
 
     def run(command: str) -> Any:
         environment = {"KAP_BOOTSTRAP_CONTROLLER": controllers, "KAP_OUTPUT": "json"}
-        result = CliRunner().invoke(kap, shlex.split(command), env=environment)
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
+        return json.loads(ended(run_kap(command, env=environment)).stdout)
 
     def value(node: int) -> str | None:
         (found,) = run(f"configs get --broker {node} --key log.cleaner.threads")["resources"]

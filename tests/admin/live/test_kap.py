@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AdminClient
-from kafka_admin_proto.cli.app import kap
 from tests.admin.live.helpers.controllers import wait_until
 from tests.admin.live.helpers.each_broker import replicas_everywhere
 from tests.admin.live.helpers.group_members import join_classic
 from tests.admin.live.helpers.kafka_tools import KafkaTools
+from tests.helpers.kap import run_kap
 from tools.clusters import Cluster
 
 Unique = Callable[[str], str]
@@ -26,7 +24,7 @@ Unique = Callable[[str], str]
 def run(cluster: Cluster, command: str, code: int | None = 0, data: str | None = None) -> Any:
     """The JSON object that a command prints, which is to end with this code; None: any."""
     environment = {"KAP_BOOTSTRAP_SERVER": cluster.bootstrap, "KAP_OUTPUT": "json"}
-    result = CliRunner().invoke(kap, shlex.split(command), input=data, env=environment)
+    result = run_kap(command, data=data, env=environment)
     assert code in (None, result.exit_code), result.output
     return json.loads(result.stdout)
 

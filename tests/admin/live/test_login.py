@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import DescribeClusterRequest, DescribeClusterResponse
 from kafka_admin_proto.admin import AdminClient, errors
 from kafka_admin_proto.admin.errors import AuthenticationError, ConnectionFailedError, TlsError
-from kafka_admin_proto.cli.app import kap
 from tests.admin.leaks import no_sockets_left, run_without_leaks
 from tests.admin.live.helpers.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured
+from tests.helpers.kap import run_kap
 
 #: Seconds for one call, and what it may take beyond: each of these errors comes at once.
 _TIMEOUT_S = 30.0
@@ -85,7 +84,7 @@ def described(address: str, file: Path) -> tuple[int, dict[str, Any]]:
     """The exit code of ``kap cluster describe`` and the one object that it prints."""
     options = ["--bootstrap-server", address, "--command-config", str(file), "--output", "json"]
     with no_sockets_left():
-        run = CliRunner().invoke(kap, ["cluster", "describe", *options])
+        run = run_kap("cluster describe", *options)
     assert not run.stderr, run.stderr
     return run.exit_code, json.loads(run.stdout)
 

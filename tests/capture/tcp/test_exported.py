@@ -8,16 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_admin_proto.capture import read_captures
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.capture.tcp.segments import read_segment, segment_in
-from kafka_admin_proto.cli.app import kap
 from tests.capture.packets import KINDS, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL, expected, plain, read
+from tests.helpers.kap import run_kap
 from tests.helpers.requirements import skip_or_fail
 
 ROOT = Path(__file__).parents[3]
@@ -66,7 +65,7 @@ def test_tshark_decrypts_and_frames_have_times(name: str, tmp_path: Path) -> Non
 
 def test_followed_streams_have_no_times() -> None:
     text = tshark("-r", *CAPTURES["TLS 1.3"], "-q", "-z", "follow,tls,hex,0")
-    found = CliRunner().invoke(kap, ["decode", "-", "--output", "tsv"], input=text)
+    found = run_kap("decode - --output tsv", data=text)
     rows = [each.split("\t") for each in found.stdout.splitlines()]
     assert [row[9] for row in rows] == [each for each in ASKED for _ in range(2)]
     assert {row[3] for row in rows} == {""}

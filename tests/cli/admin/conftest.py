@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.filled_cluster import filled_cluster
+from tests.helpers.kap import run_kap
 
 
 class Run(Protocol):
@@ -33,19 +32,10 @@ def cluster() -> Iterator[SyncCluster]:
 def run(cluster: SyncCluster, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(Path(__file__).parents[3])
 
-    def run_kap(
+    def run_on(
         arguments: str, data: str | None = None, env: Mapping[str, str] | None = None
     ) -> Result:
         settings = {"KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "KAP_TIMEOUT": "5"}
-        result = CliRunner().invoke(
-            kap,
-            shlex.split(arguments),
-            input=data,
-            env={**settings, **(env or {})},
-            prog_name="kap",
-        )
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
+        return run_kap(arguments, data=data, env={**settings, **(env or {})})
 
-    return run_kap
+    return run_on

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.cli.admin.acl_arguments import OPERATIONS, constant_of
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import requests_of
+from tests.helpers.kap import run_kap
 
 #: Nobody listens on it: what is sent fails otherwise.
 _NOBODY = ("-b", "127.0.0.1:1")
@@ -28,7 +25,7 @@ _KINDS = {
 
 
 def kap_acls(line: str) -> tuple[int, str]:
-    result = CliRunner().invoke(kap, ["acls", *shlex.split(line), *_NOBODY])
+    result = run_kap(f"acls {line}", *_NOBODY)
     return result.exit_code, result.stderr
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from kafka_admin_proto.admin.alter import AlterTopicStep, TopicPlan
 from kafka_admin_proto.cli.admin.common.settings import SharedOption
@@ -19,6 +18,7 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.wire.secrets import MASK
 from tests.docs.pages import DOCS, run_page
+from tests.helpers.kap import ended, run_kap
 
 _MOVE = '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[3,1]}]}'
 
@@ -31,10 +31,7 @@ def second() -> Iterator[SyncCluster]:
 
 def run(cluster: SyncCluster, arguments: str, data: str | None = None) -> Result:
     env = {"KAP_BOOTSTRAP_SERVER": cluster.bootstrap_servers, "KAP_TIMEOUT": "20"}
-    result = CliRunner().invoke(kap, shlex.split(arguments), data, env, prog_name="kap")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+    return run_kap(arguments, data=data, env=env)
 
 
 def test_the_pages_examples(tmp_path: Path) -> None:
@@ -74,8 +71,7 @@ def test_any_request_of_the_draft(dialect: Literal["kip-4a", "kip-4b"]) -> None:
             assert (document["api"], asked.exit_code) == ("AlterTopic", 1), asked.output
             assert document["errors"][0]["error"] == "UNKNOWN_TOPIC_OR_PARTITION"
         for api, version in (("TopicMetadata", 1), ("3", 1), ("Metadata", 12)):
-            asked = run(cluster, f"request {api} --version {version} --dialect {dialect}")
-            assert asked.exit_code == 0, asked.output
+            asked = ended(run(cluster, f"request {api} --version {version} --dialect {dialect}"))
         wrong = run(cluster, f"request AlterTopicz --dialect {dialect}")
         assert (wrong.exit_code, "did you mean AlterTopic?" in wrong.stderr) == (2, True)
         for api in ("AlterTopicResponse", "CreateTopicsResponse"):
@@ -146,14 +142,12 @@ def test_what_a_draft_cannot_say_or_ignores_is_refused(dialect: str, line: str, 
     arguments = f"{line} --dialect {dialect} -b localhost:1"
     if "topics alter" in line or "delete" in line or "elect" in line:
         arguments += " --yes"
-    result = CliRunner().invoke(kap, shlex.split(arguments))
-    assert (result.exit_code, words in result.stderr) == (2, True), result.output
+    assert words in ended(run_kap(arguments), 2).stderr
 
 
 def test_a_dry_run_says_that_nothing_is_checked() -> None:
     arguments = "topics alter t --partitions 2 --dry-run --dialect kip-4b -b localhost:1"
-    result = CliRunner().invoke(kap, shlex.split(arguments))
-    assert (result.exit_code, "the cluster checked none of it" in result.stderr) == (0, True)
+    assert "the cluster checked none of it" in ended(run_kap(arguments)).stderr
 
 
 def test_what_the_plan_ignores_is_said_where_it_runs() -> None:
@@ -177,8 +171,7 @@ def test_a_reassignment_that_the_draft_ignores(second: SyncCluster) -> None:
 def test_a_topic_that_exists_is_no_failure_where_asked(second: SyncCluster) -> None:
     create = "topics create t --partitions 1 --replication-factor 1 --dialect kip-4b"
     assert run(second, create).exit_code == 0
-    again = run(second, create)
-    assert (again.exit_code, "TopicAlreadyExists" in again.stderr) == (1, True)
+    assert "TopicAlreadyExists" in ended(run(second, create), 1).stderr
     assert run(second, f"{create} --if-not-exists").exit_code == 0
 
 
@@ -191,6 +184,5 @@ def test_secrets_of_a_plan_are_masked() -> None:
 def test_a_cluster_without_the_draft() -> None:
     with SyncCluster(1) as cluster:
         for command in ("topics describe", "request TopicMetadata --yes"):
-            found = run(cluster, f"{command} --dialect kip-4a")
-            assert found.exit_code == 1
+            found = ended(run(cluster, f"{command} --dialect kip-4a"), 1)
             assert "kap serve --rules kip-4a" in found.stdout + found.stderr

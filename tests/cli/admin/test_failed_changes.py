@@ -18,6 +18,7 @@ from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.commands import cluster_commands
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import filled_cluster, join
+from tests.helpers.kap import ended
 
 REFUSED = "TOPIC_AUTHORIZATION_FAILED"
 #: Of a client that has not logged in.
@@ -204,8 +205,7 @@ def test_what_failed_is_not_among_what_succeeded(
     name: str, run_case: Callable[[Case, str], Result]
 ) -> None:
     case = CHANGES[name]
-    result = run_case(case, "table")
-    assert result.exit_code == 1, result.output
+    result = ended(run_case(case, "table"), 1)
     assert re.search(case.error, result.stderr), result.output
     assert not re.search(case.failed, result.stdout), result.output
     assert re.search(case.fine, result.stdout), result.output

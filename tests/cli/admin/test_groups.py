@@ -9,14 +9,14 @@ import pytest
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import join
+from tests.helpers.kap import ended
 
 
 def test_a_partition_that_is_read_has_a_row_without_a_commit(
     run: Run, cluster: SyncCluster
 ) -> None:
     one, two, _ = join(cluster, "billing", [1], [2], [])
-    result = run("groups describe billing")
-    assert result.exit_code == 0
+    result = ended(run("groups describe billing"))
     assert [line.split() for line in result.stdout.splitlines()] == [
         ["group", "topic", "partition", "offset", "end", "offset", "lag", "member"],
         ["billing", "orders", "0", "40", "100", "60", "-"],
@@ -65,8 +65,7 @@ def test_what_the_table_cannot_show_is_a_sentence(
     if not read:
         leaving = " ".join(f"--member {each}" for each in ids)
         assert not ids or run(f"groups remove-members {group} {leaving} --yes").exit_code == 0
-    result = run(f"groups describe {group} {options}")
-    assert result.exit_code == 0
+    result = ended(run(f"groups describe {group} {options}"))
     assert result.stderr == ("" if said is None else f"group {group} {said}\n")
 
 
@@ -87,8 +86,7 @@ def test_a_commit_that_cannot_be_read_is_an_error(run: Run, cluster: SyncCluster
     cluster.faults.add(
         api="OffsetFetch", topic="orders", partition=1, error="TOPIC_AUTHORIZATION_FAILED"
     )
-    result = run("groups describe billing")
-    assert result.exit_code == 1
+    result = ended(run("groups describe billing"), 1)
     assert "group billing topic orders partition 1: TOPIC_AUTHORIZATION_FAILED" in result.stderr
 
 

@@ -18,6 +18,7 @@ from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.commands import cluster_commands
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import topic_of
+from tests.helpers.kap import ended
 
 #: Commands that change nothing, or the same again; their forms can be compared.
 COMMANDS = [
@@ -163,9 +164,7 @@ def test_an_error_has_kafkas_name_and_its_item(run: Run) -> None:
 
 @pytest.mark.parametrize("form", ["json", "yaml", "jsonl"])
 def test_no_connection_is_one_object(form: str, run: Run) -> None:
-    result = run(f"topics list -b localhost:1 --output {form}")
-    assert result.exit_code == 1
-    found = yaml.safe_load(result.stdout)
+    found = yaml.safe_load(ended(run(f"topics list -b localhost:1 --output {form}"), 1).stdout)
     error = found if form == "jsonl" else found["errors"][0]
     assert error["error"] == "ConnectionFailedError"
     assert "localhost:1" in error["message"]
@@ -174,8 +173,7 @@ def test_no_connection_is_one_object(form: str, run: Run) -> None:
 
 def test_the_end_of_the_time_has_its_own_name(run: Run, cluster: SyncCluster) -> None:
     cluster.faults.add(api="DescribeConfigs", drop="request")
-    result = run("configs get --topic orders --timeout 0.5 --output json")
-    assert result.exit_code == 1
+    result = ended(run("configs get --topic orders --timeout 0.5 --output json"), 1)
     (error,) = json.loads(result.stdout)["errors"]
     assert error["error"] == "RequestTimedOutError"
     assert "not done within 0.5 s" in error["message"]
@@ -208,17 +206,14 @@ def test_json_that_is_too_deep_is_refused(run: Run) -> None:
     ],
 )
 def test_usage_errors_are_one_object_too(command: str, name: str, run: Run) -> None:
-    result = run(command)
-    assert result.exit_code == 2
+    result = ended(run(command), 2)
     found = json.loads(result.stdout)
     assert [each["error"] for each in found["errors"]] == [name]
     assert found["errors"][0]["message"] in result.stderr
 
 
 def test_a_group_without_a_command_is_one_object(run: Run) -> None:
-    result = run("topics", env={"KAP_OUTPUT": "json"})
-    assert result.exit_code == 2
-    (error,) = json.loads(result.stdout)["errors"]
+    (error,) = json.loads(ended(run("topics", env={"KAP_OUTPUT": "json"}), 2).stdout)["errors"]
     assert error["message"] == "name a command: kap topics --help lists them"
 
 
@@ -238,8 +233,7 @@ def test_the_environment_chooses_the_output(run: Run) -> None:
 
 
 def test_without_a_cluster_it_says_what_to_give(run: Run) -> None:
-    result = run("topics list", env={"KAP_BOOTSTRAP_SERVER": ""})
-    assert result.exit_code == 2
+    result = ended(run("topics list", env={"KAP_BOOTSTRAP_SERVER": ""}), 2)
     assert "--bootstrap-server HOST:PORT or set KAP_BOOTSTRAP_SERVER" in result.stderr
     both = run("topics list --bootstrap-controller localhost:1 -b localhost:1")
     assert (both.exit_code, "exclude each other" in both.stderr) == (2, True)
@@ -261,8 +255,7 @@ def test_describe_takes_a_name_or_an_id(run: Run, cluster: SyncCluster) -> None:
 
 
 def test_trace_is_on_stderr_and_masks(run: Run) -> None:
-    result = run("users set bob --trace --output json", env={"KAP_NEW_PASSWORD": "hunter2"})
-    assert result.exit_code == 0
+    result = ended(run("users set bob --trace --output json", env={"KAP_NEW_PASSWORD": "hunter2"}))
     json.loads(result.stdout)
     assert "AlterUserScramCredentials v0" in result.stderr
     assert '"saltedPassword":"********"' in result.stderr

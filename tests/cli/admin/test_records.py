@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
+from tests.helpers.kap import ended, run_kap
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +20,7 @@ def cluster() -> Iterator[SyncCluster]:
 
 
 def run(cluster: SyncCluster, words: str, lines: str | bytes = "") -> Result:
-    return CliRunner().invoke(
-        kap, [*shlex.split(words), "-b", cluster.bootstrap_servers], input=lines
-    )
+    return run_kap(words, "-b", cluster.bootstrap_servers, data=lines)
 
 
 @pytest.mark.parametrize(
@@ -53,16 +50,13 @@ def run(cluster: SyncCluster, words: str, lines: str | bytes = "") -> Result:
     ],
 )
 def test_what_has_no_effect_or_does_not_fit(cluster: SyncCluster, words: str, said: str) -> None:
-    result = run(cluster, words, "line\n")
-    assert result.exit_code == 2, result.output
-    assert said in " ".join(result.stderr.split())
+    assert said in " ".join(ended(run(cluster, words, "line\n"), 2).stderr.split())
     assert [each.value for each in cluster.records("orders")] == [b"v"]
 
 
 @pytest.mark.parametrize("words", ["produce nowhere", "consume nowhere", "consume empty nowhere"])
 def test_a_topic_that_is_not_there(cluster: SyncCluster, words: str) -> None:
-    result = run(cluster, words, "line\n")
-    assert result.exit_code == 1
+    result = ended(run(cluster, words, "line\n"), 1)
     assert "nowhere" in result.stderr
     assert "UNKNOWN_TOPIC_OR_PARTITION" in result.stderr
 
@@ -162,8 +156,7 @@ def test_a_format_writes_bytes(cluster: SyncCluster) -> None:
 def test_what_was_produced_before_a_line_without_a_key_is_said(cluster: SyncCluster) -> None:
     """Lines are sent in pieces of a megabyte; a wrong one may come after some are sent."""
     lines = (b"key:" + b"v" * 1000 + b"\n") * 3000 + b"no key\n"
-    result = run(cluster, "produce made --key-delimiter :", lines)
-    assert result.exit_code == 2
+    result = ended(run(cluster, "produce made --key-delimiter :", lines), 2)
     count = len(cluster.records("made"))
     assert 0 < count < 3000
     said = " ".join(result.stderr.split())

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.cli.admin.request.fields import with_defaults
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import json_name
 from kafka_admin_proto.server import SyncCluster
+from tests.helpers.kap import ended, run_kap
 
 REQUESTS = [
     name for name in catalog().names("kafka") if catalog().entry(name, "kafka").type == "request"
@@ -30,7 +28,7 @@ def cluster() -> Iterator[str]:
 
 
 def asked(cluster: str, line: str) -> tuple[int, dict[str, Any]]:
-    result = CliRunner().invoke(kap, ["request", *shlex.split(line), "-b", cluster])
+    result = run_kap(f"request {line}", "-b", cluster)
     return result.exit_code, json.loads(result.stdout)
 
 
@@ -73,11 +71,7 @@ def test_each_sentence_of_the_broker_is_an_error(cluster: str) -> None:
     ],
 )
 def test_a_place_that_there_is_not(cluster: str, setting: str, said: str) -> None:
-    result = CliRunner().invoke(
-        kap, ["request", "CreateTopics", *shlex.split(f"--set {setting}"), "-b", cluster]
-    )
-    assert result.exit_code == 2
-    assert said in result.stderr
+    assert said in ended(run_kap(f"request CreateTopics --set {setting}", "-b", cluster), 2).stderr
 
 
 def test_an_array_that_may_be_null_is_null() -> None:

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.cli.admin.commands import all_commands, cluster_commands
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import topic_of
+from tests.helpers.kap import ended, run_kap
 
 COMMANDS = cluster_commands()
 #: Commands that make no sense at the prompt, and a word of the reason.
@@ -35,15 +34,15 @@ def servers() -> Iterator[str]:
 @pytest.mark.parametrize("path", [path for path in COMMANDS if " " not in path] + ["topics list"])
 @pytest.mark.parametrize("seconds", ["-1", "-0.5", "-inf"])
 def test_a_negative_timeout_is_refused(path: str, seconds: str) -> None:
-    result = CliRunner().invoke(kap, [*path.split(), f"--timeout={seconds}"])
-    assert result.exit_code == 2
-    assert "Invalid value for '--timeout': expected a number of seconds, 0 or more" in result.stderr
+    assert (
+        "Invalid value for '--timeout': expected a number of seconds, 0 or more"
+        in ended(run_kap(path, f"--timeout={seconds}"), 2).stderr
+    )
 
 
 def test_a_timeout_of_zero_is_for_commands_that_wait(run: Run) -> None:
     assert run("topics create fresh --timeout 0").exit_code == 0
-    refused = run("topics list --timeout 0")
-    assert refused.exit_code == 2
+    refused = ended(run("topics list --timeout 0"), 2)
     assert "--timeout 0 is for commands that wait until every broker has a change" in refused.stderr
     assert run("topics list", env={"KAP_TIMEOUT": "0"}).exit_code == 0, "as the help says"
 
@@ -60,17 +59,14 @@ def test_a_number_out_of_its_bounds_is_a_sentence() -> None:
         ("topics create a --partitions 0", "expected a whole number, 1 or more, not '0'"),
         ("serve --propagation-delay x", "expected a number of seconds, 0 or more, not 'x'"),
     ):
-        result = CliRunner().invoke(kap, words.split())
-        assert result.exit_code == 2
-        assert said in result.stderr
+        assert said in ended(run_kap(words), 2).stderr
 
 
 def test_a_config_that_was_not_set_is_said(run: Run, cluster: SyncCluster) -> None:
     both = run("configs unset --topic orders retention.ms cleanup.policy")
     assert "unset for 1 of 1" in both.stderr
     assert "topic orders: cleanup.policy was not set" in both.stderr
-    again = run("configs unset --topic orders retention.ms")
-    assert again.exit_code == 0
+    again = ended(run("configs unset --topic orders retention.ms"))
     assert again.stderr == "topic orders: retention.ms was not set\n"
     neither = run("configs unset --topic orders retention.ms cleanup.policy")
     assert neither.stderr == (
@@ -80,8 +76,7 @@ def test_a_config_that_was_not_set_is_said(run: Run, cluster: SyncCluster) -> No
 
 def test_an_offset_that_was_not_committed_is_said(run: Run, cluster: SyncCluster) -> None:
     words = "offsets delete --group billing --topic payments --partition orders:2 --yes"
-    nothing = run(words)
-    assert nothing.exit_code == 0
+    nothing = ended(run(words))
     assert nothing.stderr == (
         "deleted 0 of 1\ngroup billing had committed no offset of payments, orders:2\n"
     )
@@ -93,7 +88,7 @@ def test_an_offset_that_was_not_committed_is_said(run: Run, cluster: SyncCluster
 def test_what_was_done_to_quotas_is_said(servers: str) -> None:
     def said(words: str) -> str:
         base = ["users", "quotas", "-b", servers, "--user", "alice"]
-        return CliRunner().invoke(kap, [*base, *words.split()]).stderr
+        return run_kap(*base, *words.split()).stderr
 
     assert said("--unset producer_byte_rate") == "producer_byte_rate was not set\n"
     assert said("--set producer_byte_rate=9 --dry-run") == "would be set: producer_byte_rate\n"
@@ -120,14 +115,13 @@ def test_what_was_done_to_quotas_is_said(servers: str) -> None:
 def test_what_the_options_leave_out_is_not_called_missing(
     words: str, said: str, servers: str
 ) -> None:
-    result = CliRunner().invoke(kap, [*words.split(), "-b", servers])
+    result = run_kap(words, "-b", servers)
     assert (result.exit_code, result.stderr) == (0, said)
 
 
 def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(servers: str) -> None:
     words = "users quotas --user bob --unset prodcer_byte_rate --set consumer_byte_rate=5 -b"
-    result = CliRunner().invoke(kap, [*words.split(), servers])
-    assert result.exit_code == 1
+    result = ended(run_kap(words, servers), 1)
     note, error = result.stderr.splitlines()
     assert note == "set: consumer_byte_rate"
     said = "quota prodcer_byte_rate: INVALID_CONFIG: there is no such quota: they are produ"
@@ -138,19 +132,19 @@ def test_a_slip_in_the_name_of_a_quota_to_remove_is_an_error(servers: str) -> No
 @pytest.mark.parametrize("output", ["table", "tsv", "json"])
 def test_a_config_to_get_that_there_is_not_is_an_error(servers: str, output: str) -> None:
     words = ["configs", "get", "--topic", "orders", "--key", "retentionms", "--key", "retention.ms"]
-    result = CliRunner().invoke(kap, [*words, "-o", output, "-b", servers])
+    result = run_kap(*words, "-o", output, "-b", servers)
     said = result.stdout if output == "json" else result.stderr
     assert result.exit_code == 1
     assert "there is no such config: --all without --key lists those that there are" in said
     assert "retention.ms" in result.stdout
     words = ["configs", "get", "--broker-defaults", "--key", "log.retention.hours"]
-    assert CliRunner().invoke(kap, [*words, "-b", servers]).exit_code == 0, "it is not set"
+    assert run_kap(*words, "-b", servers).exit_code == 0, "it is not set"
 
 
 def test_the_default_entity_and_one_of_its_name_are_told_apart(servers: str) -> None:
     def quotas(words: str) -> str:
         base = ["users", "quotas", "-b", servers, "-o", "tsv"]
-        return CliRunner().invoke(kap, [*base, *shlex.split(words)]).stdout
+        return run_kap(*base, *shlex.split(words)).stdout
 
     for number, name in enumerate(("", "<default>", '"<default>"', "plain"), 1):
         quotas(f"--user '{name}' --set request_percentage={number}")
@@ -162,9 +156,10 @@ def test_the_default_entity_and_one_of_its_name_are_told_apart(servers: str) -> 
 
 
 def test_a_state_that_no_group_can_have_is_refused(servers: str) -> None:
-    result = CliRunner().invoke(kap, ["groups", "list", "--state", "Emtpy", "-b", servers])
-    assert result.exit_code == 2
-    assert "no group has the state 'Emtpy'; there are Stable, Empty, Dead, " in result.stderr
+    assert (
+        "no group has the state 'Emtpy'; there are Stable, Empty, Dead, "
+        in ended(run_kap("groups list --state Emtpy -b", servers), 2).stderr
+    )
 
 
 def test_a_name_is_no_hint_for_itself(run: Run, cluster: SyncCluster) -> None:
@@ -179,8 +174,7 @@ def test_a_name_is_no_hint_for_itself(run: Run, cluster: SyncCluster) -> None:
 
 def test_a_cluster_without_coordinators_is_said_at_once(servers: str) -> None:
     began = time.monotonic()
-    result = CliRunner().invoke(kap, ["transactions", "describe", "payments", "-b", servers])
-    assert result.exit_code == 1
+    result = ended(run_kap("transactions describe payments -b", servers), 1)
     assert "this cluster serves no transactions" in result.stderr
     assert time.monotonic() - began < 10, "the usual timeout is 30 s"
 
@@ -217,7 +211,7 @@ def test_partitions_that_are_not_there_are_said(
         servers,
         "--exclude-internal-topics",
     ]
-    result = CliRunner().invoke(kap, given)
+    result = run_kap(*given)
     assert result.exit_code == code, result.output
     assert said in result.stderr
     assert bool(result.stderr) == bool(said)
@@ -233,7 +227,7 @@ def test_a_plain_name_that_a_list_lacks_is_said(run: Run) -> None:
     "words", ["topics list", "topics describe", "topics delete", "offsets get"]
 )
 def test_help_says_what_a_pattern_is(words: str) -> None:
-    text = " ".join(CliRunner().invoke(kap, [*words.split(), "--help"]).stdout.split())
+    text = " ".join(run_kap(words, "--help").stdout.split())
     assert "is a regular expression for the whole name" in text
 
 
@@ -241,16 +235,14 @@ def test_help_says_what_a_pattern_is(words: str) -> None:
 def test_an_id_in_place_of_a_name_is_recognized(run: Run, cluster: SyncCluster, words: str) -> None:
     topic_id = topic_of(cluster, "orders").id
     for id_ in (topic_id, topic_id_to_text(topic_id)):
-        result = run(f"{words} {id_}")
-        assert result.exit_code == 1
+        result = ended(run(f"{words} {id_}"), 1)
         assert f"{id_} looks like a topic id: kap topics describe --topic-id finds" in result.stderr
 
 
 @pytest.mark.parametrize("name", NOT_AT_THE_PROMPT)
 def test_what_makes_no_sense_in_a_shell_is_refused_there(servers: str, name: str) -> None:
     lines = f"{name} bash\nkap {name} --help\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", servers], input=lines)
-    assert result.exit_code == 2
+    result = ended(run_kap("shell -b", servers, data=lines), 2)
     assert f"kap: {name}" in result.stderr
     assert NOT_AT_THE_PROMPT[name] in result.stderr
     assert f"Usage: kap {name}" in result.stdout, "its help is there"
@@ -258,9 +250,7 @@ def test_what_makes_no_sense_in_a_shell_is_refused_there(servers: str, name: str
 
 def test_an_address_is_said_once() -> None:
     for address in ("127.0.0.1:1", "127.0.0.1:1,127.0.0.1:2"):
-        result = CliRunner().invoke(kap, ["topics", "list", "-b", address])
-        assert result.exit_code == 1
-        assert result.stderr.count("127.0.0.1:1") == 1
+        assert ended(run_kap("topics list -b", address), 1).stderr.count("127.0.0.1:1") == 1
 
 
 def test_acls_that_nothing_chooses_are_said(run: Run) -> None:
@@ -298,8 +288,7 @@ def test_a_file_that_is_not_there_is_a_sentence(run: Run, tmp_path: Path, words:
 
 
 def test_a_limit_that_is_no_number(run: Run) -> None:
-    result = run("users quotas --user bob --set producer_byte_rate=much")
-    assert result.exit_code == 2
+    result = ended(run("users quotas --user bob --set producer_byte_rate=much"), 2)
     assert "producer_byte_rate: 'much' is not a number" in result.stderr
 
 
@@ -324,8 +313,7 @@ def test_what_is_to_be_deleted_is_listed_above_the_question(
     monkeypatch.setattr("kafka_admin_proto.cli.admin.common.confirm.on_terminal", lambda: True)
     topics = " ".join(f"--topic t{number}" for number in range(12))
     assert run(f"acls create --allow-principal User:bob --operation Read {topics}").exit_code == 0
-    result = run("acls delete --principal User:bob", data="n\n")
-    assert result.exit_code == 1
+    result = ended(run("acls delete --principal User:bob", data="n\n"), 1)
     assert "  … and 3 more\nDelete 13 ACLs? [y/N]" in result.stderr
     assert result.stderr.count("  ALLOW User:bob from * READ on TOPIC ") == 10
     assert len(cluster.state.cluster.acls) == 13

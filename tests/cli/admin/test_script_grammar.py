@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +13,10 @@ from kafka_admin_proto.cli.admin.common.parameters import (
     split_partitions,
     topic_names,
 )
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import configs_of, filled_cluster, replicas_of, requests_of
+from tests.helpers.kap import ended, run_kap
 
 _CONTEXT, _PARAMETER = None, None
 _NAMES = st.from_regex(r"[a-z.$_-]{1,5}", fullmatch=True)
@@ -57,14 +56,12 @@ def test_added_configs(text: str, found: dict[str, str]) -> None:
 )
 def test_what_kafkas_script_refuses_is_no_config(text: str) -> None:
     words = ["configs", "set", "--topic", "t", "--add-config", text, "-b", "127.0.0.1:1"]
-    result = CliRunner().invoke(kap, words)
-    assert result.exit_code == 2
-    assert "expected NAME=VALUE,NAME=[VALUE,VALUE]" in result.stderr
+    assert "expected NAME=VALUE,NAME=[VALUE,VALUE]" in ended(run_kap(*words), 2).stderr
 
 
 def test_no_part_of_a_value_is_shown() -> None:
     words = ["configs", "set", "--topic", "t", "--add-config", "a=1,x.password=p,hunter2"]
-    result = CliRunner().invoke(kap, [*words, "-b", "127.0.0.1:1"])
+    result = run_kap(*words, "-b", "127.0.0.1:1")
     assert "[VALUE,VALUE] after x.password: a value with commas" in result.stderr
     assert "hunter2" not in result.stderr
 
@@ -75,8 +72,7 @@ def test_several_configs_are_set_and_unset_in_one_value(run: Run, cluster: SyncC
     assert configs_of(cluster, "orders") == {
         "retention.ms": "9", "cleanup.policy": "compact,delete",
     }  # fmt: skip
-    result = run("configs unset --topic orders --delete-config retention.ms,cleanup.policy")
-    assert result.exit_code == 0, result.output
+    ended(run("configs unset --topic orders --delete-config retention.ms,cleanup.policy"))
     assert not configs_of(cluster, "orders")
     assert run("configs set --topic orders retention.ms=9 segment.ms=8").exit_code == 0
     line = "topics alter orders --delete-config 'segment.ms, retention.ms' --yes"
@@ -87,14 +83,14 @@ def test_several_configs_are_set_and_unset_in_one_value(run: Run, cluster: SyncC
 @pytest.mark.parametrize("text", ["a,,b", ",a", ""])
 @pytest.mark.parametrize("words", ["configs unset --topic t", "topics alter t"])
 def test_a_name_between_two_commas_is_missing(words: str, text: str) -> None:
-    result = CliRunner().invoke(kap, [*words.split(), "--delete-config", text, "-b", "127.0.0.1:1"])
-    assert result.exit_code == 2
-    assert "expected names with commas between them" in result.stderr
+    assert (
+        "expected names with commas between them"
+        in ended(run_kap(words, "--delete-config", text, "-b", "127.0.0.1:1"), 2).stderr
+    )
 
 
 def test_a_slip_in_the_name_of_a_config_to_unset_is_said(run: Run, cluster: SyncCluster) -> None:
-    result = run("configs unset --topic orders retntion.ms retention.ms")
-    assert result.exit_code == 1
+    result = ended(run("configs unset --topic orders retntion.ms retention.ms"), 1)
     said = "topic orders has no config retntion.ms; nothing was changed; did you mean retention.ms?"
     assert said in result.stderr
     assert configs_of(cluster, "orders") == {"retention.ms": "1000"}
@@ -128,8 +124,7 @@ def test_a_comma_between_topics(given: str, names: list[str]) -> None:
     ],
 )
 def test_topics_with_commas_between_them_are_several(run: Run, words: str, option: str) -> None:
-    result = run(f"{words} {option}orders,payments")
-    assert result.exit_code == 0, result.output
+    result = ended(run(f"{words} {option}orders,payments"))
     assert "orders" in result.stdout
     assert "payments" in result.stdout
     assert "__consumer" not in result.stdout
@@ -142,9 +137,7 @@ def test_topics_with_commas_between_them_are_several(run: Run, words: str, optio
 def test_no_such_topic_is_a_failure_unless_it_need_not_exist(
     run: Run, words: str, name: str
 ) -> None:
-    result = run(f"topics {words} '{name}'")
-    assert result.exit_code == 1, result.output
-    assert "nosuch" in result.stderr
+    assert "nosuch" in ended(run(f"topics {words} '{name}'"), 1).stderr
     assert run(f"topics {words} '{name}' --if-exists").exit_code == 0
     assert run(f"topics {words} 'order.*' '{name}' --if-exists").exit_code == 0
 
@@ -191,9 +184,7 @@ def test_configs_of_all_topics(run: Run, cluster: SyncCluster, words: str) -> No
     rows = run(f"configs get {words} -o tsv").stdout.splitlines()
     found = {tuple(row.split("\t")[1:4]) for row in rows if "DYNAMIC_TOPIC_CONFIG" in row}
     assert found == {("orders", "retention.ms", "1000"), ("payments", "segment.ms", "7")}
-    alone = run(f"configs get {words} --topic nothere -o tsv")
-    assert alone.exit_code == 1
-    assert "retention.ms" in alone.stdout
+    assert "retention.ms" in ended(run(f"configs get {words} --topic nothere -o tsv"), 1).stdout
 
 
 def test_configs_of_all_brokers_and_their_defaults(run: Run, cluster: SyncCluster) -> None:
@@ -208,8 +199,7 @@ def test_all_configs_of_a_topic_are_unset_at_once(run: Run, cluster: SyncCluster
     line = "configs unset --topic orders --topic payments --all"
     assert run(f"{line} --dry-run").exit_code == 0
     assert len(configs_of(cluster, "orders")) == 2
-    result = run(line)
-    assert result.exit_code == 0, result.output
+    result = ended(run(line))
     assert not configs_of(cluster, "orders")
     assert result.stderr == "unset for 1 of 2\ntopic payments: nothing was set\n"
     assert run("configs unset --topic nothere --all").exit_code == 1
@@ -229,8 +219,7 @@ def test_no_partition_has_so_many_digits(run: Run, option: str, code: int, said:
 
 def test_configs_that_may_not_be_seen_are_not_unset(run: Run, cluster: SyncCluster) -> None:
     cluster.faults.add(api="DescribeConfigs", topic="orders", error="TOPIC_AUTHORIZATION_FAILED")
-    result = run("configs unset --topic orders --topic payments --all")
-    assert result.exit_code == 1
+    result = ended(run("configs unset --topic orders --topic payments --all"), 1)
     assert "topic orders: TOPIC_AUTHORIZATION_FAILED" in result.stderr
     assert "topic orders: nothing was set" not in result.stderr
     assert run("topics alter orders --delete-config retention.ms --yes --timeout 0").exit_code == 0

@@ -14,6 +14,7 @@ from kafka_admin_proto.cli.admin.common import client
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
 from tests.cli.admin.conftest import Run
+from tests.helpers.kap import ended
 
 LOGIN = (
     "sasl.mechanism=PLAIN\nsasl.jaas.config=org.apache.kafka.common.security.plain."
@@ -39,9 +40,7 @@ def test_a_setting_without_effect_is_said(
 ) -> None:
     file = tmp_path / "client.properties"
     file.write_text(properties)
-    result = run(f"topics list --command-config {file} -o tsv", env=env)
-    assert result.exit_code == 0, result.output
-    assert result.stderr.strip() == said
+    assert ended(run(f"topics list --command-config {file} -o tsv", env=env)).stderr.strip() == said
 
 
 def test_placeholders_of_a_file_are_looked_up(
@@ -53,8 +52,7 @@ def test_placeholders_of_a_file_are_looked_up(
     settings = Settings(bootstrap_server="a:1", command_config=str(file))
     assert client.client_arguments(settings, may_ask=False)["client_id"] == "app-test"
     file.write_text("config.providers=vault\nclient.id=app-${vault:x:y}\n")
-    result = run(f"topics list --command-config {file}")
-    assert result.exit_code == 2
+    result = ended(run(f"topics list --command-config {file}"), 2)
     assert "client.id: the provider vault is not one that this client" in result.stderr
 
 

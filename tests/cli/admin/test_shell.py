@@ -14,16 +14,15 @@ from types import SimpleNamespace
 
 import pexpect
 import pytest
-from click.testing import CliRunner
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from kafka_admin_proto.cli.admin.common.live import ShellState
 from kafka_admin_proto.cli.admin.common.settings import Settings
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.shell.completer import CommandCompleter
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.requirements import skip_or_fail
 
 
@@ -45,8 +44,7 @@ def test_signs_of_the_systems_shell_are_refused(
     sign: str, outside: str, space: str, cluster: SyncCluster
 ) -> None:
     lines = f"topics delete orders --yes{space}{sign}{space}less\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", cluster.bootstrap_servers], input=lines)
-    assert result.exit_code == 2
+    result = ended(run_kap("shell -b", cluster.bootstrap_servers, data=lines), 2)
     assert result.stderr.startswith(f"kap: {sign} is of the system's shell")
     assert outside in result.stderr
     assert "orders" in cluster.state.topic_names, "no part of the line is run"
@@ -63,7 +61,7 @@ def test_signs_of_the_systems_shell_are_refused(
 )
 def test_quoted_signs_are_parts_of_words(line: str, cluster: SyncCluster) -> None:
     options = ["shell", "-b", cluster.bootstrap_servers, "-o", "tsv"]
-    result = CliRunner().invoke(kap, options, input=f"{line}\n")
+    result = run_kap(*options, data=f"{line}\n")
     assert (result.exit_code, result.stderr) == (0, "")
     assert [row.split("\t")[0] for row in result.stdout.splitlines()] == ["orders", "payments"]
 
@@ -81,7 +79,7 @@ def test_quoted_signs_are_parts_of_words(line: str, cluster: SyncCluster) -> Non
 def test_lines_that_end(line: str, code: int, said: str, cluster: SyncCluster) -> None:
     """The code is the highest of all lines; what follows the end is not run."""
     lines = f"{line}\n\nexit\ntopics delete orders --yes\n"
-    result = CliRunner().invoke(kap, ["shell", "-b", cluster.bootstrap_servers], input=lines)
+    result = run_kap("shell -b", cluster.bootstrap_servers, data=lines)
     assert result.exit_code == code
     assert said in result.output
     assert "orders" in cluster.state.topic_names

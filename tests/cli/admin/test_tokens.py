@@ -11,6 +11,7 @@ import pytest
 
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
+from tests.helpers.kap import ended
 from tests.server.security.secured import PASSWORDS
 from tests.server.security.token_story import KEY
 
@@ -39,8 +40,7 @@ def login(run: Run, tmp_path: Path) -> Run:
 
 def test_a_token_from_its_beginning_to_its_end(login: Run) -> None:
     assert login("tokens list").stderr == "no tokens\n"
-    created = login("tokens create --renewer-principal User:anna -o json")
-    assert created.exit_code == 0
+    created = ended(login("tokens create --renewer-principal User:anna -o json"))
     (token,) = json.loads(created.stdout)["tokens"]
     assert (token["owner"], token["requester"]) == ("User:bob", "User:bob")
     assert token["renewers"] == ["User:anna"]
@@ -63,8 +63,7 @@ def test_a_token_from_its_beginning_to_its_end(login: Run) -> None:
 
 
 def test_a_principal_without_its_type(login: Run) -> None:
-    result = login("tokens create --owner-principal anna")
-    assert result.exit_code == 2
+    result = ended(login("tokens create --owner-principal anna"), 2)
     assert "'anna' is no principal; write its type in front" in result.stderr
 
 

@@ -11,6 +11,7 @@ from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.cli.admin.conftest import Run
 from tests.cli.admin.filled_cluster import RECORDS, requests_of
+from tests.helpers.kap import ended
 from tests.server.groups.stories import Member
 
 #: Offset of the transaction that hangs on partition 0 of topic orders.
@@ -60,8 +61,7 @@ def test_transactions_are_listed(run: Run, producer: tuple[int, int]) -> None:
 
 
 def test_brokers_that_refuse_are_not_taken_for_none(run: Run) -> None:
-    result = run("transactions list --transactional-id-pattern (")
-    assert result.exit_code == 1
+    result = ended(run("transactions list --transactional-id-pattern ("), 1)
     assert "INVALID_REGULAR_EXPRESSION: " in result.stderr
     assert "no transaction" not in result.stderr
 
@@ -114,9 +114,7 @@ def test_what_hangs_is_aborted(
 
 def test_what_does_not_hang_is_not_aborted(run: Run, cluster: SyncCluster) -> None:
     where = "transactions abort --topic orders --partition 0 --yes --output json"
-    result = run(f"{where} --start-offset 5")
-    assert result.exit_code == 1
-    document = json.loads(result.stdout)
+    document = json.loads(ended(run(f"{where} --start-offset 5"), 1).stdout)
     (error,), (item,) = document["errors"], document["transactions"]
     assert (error["error"], error["partition"]) == ("NoTransaction", 0)
     assert (item["error"], item["producer_id"]) == ("NoTransaction", None)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 from click import UsageError
-from click.testing import CliRunner
 
 from kafka_admin_proto.cli.admin.records.offset_arguments import partition_offset, time_or_end
-from kafka_admin_proto.cli.app import kap
+from tests.helpers.kap import run_kap
 
 #: Nobody listens on it: what is sent fails otherwise.
 NOBODY = ("--bootstrap-server", "127.0.0.1:1")
@@ -62,7 +59,7 @@ NOBODY = ("--bootstrap-server", "127.0.0.1:1")
 )
 def test_usage(line: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KAP_NEW_PASSWORD", raising=False)
-    result = CliRunner().invoke(kap, [*shlex.split(line), *NOBODY])
+    result = run_kap(line, *NOBODY)
     assert said in result.stderr
     assert result.exit_code == 2
 

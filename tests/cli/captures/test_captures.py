@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -17,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from kafka_admin_proto.capture.record import RECORD_KEYS
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.logs import segments
 from kafka_admin_proto.cli.output import utc_text
 from kafka_admin_proto.records.segments.rows import segment_rows
+from tests.helpers.kap import ended, run_kap
 
 ROOT = Path(__file__).parents[3]
 CAPTURE = ROOT / "samples" / "admin42.pcap.gz"
@@ -31,13 +29,10 @@ LOG = ROOT / "tests" / "records" / "data" / "__cluster_metadata-0"
 SEGMENT = LOG / "00000000000000000000.log"
 
 
-def run(arguments: str, data: bytes | None = None) -> Result:
-    return CliRunner().invoke(kap, shlex.split(arguments), input=data)
-
-
 def rows(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
     return [
-        json.loads(line) for line in run(f"{arguments} --output jsonl", data).stdout.splitlines()
+        json.loads(line)
+        for line in run_kap(f"{arguments} --output jsonl", data=data).stdout.splitlines()
     ]
 
 
@@ -49,10 +44,10 @@ EVERYTHING = rows(f"decode {CAPTURE}")
 def test_all_frames_in_every_output() -> None:
     assert len(EVERYTHING) == 294
     assert tuple(EVERYTHING[0]) == ROW_KEYS
-    assert json.loads(run(f"decode {CAPTURE} --output json").stdout) == EVERYTHING
-    lines = run(f"decode {CAPTURE} --output tsv").stdout.splitlines()
+    assert json.loads(run_kap(f"decode {CAPTURE} --output json").stdout) == EVERYTHING
+    lines = run_kap(f"decode {CAPTURE} --output tsv").stdout.splitlines()
     assert [len(line.split("\t")) for line in lines] == [len(ROW_KEYS)] * 294
-    assert len(run(f"decode {CAPTURE}").stdout.splitlines()) == 295
+    assert len(run_kap(f"decode {CAPTURE}").stdout.splitlines()) == 295
 
 
 @pytest.mark.parametrize(
@@ -90,7 +85,7 @@ def test_the_number_of_a_row_is_what_only_takes(options: str) -> None:
     for row in rows(f"decode {CAPTURE} {options}")[:3]:
         (same,) = rows(f"decode {CAPTURE} {options} --only {row['number']}")
         assert same == row
-        explained = run(f"explain {CAPTURE} --only {row['number']}").stdout
+        explained = run_kap(f"explain {CAPTURE} --only {row['number']}").stdout
         assert explained.startswith(f"frame {row['number']}: {row['api']} v{row['api_version']} ")
         assert f"correlation id {row['correlation_id']}\n" in explained
 
@@ -111,7 +106,7 @@ def test_a_body_that_was_not_read_has_unknown_errors() -> None:
     assert 0 < len(known) < len(found)
     for number, row in known.items():  # the connection's state needs them
         assert row["error_codes"] == EVERYTHING[number - 1]["error_codes"]
-    lines = run(f"decode {CAPTURE} --no-body").stdout.splitlines()
+    lines = run_kap(f"decode {CAPTURE} --no-body").stdout.splitlines()
     unread = [row for row in found if row["error_codes"] is None and row["direction"] == "response"]
     assert sum("(not read)" in line for line in lines) == len(unread)
 
@@ -121,7 +116,7 @@ def test_a_summary_of_headers_alone_has_unknown_errors() -> None:
     expected: dict[str, Any] = {row["api"]: None for row in found}
     expected["Envelope"] = {}  # what is in it is wanted
     assert {row["api"]: row["errors"] for row in found} == expected
-    table = run(f"decode {CAPTURE} --summary --no-body").stdout.splitlines()[1:]
+    table = run_kap(f"decode {CAPTURE} --summary --no-body").stdout.splitlines()[1:]
     assert [line.endswith("(not read)") for line in table] == [
         row["errors"] is None for row in found
     ]
@@ -161,7 +156,7 @@ def test_a_summary_adds_up() -> None:
         slowest["client_id"],
     )
     (line,) = [
-        x for x in run(f"decode {CAPTURE} --summary").stdout.splitlines() if "CreateTop" in x
+        x for x in run_kap(f"decode {CAPTURE} --summary").stdout.splitlines() if "CreateTop" in x
     ]
     assert f"  {slowest['number']} {slowest['client_id']}  " in line
     assert abs(create["latency_p50_us"] - sorted(latencies)[1]) <= 0.01 * sorted(latencies)[1]
@@ -172,9 +167,7 @@ def test_a_summary_adds_up() -> None:
 def test_a_file_that_does_not_read_is_never_filtered_away(tmp_path: Path, options: str) -> None:
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(gzip.decompress(CAPTURE.read_bytes())[:50_000])
-    result = run(f"decode {cut} {options}")
-    assert result.exit_code == 1
-    assert "the capture ends" in result.stderr
+    assert "the capture ends" in ended(run_kap(f"decode {cut} {options}"), 1).stderr
 
 
 @pytest.mark.parametrize(
@@ -199,29 +192,27 @@ def test_a_file_that_does_not_read_is_never_filtered_away(tmp_path: Path, option
     ],
 )
 def test_usage(arguments: str, text: str) -> None:
-    result = run(f"decode {arguments}")
-    assert result.exit_code == 2
-    assert text in result.stderr
+    assert text in ended(run_kap(f"decode {arguments}"), 2).stderr
 
 
 def test_log_segments_in_every_output() -> None:
     found = rows(f"decode {SEGMENT}")
     assert [row["offset"] for row in found] == list(range(len(found)))
     assert {row["problem"] for row in found} == {None}
-    assert json.loads(run(f"decode {SEGMENT} --output json").stdout) == found
-    assert len(run(f"decode {SEGMENT} --output tsv").stdout.splitlines()) == len(found)
+    assert json.loads(run_kap(f"decode {SEGMENT} --output json").stdout) == found
+    assert len(run_kap(f"decode {SEGMENT} --output tsv").stdout.splitlines()) == len(found)
     snapshots = sorted(LOG.glob("*.checkpoint"))
     several = rows(f"decode {SEGMENT} {snapshots[0]}")
     assert several[: len(found)] == found
     assert several[len(found)]["file"] == str(snapshots[0])
-    assert "RegisterBrokerRecord" in run(f"decode {SEGMENT}").stdout
+    assert "RegisterBrokerRecord" in run_kap(f"decode {SEGMENT}").stdout
 
 
 def test_tables_of_log_segments_come_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page has heads of its own, and no row is lost between two."""
 
     def shown() -> tuple[int, list[list[str]]]:
-        cells = [line.split()[:2] for line in run(f"decode {SEGMENT}").stdout.splitlines()]
+        cells = [line.split()[:2] for line in run_kap(f"decode {SEGMENT}").stdout.splitlines()]
         return cells.count(cells[0]), [each for each in cells if each not in (cells[0], [])]
 
     heads, whole = shown()
@@ -243,8 +234,7 @@ def test_a_segment_that_goes_away_is_a_problem(
 
     gone = Path(shutil.copy(SEGMENT, tmp_path))
     monkeypatch.setattr(segments, "segment_rows", read)
-    result = run(f"decode {gone} {SEGMENT} --output jsonl")
-    assert result.exit_code == 1
+    result = ended(run_kap(f"decode {gone} {SEGMENT} --output jsonl"), 1)
     first, *others = [json.loads(line) for line in result.stdout.splitlines()]
     assert (first["file"], "No such file" in first["problem"]) == (str(gone), True)
     assert {each["problem"] for each in others} == {None}

@@ -6,12 +6,10 @@ import base64
 import json
 import os
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from kafka_admin_proto import (
     ApiVersionsRequest,
@@ -30,30 +28,25 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.capture import Block, FrameDecoder
 from kafka_admin_proto.capture.record import RECORD_KEYS
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
 from kafka_admin_proto.protocol import frame, write_request, write_response
+from tests.helpers.kap import ended, run_kap
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "create_topics.hex"
 
 
-def run(arguments: str, data: bytes | None = None) -> Result:
-    return CliRunner().invoke(kap, shlex.split(arguments), input=data)
-
-
 def records(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
-    result = run(f"{arguments} --output json", data)
+    result = run_kap(f"{arguments} --output json", data=data)
     found: list[dict[str, Any]] = json.loads(result.stdout)
     return found
 
 
 def test_the_sample_as_a_table() -> None:
-    result = run(f"decode {SAMPLE}")
-    assert result.exit_code == 0
+    result = ended(run_kap(f"decode {SAMPLE}"))
     assert result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[0].split() == [
@@ -98,12 +91,12 @@ def test_responses_need_their_request_or_options() -> None:
     found = records("decode --response --api Metadata --version 12", response)
     assert found[0]["direction"] == "response"
     assert found[0]["body"]["controllerId"] == 5
-    alone = run("decode --show-secrets --output jsonl", response)
-    assert alone.exit_code == 1
-    row = json.loads(alone.stdout)
+    row = json.loads(
+        ended(run_kap("decode --show-secrets --output jsonl", data=response), 1).stdout
+    )
     assert row["raw"] == response.hex()
     assert "say --response with --api and --version" in row["problem"]
-    assert run("decode --response --api Metadata", response).exit_code == 2
+    assert run_kap("decode --response --api Metadata", data=response).exit_code == 2
 
 
 def test_pipelined_requests_and_a_produce_without_response() -> None:
@@ -138,7 +131,7 @@ def test_a_bare_body_and_a_payload_without_size() -> None:
     assert found[0]["body"]["clientId"] == "me"
     found = records("decode --unit payload", (header + body).hex().encode())
     assert (found[0]["client_id"], found[0]["body"]["timeoutMs"]) == ("me", 1)
-    short = run("decode --unit body --api CreateTopics --version 1 --output json", b"0000")
+    short = run_kap("decode --unit body --api CreateTopics --version 1 --output json", data=b"0000")
     assert short.exit_code == 1
     assert "array count needs 4 bytes, 2 left" in json.loads(short.stdout)[0]["problem"]
 
@@ -155,8 +148,7 @@ def test_bytes_too_few_for_a_header_may_be_a_body(options: str, body: str) -> No
 @pytest.mark.parametrize("api", ["metadata", "Metadata", "3"])
 def test_a_body_without_a_header_is_not_an_empty_choice(unit: str, api: str) -> None:
     body = codec(MetadataRequest, 12).encode(MetadataRequest(topics=None))
-    result = run(f"decode --unit {unit} --api {api}", body.hex().encode())
-    assert result.exit_code == 1
+    result = ended(run_kap(f"decode --unit {unit} --api {api}", data=body.hex().encode()), 1)
     assert "a body without a header, say --unit body with --api and --version" in result.stderr
     (row,) = records(f"decode --unit body --api {api} --version 12", body.hex().encode())
     assert (row["api"], row["problem"]) == ("MetadataRequest", None)
@@ -168,9 +160,9 @@ def test_nothing_is_dropped(tmp_path: Path) -> None:
     unknown_version = frame(RequestHeader(19, 99, 3, "c").encode(2) + b"\xca\xfe")
     broken = frame(RequestHeader(19, 1, 4, "c").encode(1) + b"\x7f")
     data = good + unknown_api + unknown_version + broken + b"\x16\x03\x01\x00\x00"
-    result = run("decode --output json --input-format raw", data)
-    assert result.exit_code == 1
-    rows = json.loads(result.stdout)
+    rows = json.loads(
+        ended(run_kap("decode --output json --input-format raw", data=data), 1).stdout
+    )
     assert [row["api"] for row in rows] == [
         "CreateTopics",
         None,
@@ -193,17 +185,14 @@ def test_nothing_is_dropped(tmp_path: Path) -> None:
     missing.write_text("what is this?\n")
     first = tmp_path / "first"
     first.write_bytes(good)
-    result = run(f"decode {first} {missing} --output json")
-    assert result.exit_code == 1
-    rows = json.loads(result.stdout)
+    rows = json.loads(ended(run_kap(f"decode {first} {missing} --output json"), 1).stdout)
     assert (rows[0]["problem"], rows[0]["capture"]) == (None, str(first))
     assert rows[1]["capture"] == str(missing)
     assert "what is this?" in rows[1]["problem"]
 
 
 def test_a_table_shows_problems_beside_it() -> None:
-    result = run("decode --input-format raw", b"\xff\xff\xff\xff")
-    assert result.exit_code == 1
+    result = ended(run_kap("decode --input-format raw", data=b"\xff\xff\xff\xff"), 1)
     assert "(not decoded)" in result.stdout
     assert result.stderr == (
         "frame 1: at byte 0: frame size -1 is negative; if this is a body without a header, say "
@@ -214,8 +203,8 @@ def test_a_table_shows_problems_beside_it() -> None:
 def test_tsv_has_stable_columns_and_no_header() -> None:
     name = "tab\there\nand \x1b[31mred"
     request = CreateTopicsRequest(topics=[CreatableTopic(name=name)])
-    result = run(
-        "decode --output tsv --input-format raw", frame(write_request(request, 1, 1, name))
+    result = run_kap(
+        "decode --output tsv --input-format raw", data=frame(write_request(request, 1, 1, name))
     )
     (line,) = result.stdout.splitlines()
     cells = line.split("\t")
@@ -233,7 +222,7 @@ def test_no_control_character_reaches_a_terminal(command: str) -> None:
     nasty = "\x1b]0;owned\x07\u202e\x9b2J"
     request = CreateTopicsRequest(topics=[CreatableTopic(name=nasty)])
     data = frame(write_request(request, 1, 1, nasty))
-    result = run(f"{command} --input-format raw", data)
+    result = run_kap(f"{command} --input-format raw", data=data)
     assert not set(nasty.replace("]0;owned", "").replace("2J", "")) & set(result.stdout)
 
 
@@ -266,10 +255,10 @@ def test_secrets_are_masked_everywhere(command: str, damage: bytes) -> None:
         base64.b64encode(SECRET).decode()[1:-3],
     ]
     arguments = f"{command} --input-format raw"
-    masked = run(arguments, data)
+    masked = run_kap(arguments, data=data)
     assert not [form for form in forms if form in masked.output]
     assert "**" in masked.stdout
-    shown = run(f"{arguments} --show-secrets", data)
+    shown = run_kap(f"{arguments} --show-secrets", data=data)
     assert [form for form in forms if form in shown.output]
     assert masked.exit_code == shown.exit_code == (1 if damage else 0)
 
@@ -298,7 +287,9 @@ def test_raw_tokens_after_the_first_sasl_handshake_are_masked() -> None:
     shown = records("decode --input-format raw --show-secrets", unknown)
     assert shown[3]["api_version"] == 99
     for output in ("table", "tsv", "fields"):
-        result = run(f"decode --input-format raw --raw --output {output}", login + token + after)
+        result = run_kap(
+            f"decode --input-format raw --raw --output {output}", data=login + token + after
+        )
         assert SECRET.hex() not in result.output.replace(" ", "")
     shown = records("decode --input-format raw --show-secrets", login + token + after)
     assert shown[1]["raw"] == token.hex()
@@ -332,8 +323,8 @@ LOGIN = frame(write_request(SaslAuthenticateRequest(auth_bytes=SECRET), 2, 1, "c
 def test_secrets_that_do_not_decode_are_masked(arguments: str, data: bytes, command: str) -> None:
     command = f"{command} --input-format raw {arguments}"
     part = SECRET[2:8].hex()
-    assert part not in run(command, data).output.replace(" ", "")
-    assert part in run(f"{command} --show-secrets", data).output.replace(" ", "")
+    assert part not in run_kap(command, data=data).output.replace(" ", "")
+    assert part in run_kap(f"{command} --show-secrets", data=data).output.replace(" ", "")
 
 
 def test_answers_out_of_order_and_ids_used_twice() -> None:
@@ -361,17 +352,15 @@ def test_one_long_field_does_not_widen_every_row() -> None:
     )
     data = frame(write_request(request, 1, 1, "c"))
     for output in ("fields", "table"):
-        result = run(f"decode --input-format raw --output {output}", data)
+        result = run_kap(f"decode --input-format raw --output {output}", data=data)
         assert len(result.stdout) < 10 * len(data)
 
 
 def test_only_keeps_the_number_and_its_own_exit_code() -> None:
     good = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
     bad = frame(RequestHeader(12000, 0, 2, "c").encode(2))
-    result = run("decode --input-format raw --only 1", good + bad)
-    assert result.exit_code == 0
-    result = run("decode --input-format raw --only 2", good + bad)
-    assert result.exit_code == 1
+    result = ended(run_kap("decode --input-format raw --only 1", data=good + bad))
+    result = ended(run_kap("decode --input-format raw --only 2", data=good + bad), 1)
     assert result.stderr.startswith("frame 2: ")
 
 
@@ -394,8 +383,7 @@ def test_a_file_whose_name_is_not_utf8(tmp_path: Path) -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 0, "c"))
     name = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.bin")
     Path(name).write_bytes(data)
-    result = CliRunner().invoke(kap, ["decode", name, "--output", "json"])
-    assert result.exit_code == 0
+    result = ended(run_kap("decode", name, "--output", "json"))
     assert json.loads(result.stdout)[0]["capture"].endswith("caf\ufffd.bin")
 
 
@@ -413,9 +401,7 @@ def test_text_that_is_not_utf8_is_said_to_be_so() -> None:
     data = frame(write_request(MetadataRequest(), 12, 1, "c")) + frame(
         write_request(CreateTopicsRequest(topics=topics), 1, 2, "c")
     )
-    result = run("decode --input-format raw --output json", data)
-    assert result.exit_code == 0  # it did decode
-    rows = json.loads(result.stdout)
+    rows = json.loads(ended(run_kap("decode --input-format raw --output json", data=data)).stdout)
     assert rows[0]["problem"] is None
     assert rows[1]["body"]["topics"][0]["name"] == "pl\ufffdms"
     assert "not UTF-8" in rows[1]["problem"]
@@ -424,7 +410,7 @@ def test_text_that_is_not_utf8_is_said_to_be_so() -> None:
 
 def test_the_limit_on_frames() -> None:
     data = frame(write_request(CreateTopicsRequest(), 1, 1, "c"))
-    assert run("decode --input-format raw --max-frame-bytes 10", data).exit_code == 1
+    assert run_kap("decode --input-format raw --max-frame-bytes 10", data=data).exit_code == 1
     (row,) = records("decode --input-format raw --max-frame-bytes 10", data)
     assert "over the limit of 10" in row["problem"]
 
@@ -442,14 +428,11 @@ def test_the_limit_on_frames() -> None:
     ],
 )
 def test_usage_errors(arguments: str, text: str) -> None:
-    result = run(arguments, b"")
-    assert result.exit_code == 2
-    assert text in result.stderr
+    assert text in ended(run_kap(arguments, data=b""), 2).stderr
 
 
 def test_an_empty_input_is_an_error_and_still_json() -> None:
-    result = run("decode --output json", b"")
-    assert result.exit_code == 1
+    result = ended(run_kap("decode --output json", data=b""), 1)
     assert json.loads(result.stdout)[0]["problem"] == "the input is empty"
 
 
@@ -463,29 +446,28 @@ def test_a_folder_of_newer_definitions(tmp_path: Path) -> None:
     )
     payload = bytes.fromhex("03e7 0000 00000001 ffff 00 0378 79 00")
     wish = frame(payload).hex().encode()
-    assert json.loads(run("decode --output jsonl", wish).stdout)["body"] is None
+    assert json.loads(run_kap("decode --output jsonl", data=wish).stdout)["body"] is None
     create = write_request(CreateTopicsRequest(timeout_ms=7), 1, 2).hex()
     both = wish + b"\n" + f"{len(create) // 2:08x}{create}".encode()
-    result = run(f"decode --output jsonl --schemas {tmp_path}", both)
+    result = run_kap(f"decode --output jsonl --schemas {tmp_path}", data=both)
     records = [json.loads(line) for line in result.stdout.splitlines()]
     assert [record["api"] for record in records] == ["Wish", "CreateTopics"]
     assert [record["problem"] for record in records] == [None, None]
     assert records[0]["body"] == {"text": "xy"}
-    assert run(f"decode --schemas {tmp_path} --dialect kip-4", wish).exit_code == 2
+    assert run_kap(f"decode --schemas {tmp_path} --dialect kip-4", data=wish).exit_code == 2
     definition.write_text("{")
-    result = run(f"decode --schemas {tmp_path}", wish)
-    assert result.exit_code == 2
-    assert "WishRequest.json" in result.stderr
+    assert "WishRequest.json" in ended(run_kap(f"decode --schemas {tmp_path}", data=wish), 2).stderr
 
 
 def test_a_body_of_a_draft() -> None:
     arguments = "decode --unit body --api TopicMetadataRequest --version 1 --output jsonl"
     hexed = b"00000001" + b"0006" + b"apples".hex().encode()
-    record = json.loads(run(f"{arguments} --dialect kip-4a", hexed).stdout)
+    record = json.loads(run_kap(f"{arguments} --dialect kip-4a", data=hexed).stdout)
     assert record["body"] == {"topicName": ["apples"]}
-    result = run(f"{arguments} --dialect kip-7", hexed)
-    assert result.exit_code == 2
-    assert "unknown dialect 'kip-7'" in result.stderr
+    assert (
+        "unknown dialect 'kip-7'"
+        in ended(run_kap(f"{arguments} --dialect kip-7", data=hexed), 2).stderr
+    )
 
 
 def test_error_codes_of_a_draft_have_their_names() -> None:
@@ -493,7 +475,7 @@ def test_error_codes_of_a_draft_have_their_names() -> None:
     arguments = "decode --unit body --api CreateTopicResponse --version 0 --dialect kip-4a"
     (row,) = records(arguments, body.encode())
     assert row["error_codes"] == ["TopicAlreadyExists"]
-    assert "1001 TopicAlreadyExists" in run(arguments, body.encode()).stdout
+    assert "1001 TopicAlreadyExists" in run_kap(arguments, data=body.encode()).stdout
     (summed,) = records(f"{arguments} --summary", body.encode())
     assert summed["errors"] == {"TopicAlreadyExists": 1}
     (row,) = records(arguments, body.replace("03e9", "0024").encode())

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from rich.console import Console
 
 from kafka_admin_proto import (
@@ -17,7 +17,6 @@ from kafka_admin_proto import (
     SaslAuthenticateRequest,
     SaslHandshakeRequest,
 )
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures.explain import explanation_of, write_terminal
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
@@ -25,13 +24,14 @@ from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.test_terminal import on_terminal
+from tests.helpers.kap import ended, run_kap
 from tests.render.frames import HOSTILE, PASSWORD, decoded, sample_payloads
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "create_topics.hex"
 
 
 def run(*arguments: str, data: bytes | str | None = None) -> Result:
-    return CliRunner().invoke(kap, ["explain", *arguments], input=data)
+    return run_kap("explain", *arguments, data=data)
 
 
 @pytest.fixture
@@ -49,8 +49,7 @@ def bytes_of(output: str) -> dict[int, bytes]:
 
 
 def test_piped_output_has_every_byte() -> None:
-    result = run(str(SAMPLE), "--only", "1")
-    assert result.exit_code == 0
+    result = ended(run(str(SAMPLE), "--only", "1"))
     dump = re.findall(r"^[0-9a-f]{8}: ((?:[0-9a-f]{4} )+)", SAMPLE.read_text(), re.MULTILINE)
     found = bytes_of(result.stdout)
     assert b"".join(found[at] for at in sorted(found)) == bytes.fromhex("".join(dump[:4]))
@@ -91,8 +90,7 @@ def test_secrets_are_masked(stream: Path) -> None:
 
 
 def test_a_bad_frame(stream: Path) -> None:
-    result = run(str(stream), "--input-format", "raw", "--only", "9")
-    assert result.exit_code == 1
+    result = ended(run(str(stream), "--input-format", "raw", "--only", "9"), 1)
     (line,) = [line for line in result.stdout.splitlines() if "stopped here" in line]
     assert line.split(maxsplit=4)[:4] == ["19", "40", "00", "topics[0].name"]
     assert line.endswith("stopped here: string needs 16384 bytes, 24 left")
@@ -126,19 +124,15 @@ def test_a_page(stream: Path, tmp_path: Path) -> None:
     result = run(str(stream), "--input-format", "raw", "--html", str(page))
     assert (result.exit_code, result.stdout) == (1, "")
     assert page.read_text("utf-8").count('<script type="application/json"') == 10
-    result = run(str(SAMPLE), "--only", "2", "--html", "-")
-    assert result.exit_code == 0
+    result = ended(run(str(SAMPLE), "--only", "2", "--html", "-"))
     assert result.stdout.startswith("<!doctype html>")
     assert 'data-title="CreateTopics v0 response, 22 bytes, correlation id 1"' in result.stdout
 
 
 def test_a_bare_body_and_other_inputs() -> None:
     body = ("--unit", "body", "--api", "CreateTopics", "--version", "1")
-    result = run(*body, data="00000000 00000bb8 00")
-    assert result.exit_code == 0
-    assert "3 s" in result.stdout
-    result = run(data="not hex at all")
-    assert result.exit_code == 1
+    assert "3 s" in ended(run(*body, data="00000000 00000bb8 00")).stdout
+    ended(run(data="not hex at all"), 1)
     assert run(str(SAMPLE), "--dialect", "kip-4", "--only", "1").exit_code == 0
 
 
@@ -158,9 +152,7 @@ def test_a_bare_body_and_other_inputs() -> None:
     ],
 )
 def test_usage(arguments: tuple[str, ...], complaint: str) -> None:
-    result = run(str(SAMPLE), *arguments)
-    assert result.exit_code == 2
-    assert complaint in result.stderr
+    assert complaint in ended(run(str(SAMPLE), *arguments), 2).stderr
 
 
 def test_what_has_no_bytes_is_refused(tmp_path: Path) -> None:
@@ -225,8 +217,7 @@ def test_a_dump_that_is_cut_off_is_explained_up_to_where_it_stops(form: str) -> 
                 for at in range(0, end, 16)
             ),
         }[form]
-        result = run("--input-format", form, data=text)
-        assert result.exit_code == 1
+        result = ended(run("--input-format", form, data=text), 1)
         assert f"the data ends {end} bytes into a frame of {len(REQUEST)}" in result.stdout
         shown = bytes_of(result.stdout)
         assert all(cut[at : at + len(data)] == data for at, data in shown.items())
@@ -254,7 +245,7 @@ def test_a_cut_dump_shows_nothing_of_a_login() -> None:
         for end in range(5, len(data)):
             for command in ("explain", "decode --raw --output json"):
                 arguments = [*command.split(), "--input-format", "raw"]
-                found = CliRunner().invoke(kap, arguments, input=data[:end]).output
+                found = run_kap(*arguments, data=data[:end]).output
                 assert PASSWORD[:4] not in found
                 assert password[:4].hex() not in found
                 assert password[:4].hex(" ") not in found
@@ -270,6 +261,4 @@ def test_a_cut_dump_shows_nothing_of_a_login() -> None:
 )
 def test_a_number_of_tagged_fields_is_a_sentence(tags: str, said: str) -> None:
     arguments = "explain --unit body --api ApiVersions --version 3"
-    result = CliRunner().invoke(kap, arguments.split(), input=f"01 01 {tags}".encode())
-    assert result.exit_code == 0
-    assert said in result.stdout
+    assert said in ended(run_kap(arguments, data=f"01 01 {tags}".encode())).stdout

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import (
     AlterConfigsRequest,
@@ -18,7 +16,6 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.topics_named import names_topic, topics_named
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures.filters import Filter
 from kafka_admin_proto.cli.times import TimeOfDay
 from kafka_admin_proto.codec import codec
@@ -28,14 +25,13 @@ from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from tests.capture.packets import Packet, conversation, pcap
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.captures.test_captures import CAPTURE, EVERYTHING, ROOT, rows
+from tests.helpers.kap import ended, run_kap
 
 DUMP = ROOT / "samples" / "create_topics.hex"
 
 
 def stderr(arguments: str) -> str:
-    result = CliRunner().invoke(kap, shlex.split(arguments))
-    assert result.exit_code == 0
-    return result.stderr
+    return ended(run_kap(arguments)).stderr
 
 
 @pytest.mark.exhaustive
@@ -71,7 +67,7 @@ def test_only_frames_are_counted(options: str, tmp_path: Path) -> None:
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(gzip.decompress(CAPTURE.read_bytes())[:50_000])
     frames = sum(row["api_key"] is not None for row in rows(f"decode {cut}"))
-    result = CliRunner().invoke(kap, ["decode", str(cut), *options.split()])
+    result = run_kap("decode", str(cut), *options.split())
     assert "the capture ends" in result.stderr
     assert f"0 of {frames} frames match; " in result.stderr
 
@@ -208,16 +204,15 @@ def test_a_window_over_midnight_ends_on_the_day_after(first: str) -> None:
 
 @pytest.mark.parametrize("options", ["", "--api Vote"])
 def test_a_number_beyond_the_input_is_the_one_thing_said(options: str) -> None:
-    result = CliRunner().invoke(kap, shlex.split(f"decode {CAPTURE} --only 500 {options}"))
-    assert result.exit_code == 2
-    assert "there is no frame 500; the input has 294" in result.stderr
-    assert "match" not in result.stderr
+    said = ended(run_kap(f"decode {CAPTURE} --only 500 {options}"), 2).stderr
+    assert "there is no frame 500; the input has 294" in said
+    assert "match" not in said
 
 
 @pytest.mark.parametrize("packets", [[], conversation([])], ids=["none", "without data"])
 def test_a_capture_without_frames_says_so(packets: list[Packet], tmp_path: Path) -> None:
     file = tmp_path / "empty.pcap"
     file.write_bytes(pcap(packets))
-    result = CliRunner().invoke(kap, ["decode", str(file)])
+    result = run_kap("decode", str(file))
     assert result.stderr == "there are no frames: no packet of the capture has data\n"
     assert result.exit_code == 0

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.captures.test_captures import CAPTURE, EVERYTHING, rows
+from tests.helpers.kap import ended, run_kap
 
 
 def rotated(folder: Path, parts: int) -> None:
@@ -55,8 +54,7 @@ def test_files_that_are_left_out_are_named(command: str, tmp_path: Path) -> None
         log4j(entry()).encode() if command == "decode" else CAPTURE.read_bytes()
     )
     (tmp_path / "capture.sh").write_text("tcpdump -w night.pcap -G 3600")
-    result = CliRunner().invoke(kap, [command, str(tmp_path)])
-    assert result.exit_code == 0
+    result = ended(run_kap(command, str(tmp_path)))
     assert result.stderr == (
         f"left out, since they are no captures and no request logs: {tmp_path / 'capture.sh'}\n"
     )
@@ -64,9 +62,10 @@ def test_files_that_are_left_out_are_named(command: str, tmp_path: Path) -> None
 
 def test_a_file_of_a_folder_is_not_read_twice(tmp_path: Path) -> None:
     rotated(tmp_path, 2)
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path), str(tmp_path / "night.pcap0")])
-    assert result.exit_code == 2
-    assert "night.pcap0 is named twice" in result.stderr
+    assert (
+        "night.pcap0 is named twice"
+        in ended(run_kap("decode", str(tmp_path), str(tmp_path / "night.pcap0")), 2).stderr
+    )
 
 
 def test_a_folder_below_that_cannot_be_listed_is_named(
@@ -83,12 +82,10 @@ def test_a_folder_below_that_cannot_be_listed_is_named(
         return listed(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path)])
-    assert result.exit_code == 0
+    result = ended(run_kap("decode", str(tmp_path)))
     assert result.stderr == f"left out: {closed}: Permission denied\n"
     closed = tmp_path
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path)])
-    assert result.exit_code == 2
+    result = ended(run_kap("decode", str(tmp_path)), 2)
     assert result.stderr == f"kap: {tmp_path}: Permission denied\n"
 
 
@@ -96,6 +93,5 @@ def test_a_link_that_leads_nowhere_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "capture.pcap").write_bytes(CAPTURE.read_bytes())
     link = tmp_path / "link.pcap"
     link.symlink_to("nowhere.pcap")
-    result = CliRunner().invoke(kap, ["decode", str(tmp_path)])
-    assert result.exit_code == 2
+    result = ended(run_kap("decode", str(tmp_path)), 2)
     assert result.stderr == f"kap: {link}: No such file or directory\n"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from click.testing import CliRunner, Result
-
 from kafka_admin_proto import (
     CreateTopicsRequest,
     JoinGroupRequest,
@@ -14,17 +12,13 @@ from kafka_admin_proto import (
     SaslHandshakeRequest,
 )
 from kafka_admin_proto.capture.problem_kinds import kind_of
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from tests.cli.test_terminal import on_terminal
+from tests.helpers.kap import ended, run_kap
 
 UNKNOWN = b"".join(frame(RequestHeader(12000 + i, 0, i, "c").encode(2)) for i in range(9))
 TOKEN = frame(write_request(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1)) + frame(b"\0me\0pass")
-
-
-def run(arguments: str, data: bytes) -> Result:
-    return CliRunner().invoke(kap, arguments.split(), input=data)
 
 
 def test_a_frame_with_a_problem_in_several_places_is_counted_once() -> None:
@@ -32,7 +26,7 @@ def test_a_frame_with_a_problem_in_several_places_is_counted_once() -> None:
     other = JoinGroupRequest.JoinGroupRequestProtocol("sticky", b"\0\1\0\0\0\0")
     request = JoinGroupRequest("g", protocol_type="consumer", protocols=[protocol, protocol, other])
     data = frame(write_request(request, 9, 1))
-    result = run("decode --input-format raw", data + data)
+    result = run_kap("decode --input-format raw", data=data + data)
     assert result.stderr.splitlines() == [
         "frame 1: protocols.metadata: ConsumerProtocolSubscription at byte 0: its version takes 2 "
         "bytes, and it has 1",
@@ -45,18 +39,20 @@ def test_a_frame_with_a_problem_in_several_places_is_counted_once() -> None:
 
 def test_problems_of_one_kind_are_said_once() -> None:
     for command in ("decode", "explain"):
-        result = run(f"{command} --input-format raw", UNKNOWN)
+        result = run_kap(f"{command} --input-format raw", data=UNKNOWN)
         first, more = result.stderr.splitlines()
         assert first.startswith("frame 1: unknown api key 12000")
         assert more == "8 more like frame 1: 2, 3, 4, 5, 6, …; kap decode --output json has each"
         assert result.exit_code == 1
-    every = json.loads(run("decode --input-format raw --output json", UNKNOWN).stdout)
+    every = json.loads(run_kap("decode --input-format raw --output json", data=UNKNOWN).stdout)
     assert [f"{12000 + i}" in row["problem"] for i, row in enumerate(every)] == [True] * 9
 
 
 def test_different_problems_are_all_said() -> None:
     cut = frame(write_request(CreateTopicsRequest(), 1, 1, "c")[:-2])
-    lines = run("decode --input-format raw", UNKNOWN[: len(UNKNOWN) // 9] + cut).stderr.splitlines()
+    lines = run_kap(
+        "decode --input-format raw", data=UNKNOWN[: len(UNKNOWN) // 9] + cut
+    ).stderr.splitlines()
     assert [line[:8] for line in lines] == ["frame 1:", "frame 2:"]
 
 
@@ -71,17 +67,17 @@ def test_on_a_terminal_explain_gives_the_reason_once(tmp_path: Path) -> None:
 def test_a_log_segment_gives_its_problem_once(tmp_path: Path) -> None:
     segment = tmp_path / "00000000000000000000.log"
     segment.write_bytes(write_batch(Batch.of([Record(0, 1, None, b"x")]))[:-3])
-    result = CliRunner().invoke(kap, ["decode", str(segment)])
-    assert result.exit_code == 1
-    assert result.output.count("cut short") == 1
+    assert ended(run_kap("decode", str(segment)), 1).output.count("cut short") == 1
 
 
 def test_a_summary_says_what_is_in_no_frame() -> None:
-    found = json.loads(run("decode --summary --output json --input-format raw", TOKEN).stdout)
+    found = json.loads(
+        run_kap("decode --summary --output json --input-format raw", data=TOKEN).stdout
+    )
     assert found[-1]["api_key"] is None
     assert found[-1]["not_decoded"] == {"SASL token without a header, after SaslHandshake v0": 1}
     assert found[0]["not_decoded"] == {}
-    table = run("decode --summary --input-format raw", TOKEN + b"\xff\xff\xff\xff").stdout
+    table = run_kap("decode --summary --input-format raw", data=TOKEN + b"\xff\xff\xff\xff").stdout
     assert table.splitlines()[-3:] == [
         "(no frame), bytes that belong to no request or response that could be read:",
         "  1 × SASL token without a header, after SaslHandshake v0",

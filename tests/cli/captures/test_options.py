@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import functools
-import shlex
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from kafka_admin_proto import CreateTopicsRequest, SaslAuthenticateRequest
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.captures.decode import decode
 from kafka_admin_proto.protocol import frame, write_request
 from tests.capture.test_request_log import entry, log4j
 from tests.cli.captures.test_captures import CAPTURE, ROOT, SEGMENT
+from tests.helpers.kap import run_kap
 
 DUMP = ROOT / "samples" / "create_topics.hex"
 FORMS = ("", "--output jsonl", "--output tsv", "--summary", "--upgrade 4.0")
@@ -73,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, arguments: str) -> Result:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        return CliRunner().invoke(kap, ["decode", *shlex.split(arguments)])
+        return run_kap(f"decode {arguments}")
 
 
 def test_every_option_is_tried() -> None:

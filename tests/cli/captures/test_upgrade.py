@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from rich.console import Console
 
 from kafka_admin_proto import CreateTopicsRequest
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.upgrade import NO_REQUEST, UpgradeCheck, upgrade_headline
 from kafka_admin_proto.cli import output
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame, write_request
 from tests.capture.test_request_log import entry, log4j
+from tests.helpers.kap import ended, run_kap
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "samples" / "create_topics.hex"
@@ -26,7 +26,7 @@ CONTROLLER = ROOT / "samples" / "controller39.pcap.gz"
 
 
 def run(arguments: str, data: bytes | None = None) -> Result:
-    return CliRunner().invoke(kap, ["decode", *arguments.split()], input=data)
+    return run_kap(f"decode {arguments}", data=data)
 
 
 def rows(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
@@ -35,8 +35,7 @@ def rows(arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
 
 
 def test_a_client_that_breaks() -> None:
-    table = run(f"{SAMPLE} --upgrade 4.0")
-    assert table.exit_code == 1
+    table = ended(run(f"{SAMPLE} --upgrade 4.0"), 1)
     assert table.stdout.splitlines()[-1] == "Upgrade to 4.0: 2 clients to change"
     assert table.stdout.splitlines()[0].split("  ")[0] == "status"
     first, second = rows(f"{SAMPLE} --upgrade 4.0.1")
@@ -54,9 +53,7 @@ def test_a_client_that_breaks() -> None:
 
 
 def test_clients_that_are_fine() -> None:
-    result = run(f"{SAMPLE} --upgrade 3.6")
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == "Upgrade to 3.6: ready"
+    assert ended(run(f"{SAMPLE} --upgrade 3.6")).stdout.splitlines()[-1] == "Upgrade to 3.6: ready"
     found = rows(f"{SAMPLE} --upgrade 3.6")
     assert [(row["status"], row["client_id"], row["requests"]) for row in found] == [
         ("fine", "hex-client", 8), ("fine", None, 1),
@@ -92,8 +89,7 @@ def test_a_request_log(tmp_path: Path) -> None:
 def test_nothing_is_fine_that_was_not_read() -> None:
     request = frame(write_request(CreateTopicsRequest(), 7, 1, "c"))
     tls = b"\x16\x03\x01\x02\x00\x01\x00\x01"
-    alone = run("--upgrade 4.0 --input-format raw", tls)
-    assert alone.exit_code == 1
+    alone = ended(run("--upgrade 4.0 --input-format raw", tls), 1)
     assert alone.stdout.splitlines()[-1] == (
         "Upgrade to 4.0: no request is among the frames, so the question has no answer"
     )
@@ -102,8 +98,7 @@ def test_nothing_is_fine_that_was_not_read() -> None:
     assert nobody.stdout.splitlines()[-1] == alone.stdout.splitlines()[-1]
     assert nobody.stderr == "0 of 1 frame matches; client ids are c\n"
     assert alone.stderr.startswith("Nothing is known of 1 piece that could not be read")
-    both = run("--upgrade 4.0 --input-format raw", request + tls)
-    assert both.exit_code == 1
+    both = ended(run("--upgrade 4.0 --input-format raw", request + tls), 1)
     assert both.stdout.splitlines()[-1] == "Upgrade to 4.0: ready, as far as could be read"
     found = rows("--upgrade 4.0 --input-format raw", request + tls)
     assert [(row["status"], row["requests"]) for row in found] == [("fine", 1), ("not read", 1)]
@@ -158,8 +153,7 @@ def test_without_rows_there_is_the_headline_alone(
         monkeypatch.setattr(output, "terminal", Console)
     empty = tmp_path / "empty.pcap"
     empty.write_bytes(EMPTY_PCAP)
-    result = run(f"{ADMIN if choice else empty} --upgrade 4.0 {choice}")
-    assert result.exit_code == 1
+    result = ended(run(f"{ADMIN if choice else empty} --upgrade 4.0 {choice}"), 1)
     assert isinstance(result.exception, SystemExit)
     assert result.stdout == f"Upgrade to 4.0: {NO_REQUEST}\n"
 
@@ -174,9 +168,7 @@ def test_without_rows_there_is_the_headline_alone(
     ],
 )
 def test_usage(arguments: str, complaint: str) -> None:
-    result = run(f"{SAMPLE} {arguments}")
-    assert result.exit_code == 2
-    assert complaint in result.stderr
+    assert complaint in ended(run(f"{SAMPLE} {arguments}"), 2).stderr
     segment = ROOT / "tests/records/data/__cluster_metadata-0/00000000000000000000.log"
     result = run(f"{segment} --upgrade 4.0")
     assert "--upgrade does not go with log segments" in result.stderr

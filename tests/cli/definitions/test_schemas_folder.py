@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
+from tests.helpers.kap import ended, run_kap
 
 ROOT = Path(__file__).parents[3]
 GREETING = """{
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def schema(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(kap, ["schema", *arguments, "--schemas", str(folder)])
+    return run_kap("schema", *arguments, "--schemas", str(folder))
 
 
 def test_show(folder: Path) -> None:
@@ -74,8 +74,7 @@ def test_show(folder: Path) -> None:
 
 
 def test_diff(folder: Path) -> None:
-    found = schema(folder, "diff", "CreateTopicsRequest@7", "kafka:CreateTopicsRequest@7")
-    assert found.exit_code == 1
+    found = ended(schema(folder, "diff", "CreateTopicsRequest@7", "kafka:CreateTopicsRequest@7"), 1)
     assert "guests[].weight" in found.stdout
     same = schema(folder, "diff", "GreetingRequest@1", "GreetingRequest")
     assert (same.exit_code, same.stderr) == (0, "")
@@ -92,17 +91,13 @@ def test_diff(folder: Path) -> None:
 def test_what_the_folder_is_not_asked_for(
     folder: Path, arguments: list[str], sentence: str
 ) -> None:
-    refused = schema(folder, *arguments)
-    assert refused.exit_code == 2
-    assert sentence in " ".join(refused.stderr.split())
+    assert sentence in " ".join(ended(schema(folder, *arguments), 2).stderr.split())
 
 
 @pytest.mark.parametrize("command", [["show", "A"], ["diff", "A", "B"]])
 def test_a_definition_with_a_fault(folder: Path, command: list[str]) -> None:
     (folder / "GreetingRequest.json").write_text(GREETING.replace("int32", "int23"))
-    refused = schema(folder, *command)
-    assert refused.exit_code == 2
-    assert "GreetingRequest.json" in refused.stderr
+    assert "GreetingRequest.json" in ended(schema(folder, *command), 2).stderr
 
 
 PROGRAM = """
@@ -177,9 +172,6 @@ def test_type_checkers_know_what_is_loaded(folder: Path) -> None:
 
 
 def test_stubs_of_nothing(folder: Path, tmp_path: Path) -> None:
-    refused = CliRunner().invoke(kap, ["schema", "stubs"])
-    assert refused.exit_code == 2
-    assert "name a folder with --schemas" in refused.stderr
-    nowhere = schema(folder, "stubs", "--out", str(tmp_path / "nowhere" / "mine.pyi"))
-    assert nowhere.exit_code == 2
+    assert "name a folder with --schemas" in ended(run_kap("schema stubs"), 2).stderr
+    nowhere = ended(schema(folder, "stubs", "--out", str(tmp_path / "nowhere" / "mine.pyi")), 2)
     assert "--out: " in nowhere.stderr

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import kafka_admin_proto.messages as m
 from kafka_admin_proto import Message
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.loop_thread import LoopThread
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records import read_batches, replay
@@ -20,6 +19,7 @@ from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.topic_ids import METADATA_TOPIC_ID
 from kafka_admin_proto.wire.secrets import MASK
 from tests.admin.scripted_broker import ScriptedBroker, ScriptedCluster
+from tests.helpers.kap import ended, run_kap
 from tests.records.make_metadata_log import FOLDER
 
 _LOG = (FOLDER / f"{0:020}.log").read_bytes()
@@ -82,12 +82,11 @@ def controller() -> Iterator[_Controller]:
 
 def _run(controller: _Controller | None, *arguments: str) -> Result:
     where = () if controller is None else ("--bootstrap-controller", controller.cluster.bootstrap)
-    return CliRunner().invoke(kap, ["metadata", "--follow", *where, *arguments])
+    return run_kap("metadata --follow", *where, *arguments)
 
 
 def test_changes_as_they_are_committed(controller: _Controller) -> None:
-    done = _run(controller, "--from", "0", "--until", str(_END - 1))
-    assert done.exit_code == 0, done.output
+    done = ended(_run(controller, "--from", "0", "--until", str(_END - 1)))
     lines = done.stdout.splitlines()
     assert lines[0] == "epoch 1: controller 1 is the active controller"
     assert "offset 22: topic fruit added: topicId=" in done.stdout
@@ -100,8 +99,7 @@ def test_changes_as_they_are_committed(controller: _Controller) -> None:
 
 
 def test_without_an_offset_only_what_comes_is_shown(controller: _Controller) -> None:
-    done = _run(controller, "--until", str(_END - 1))
-    assert done.exit_code == 0, done.output
+    done = ended(_run(controller, "--until", str(_END - 1)))
     assert done.stdout.splitlines() == [
         "epoch 1: controller 1 is the active controller",
         f"offset {_END - 1}, epoch 1, metadata.version 4.3-IV0",
@@ -120,8 +118,7 @@ def test_records_as_kap_decode_has_them(controller: _Controller, flags: tuple[st
 
 def test_a_snapshot_in_place_of_the_first_records(controller: _Controller) -> None:
     controller.start = 76
-    done = _run(controller, "--from", "0", "--until", str(_END - 1))
-    assert done.exit_code == 0, done.output
+    done = ended(_run(controller, "--from", "0", "--until", str(_END - 1)))
     assert f"snapshot {76:020}-{1:010}: topic fruit added: topicId=" in done.stdout
     records = _run(controller, "--from", "0", "--until", str(_END - 1), "--output", "jsonl")
     shown = [json.loads(line) for line in records.stdout.splitlines()]
@@ -133,9 +130,7 @@ def test_a_snapshot_in_place_of_the_first_records(controller: _Controller) -> No
 
 def test_who_may_not(controller: _Controller) -> None:
     controller.refusal = codes.CLUSTER_AUTHORIZATION_FAILED
-    done = _run(controller)
-    assert done.exit_code == 1
-    assert "needs ClusterAction" in done.stderr
+    assert "needs ClusterAction" in ended(_run(controller), 1).stderr
 
 
 @pytest.mark.parametrize(
@@ -160,6 +155,6 @@ def test_what_has_no_effect_is_refused(
 ) -> None:
     monkeypatch.delenv("KAP_BOOTSTRAP_CONTROLLER", raising=False)
     filled = [each.format(folder=FOLDER) for each in arguments]
-    done: Any = CliRunner().invoke(kap, ["metadata", *filled])
+    done: Any = run_kap("metadata", *filled)
     assert done.exit_code == 2
     assert fault in done.stderr

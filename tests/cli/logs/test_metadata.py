@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.logs.cells import state_cell
+from tests.helpers.kap import ended, run_kap
 from tests.records.make_metadata_log import FOLDER
 
 
 def run(*args: str) -> Result:
-    return CliRunner().invoke(kap, ["metadata", *args])
+    return run_kap("metadata", *args)
 
 
 def run_json(*args: str) -> dict[str, Any]:
-    result = run(*args, "--output", "json")
-    assert result.exit_code == 0, result.output
+    result = ended(run(*args, "--output", "json"))
     found: dict[str, Any] = json.loads(result.stdout)
     return found
 
@@ -33,8 +32,7 @@ def rows(output: str, heading: str) -> list[list[str]]:
 
 
 def test_tables_of_the_whole_cluster() -> None:
-    result = run(str(FOLDER))
-    assert result.exit_code == 0
+    result = ended(run(str(FOLDER)))
     assert result.stderr == ""
     assert result.stdout.startswith(
         "offset 93, epoch 1, metadata.version 4.3-IV0, "
@@ -81,8 +79,7 @@ def test_the_active_controller(tmp_path: Path) -> None:
         assert run_json(str(tmp_path), "--at", "60")["activeController"] == first
     assert "active controller none elected in epoch 7" in run(str(tmp_path)).stdout
     state.write_text("{")
-    result = run(str(tmp_path), "--output", "json")
-    assert result.exit_code == 1
+    result = ended(run(str(tmp_path), "--output", "json"), 1)
     assert "quorum-state does not read" in result.stderr
     assert json.loads(result.stdout)["activeController"] == first
 
@@ -146,8 +143,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path) -> None:
     shutil.copyfile(FOLDER / "00000000000000000000.log", tmp_path / "00000000000000000000.log")
     with (tmp_path / "00000000000000000000.log").open("ab") as log:
         log.write(b"\0\0\0\0\0\0\0\x5e\0\0\0\x70half")
-    result = run(str(tmp_path))
-    assert result.exit_code == 1
+    result = ended(run(str(tmp_path)), 1)
     assert "fruit" in result.stdout
     assert result.stderr == (
         "00000000000000000000.log, byte 7987: the file is cut short: "
@@ -169,15 +165,13 @@ def test_what_cannot_be_read_is_told_and_the_rest_shown(tmp_path: Path) -> None:
     ],
 )
 def test_usage(args: list[str], complaint: str) -> None:
-    result = run(str(FOLDER), *args)
-    assert result.exit_code == 2
+    result = ended(run(str(FOLDER), *args), 2)
     assert complaint in result.stderr
     assert result.stdout == ""
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
-    result = run(str(tmp_path))
-    assert result.exit_code == 2
+    result = ended(run(str(tmp_path)), 2)
     assert "holds no segments (*.log) and no snapshots (*.checkpoint)" in result.stderr
     assert run(str(tmp_path / "nowhere")).exit_code == 2
 

@@ -19,13 +19,13 @@ from threading import Event
 from unittest.mock import patch
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.pipeline.failures import of_workers, short_reason
 from kafka_admin_proto.tables.ingest.files import OpenFile
 from tests.capture.test_request_log import entry, log4j
 from tests.helpers.confined import confined
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.profile import sample
 from tests.spark.needs import require
 from tests.tables.test_pipeline import InThisProcess
@@ -36,7 +36,7 @@ LOG = Path(__file__).parents[2] / "records" / "data" / "__cluster_metadata-0"
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(kap, ["pipeline", *map(str, arguments)])
+    return run_kap("pipeline", *map(str, arguments))
 
 
 def refused(*arguments: object) -> str:
@@ -155,9 +155,7 @@ def test_ctrl_c_when_the_folder_is_taken(tmp_path: Path) -> None:
 def test_many_inputs_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / f"{number}.pcap").touch()
-    result = run(tmp_path, "--out", tmp_path.with_name("out"))
-    assert result.exit_code == 1
-    lines = result.stderr.splitlines()
+    lines = ended(run(tmp_path, "--out", tmp_path.with_name("out")), 1).stderr.splitlines()
     assert lines[5] == "3 more could not be read"
     assert len(lines) == 7
 

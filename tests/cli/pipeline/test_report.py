@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.output import utc_text
 from kafka_admin_proto.tables.queries import QUERIES
+from tests.helpers.kap import ended, run_kap
 from tests.tables.report.report_tables import (
     MICROS,
     SECOND,
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, options: str) -> Result:
-    return CliRunner().invoke(kap, ["report", str(folder), *shlex.split(options)])
+    return run_kap("report", str(folder), *shlex.split(options))
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,7 @@ def test_times_that_match_nothing_say_what_there_is(folder: Path, query: str) ->
 
 def test_a_page_of_nothing_says_what_there_is(folder: Path, tmp_path: Path) -> None:
     for since, is_said in (("2030-01-01", True), ("2020-01-01", False)):
-        result = run(folder, f"--since {since} --out {tmp_path / 'page.html'}")
-        assert result.exit_code == 0
+        result = ended(run(folder, f"--since {since} --out {tmp_path / 'page.html'}"))
         assert ("rows of frames match; times are " in result.stderr) == is_said
 
 
@@ -100,8 +99,7 @@ def test_a_time_of_day_is_one_of_the_tables_first_day(folder: Path, options: str
     whole = options.replace("23:59", text[:11] + "23:59")
     rows: list[dict[str, Any]] = []
     for given, time in ((options, text[11:-1]), (whole, text)):
-        result = run(folder, f"--query clients {given.format(time)} --output json")
-        assert result.exit_code == 0, result.output
+        result = ended(run(folder, f"--query clients {given.format(time)} --output json"))
         rows.append(json.loads(result.stdout))
     assert rows[0] == rows[1]
 
@@ -138,8 +136,7 @@ def test_clients_are_those_of_the_time_that_was_given(tmp_path: Path) -> None:
 
 def test_tables_without_a_time_have_no_day(tmp_path: Path) -> None:
     write_tables(tmp_path, {"frames": [{"direction": "data", "problem": "not Kafka"}]})
-    result = run(tmp_path, "--query errors --since 02:00")
-    assert result.exit_code == 2
+    result = ended(run(tmp_path, "--query errors --since 02:00"), 2)
     assert "a time of day needs a date here: no frame has a time" in result.stderr
 
 

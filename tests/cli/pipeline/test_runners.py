@@ -14,9 +14,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.profile import sample
 from tests.spark.needs import require
 from tests.tables.test_pipeline import by_one_process, frames_in
@@ -40,10 +39,7 @@ if __name__ == "__main__":
 
 
 def refused(tmp_path: Path, *arguments: str) -> str:
-    result = CliRunner().invoke(
-        kap, ["pipeline", str(ADMIN), "--out", str(tmp_path / "out"), *arguments]
-    )
-    assert result.exit_code == 2, result.output
+    result = ended(run_kap("pipeline", str(ADMIN), "--out", str(tmp_path / "out"), *arguments), 2)
     assert not (tmp_path / "out").exists()
     return " ".join(result.output.split())
 

@@ -13,15 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.messages.producer_snapshot import ProducerEntry
 from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes
 from kafka_admin_proto.records.segments.files_beside import is_beside, producers_bytes, rows_beside
 from kafka_admin_proto.records.segments.rows import ROW_KEYS
+from tests.helpers.kap import ended, run_kap
 
 NAME = "00000000000000000019"
 OFFSETS = struct.pack(">iiii", 6, 147, 13, 715)
@@ -200,17 +199,16 @@ def test_kap_decode_takes_them_beside_segments(tmp_path: Path) -> None:
     for name, data in ALL.items():
         (tmp_path / name).write_bytes(data)
     names = [str(tmp_path / name) for name in sorted(ALL)]
-    done = CliRunner().invoke(kap, ["decode", *names])
-    assert done.exit_code == 0
+    done = ended(run_kap("decode", *names))
     assert '"firstOffset":33,"lastOffset":35,"lastStableOffset":36}' in done.stdout
     assert all(f"{name} " in done.stdout for name in names if "cleaner" not in name)
-    assert "file " not in CliRunner().invoke(kap, ["decode", names[0]]).stdout
-    done = CliRunner().invoke(kap, ["decode", names[0], "--topic", "fruit"])
+    assert "file " not in run_kap("decode", names[0]).stdout
+    done = run_kap("decode", names[0], "--topic", "fruit")
     assert "--topic does not go with files beside segments" in done.stderr
     (tmp_path / f"{NAME}.index").write_bytes(OFFSETS[:-3])
-    done = CliRunner().invoke(kap, ["decode", names[0], "--output", "jsonl"])
-    assert done.exit_code == 1
+    done = ended(run_kap("decode", names[0], "--output", "jsonl"), 1)
     assert f'"file":"{names[0]}"' in done.stdout
-    done = CliRunner().invoke(kap, ["explain", names[0]])
-    assert done.exit_code == 2
-    assert "is a file of a log, which has no frames; kap decode shows what it has" in done.stderr
+    assert (
+        "is a file of a log, which has no frames; kap decode shows what it has"
+        in ended(run_kap("explain", names[0]), 2).stderr
+    )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import shlex
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.server import serve
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.addresses import parse_addresses
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.arguments.resolved_settings import Settings
 from kafka_admin_proto.server.network.node import Listener
+from tests.helpers.kap import run_kap
 
 TWO = {"IN": "PLAINTEXT", "OUT": "PLAINTEXT"}
 
@@ -81,7 +79,7 @@ def test_an_address_of_all_interfaces_is_not_advertised(host: str) -> None:
     ):
         with pytest.raises(SettingsError, match=r"clients cannot connect to .*advertised_host"):
             settings(**given)
-    ended = CliRunner().invoke(kap, ["serve", "--host", host])
+    ended = run_kap("serve --host", host)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "clients cannot connect to" in ended.stderr
     assert advertised(settings(host=host, advertised_host="kafka", port=9092)) == {
@@ -174,7 +172,7 @@ def test_the_examples_of_the_page_advertise_what_it_says(monkeypatch: pytest.Mon
     monkeypatch.setattr(serve, "tune_for_server", lambda: None)
     monkeypatch.setattr(serve, "allow_open_files", lambda: None)
     for line in block.splitlines():
-        assert CliRunner().invoke(kap, shlex.split(line)[1:]).exit_code == 0
+        assert run_kap(line.removeprefix("kap ")).exit_code == 0
     first, second = (each._settings for each in clusters)
     assert first.racks == {1: "r1", 2: "r2"}
     assert (first.host, second.host) == ("0.0.0.0", "::1")

@@ -7,17 +7,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import NewTopic, SyncAdminClient
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.protocol.error_codes import error_name
 from kafka_admin_proto.server import Cluster, PolicyViolation, SyncCluster
 from kafka_admin_proto.server.arguments.initial_topics import TopicSetting, _Fields
 from kafka_admin_proto.server.arguments.settings import RULES
+from tests.helpers.kap import run_kap
 from tests.helpers.profile import draws
 from tests.server.handlers.test_create_topics import create, topic
 from tests.server.served import Served
@@ -206,7 +205,7 @@ def test_a_folders_topic_is_otherwise(tmp_path: Path, given_now: Any, said: str)
     ],
 )
 def test_kap_serve_refuses_topics(options: list[str], said: str) -> None:
-    ended = CliRunner().invoke(kap, ["serve", *options])
+    ended = run_kap("serve", *options)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert said in " ".join(ended.stderr.split())
 
@@ -221,5 +220,5 @@ def test_kap_serve_takes_topics(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("kafka_admin_proto.cli.server.serve._serve", served)
     options = ["--topic", "orders:3", "--topic", "more", "--config", "num.partitions=2"]
-    assert CliRunner().invoke(kap, ["serve", *options]).exit_code == 0
+    assert run_kap("serve", *options).exit_code == 0
     assert found == {"orders": 3, "more": 2}

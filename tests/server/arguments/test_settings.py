@@ -11,9 +11,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.server.serve import serve
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.policies.loading import ALTER_CONFIG_CONFIG, CREATE_TOPIC_CONFIG
@@ -25,6 +23,7 @@ from kafka_admin_proto.server.configs.definitions import definitions
 from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.network.limits import NetworkLimits
 from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
+from tests.helpers.kap import run_kap
 from tests.server.served import Served
 
 ARGUMENTS = [name for name in inspect.signature(Cluster.__init__).parameters if name != "self"]
@@ -138,7 +137,7 @@ def test_a_host_without_an_address(monkeypatch: pytest.MonkeyPatch, error: Excep
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     with pytest.raises(SettingsError, match=r"^host is 'brokr', which has no address \(.+\); "):
         SyncCluster(host="brokr").start()
-    ended = CliRunner().invoke(kap, ["serve", "--host", "brokr"])
+    ended = run_kap("serve --host brokr")
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "host is 'brokr', which has no address" in " ".join(ended.stderr.split())
 
@@ -209,7 +208,7 @@ def test_configs_without_an_effect_are_refused(configs: dict[str, Any], said: st
     assert said in str(refused.value)
     name, value = next(iter(configs.items()))
     if len(configs) == 1 and isinstance(value, str):
-        ended = CliRunner().invoke(kap, ["serve", "--config", f"{name}={value}"])
+        ended = run_kap("serve --config", f"{name}={value}")
         assert (ended.exit_code, ended.stdout) == (2, "")
         assert said in " ".join(ended.stderr.split())
 
@@ -282,7 +281,7 @@ def test_each_option_of_kap_serve_is_checked(
 ) -> None:
     """By its own name or its setting's, before the first line of the output."""
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(kap, ["serve", option, wrong])
+    ended = run_kap("serve", option, wrong)
     error = ended.stderr.partition("Error: ")[2].lower().replace("_", "-")
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert CONFIGS.get(option, option.removeprefix("--")) in error
@@ -310,6 +309,6 @@ def test_each_option_of_kap_serve_is_checked(
     ],
 )
 def test_options_of_kap_serve_are_checked(option: str, value: str, said: str) -> None:
-    ended = CliRunner().invoke(kap, ["serve", option, value])
+    ended = run_kap("serve", option, value)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert said in " ".join(ended.stderr.split())

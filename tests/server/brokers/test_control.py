@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.cli.server.control import COMMANDS
 from kafka_admin_proto.control_socket import send
 from kafka_admin_proto.messages import MetadataRequest
+from tests.helpers.kap import run_kap
 from tests.server.differential.wire import Nodes
 from tests.server.test_cluster import serve
 
@@ -38,7 +37,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def said(path: Path, *words: str) -> tuple[int, str, str]:
     """(exit code, stdout, stderr) of ``kap serve-control``."""
-    done = CliRunner().invoke(kap, ["serve-control", str(path), *words])
+    done = run_kap("serve-control", str(path), *words)
     return done.exit_code, done.stdout, done.stderr
 
 
@@ -169,7 +168,7 @@ def test_faults_come_and_go(tmp_path: Path) -> None:
 
 
 def test_help_has_every_command() -> None:
-    found = CliRunner().invoke(kap, ["serve-control", "--help"]).stdout
+    found = run_kap("serve-control --help").stdout
     assert [each for each in COMMANDS if each not in found] == []
 
 

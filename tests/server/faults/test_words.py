@@ -7,9 +7,7 @@ import inspect
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.faults.fault import Condition, Effect
 from kafka_admin_proto.faults.faults import Faults
@@ -22,6 +20,7 @@ from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.apis import served_apis
 from kafka_admin_proto.server.faults.older import with_versions
 from kafka_admin_proto.server.releases import ReleaseNumber
+from tests.helpers.kap import run_kap
 from tests.server.test_cluster import serve
 
 
@@ -205,6 +204,6 @@ def test_kap_serve_says_so() -> None:
         output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (2, "")
     assert "a fault has no 'eror'; did you mean error?" in errors
-    ended = CliRunner().invoke(kap, ["serve", "--fault", "node=2 cut=after"])
+    ended = run_kap("serve --fault", "node=2 cut=after")
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "node: there is no broker 2; broker 1 is the only one" in ended.stderr

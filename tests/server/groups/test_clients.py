@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
+from tests.helpers.kap import ended, run_kap
 
 _RECORDS = [f"{number}".encode() for number in range(10)]
 _PATIENCE_S = 30.0
@@ -114,9 +113,7 @@ def _listed(cluster: SyncCluster) -> dict[str, Any]:
 
 def _kap(cluster: SyncCluster, *words: str) -> str:
     given = [*words, "--bootstrap-server", cluster.bootstrap_servers, "--output", "json"]
-    result = CliRunner().invoke(kap, given)
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return ended(run_kap(*given)).stdout
 
 
 @pytest.mark.exhaustive

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
+from tests.helpers.kap import run_kap
 
 _PATIENCE_S = 30.0
 
@@ -28,16 +27,16 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[SyncCluster]:
         yield found
 
 
-def run_kap(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
+def kap_on(cluster: SyncCluster, *words: str) -> tuple[int, str, Any]:
     """Exit code, what is said on stderr, and the answer."""
     given = [*words, "--bootstrap-server", cluster.bootstrap_servers, "--output", "json"]
-    result = CliRunner().invoke(kap, given)
+    result = run_kap(*given)
     return result.exit_code, result.stderr, json.loads(result.stdout or "null")
 
 
 def _committed(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
     """(offset, lag) of each partition for which the group has committed."""
-    code, said, answer = run_kap(cluster, "groups", "describe", "billing")
+    code, said, answer = kap_on(cluster, "groups", "describe", "billing")
     assert code == 0, said
     return {
         (each["topic"], each["partition"]): (each["offset"], each["lag"])
@@ -47,7 +46,7 @@ def _committed(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
 
 def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     def reset(*words: str) -> None:
-        code, said, _ = run_kap(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
+        code, said, _ = kap_on(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
         assert code == 0, said
 
     reset("--topic", "orders", "--topic", "bills", "--to-latest")
@@ -61,7 +60,7 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
         ("bills", 0): (6, 4), ("orders", 0): (5, 0), ("orders", 1): (3, 2),
     }  # fmt: skip
     words = ("offsets", "delete", "--group", "billing", "--topic", "orders", "--yes")
-    assert run_kap(cluster, *words)[0] == 0
+    assert kap_on(cluster, *words)[0] == 0
     assert _committed(cluster) == {("bills", 0): (6, 4)}
 
 
@@ -72,12 +71,12 @@ def test_a_group_loses_its_last_offset(cluster: SyncCluster, gone: tuple[str, ..
     """Only release 3.9 forgets the group then (``GroupMetadataManager.cleanupGroupMetadata``)."""
     for topic in ("orders", "bills"):
         reset = ("offsets", "reset", "--group", "billing", "--topic", topic, "--to-latest", "--yes")
-        assert run_kap(cluster, *reset)[0] == 0
+        assert kap_on(cluster, *reset)[0] == 0
     for words in (("offsets", "delete", "--group", "billing", "--topic", "orders"), gone):
-        (group,) = run_kap(cluster, "groups", "list")[2]["groups"]
+        (group,) = kap_on(cluster, "groups", "list")[2]["groups"]
         assert (group["group_id"], group["state"]) == ("billing", "Empty")
-        assert run_kap(cluster, *words, "--yes")[0] == 0
-    left = run_kap(cluster, "groups", "list")[2]["groups"]
+        assert kap_on(cluster, *words, "--yes")[0] == 0
+    left = kap_on(cluster, "groups", "list")[2]["groups"]
     assert len(left) == (cluster.state.release >= (4,))
 
 
@@ -88,7 +87,7 @@ def test_members_are_removed(cluster: SyncCluster) -> None:
     remove = ("groups", "remove-members", "billing", "--instance", "host-7", "-y")
 
     def errors(words: tuple[str, ...], rows: str) -> set[str | None]:
-        code, _, answer = run_kap(cluster, *words)
+        code, _, answer = kap_on(cluster, *words)
         found = {each["error"] for each in answer[rows]}
         assert code == (found != {None})
         return found

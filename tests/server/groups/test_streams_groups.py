@@ -35,7 +35,7 @@ from kafka_admin_proto.server.inspection.stored_records import records_of
 from kafka_admin_proto.server.security.authorizer import rules
 from kafka_admin_proto.server.topics.names import CONSUMER_OFFSETS
 from tests.server.groups.coordinated import Coordinated
-from tests.server.groups.test_commands import run_kap
+from tests.server.groups.test_commands import kap_on
 
 _AT_ONCE = {
     "group.streams.assignment.interval.ms": "0",
@@ -347,18 +347,18 @@ def test_a_group_is_described_reset_and_deleted_by_the_client() -> None:
             assert answer.body.error_code == 0, answer
 
         reset = ("offsets", "reset", "--group", "words", "--topic", "orders", "--to-latest", "-y")
-        assert run_kap(cluster, *reset)[0] == 0
+        assert kap_on(cluster, *reset)[0] == 0
         beat(0)
-        assert run_kap(cluster, *reset)[0] == 1, "it has a member"
-        code, said, answer = run_kap(cluster, "groups", "describe", "words")
+        assert kap_on(cluster, *reset)[0] == 1, "it has a member"
+        code, said, answer = kap_on(cluster, "groups", "describe", "words")
         (group,) = answer["groups"]
         assert (code, group["type"], group["state"]) == (0, "streams", "Stable"), said
         stored = cluster.group("words")
         assert (stored.type, stored.state) == ("streams", "Stable")
         assert stored.members[0].partitions == (("orders", 0), ("orders", 1))
         beat(-1)
-        assert run_kap(cluster, *reset)[0] == 0
+        assert kap_on(cluster, *reset)[0] == 0
         delete = ("groups", "delete", "words", "-y")
-        code, said, _ = run_kap(cluster, *delete)
+        code, said, _ = kap_on(cluster, *delete)
         assert code == 0, said
-        assert run_kap(cluster, "groups", "list")[2]["groups"] == []
+        assert kap_on(cluster, "groups", "list")[2]["groups"] == []

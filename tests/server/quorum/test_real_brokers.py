@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.brokers.view import BROKER_RESOURCE
 from kafka_admin_proto.topic_ids import topic_id_to_text
 from tests.admin.live.helpers.controllers import wait_until
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.requirements import require_oracle
 from tests.scheduling.group_order import LIVE
 from tests.server.releases import real_releases
@@ -100,7 +99,7 @@ def test_a_fault_is_that_of_the_forwarded_request(under: _Under) -> None:
     controller = under.controller
     controller.faults.add_text("api=CreateTopics error=POLICY_VIOLATION message=no count=1")
     run = ["topics", "create", "--bootstrap-server", under.broker.bootstrap, "refused"]
-    result = CliRunner().invoke(kap, run)
+    result = run_kap(*run)
     assert result.exit_code != 0
     assert "POLICY_VIOLATION" in result.output
     assert "refused" not in controller.state.topic_names
@@ -168,9 +167,7 @@ def test_leaders_say_who_is_in_sync(tmp_path: Path) -> None:
 
 
 def _kap(*arguments: str) -> str:
-    result = CliRunner().invoke(kap, arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
+    return ended(run_kap(*arguments)).output
 
 
 def _create(bootstrap: str, topic: str, partitions: int = 1, replicas: int = 1) -> None:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.records.metadata.entities import ScramUser
 from kafka_admin_proto.server import Cluster, SyncCluster
@@ -20,6 +18,7 @@ from kafka_admin_proto.server.configs.given import checked_configs
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.security.listeners import _OF_CLIENTS, _READ_BY
 from kafka_admin_proto.server.security.users import Users, read_users
+from tests.helpers.kap import ended, run_kap
 
 _RELEASE = ReleaseNumber(4, 4)
 
@@ -47,9 +46,7 @@ def test_files_of_users_that_are_none(tmp_path: Path, data: bytes, said: str) ->
     with pytest.raises(SettingsError, match=said) as caught:
         read_users(file)
     assert "hush" not in f"{caught.value!r}"
-    found = CliRunner().invoke(kap, ["serve", "--users", str(file)])
-    assert found.exit_code == 2
-    assert "hush" not in found.output
+    assert "hush" not in ended(run_kap("serve --users", str(file)), 2).output
 
 
 def test_passwords_are_in_no_text() -> None:
@@ -201,9 +198,7 @@ def test_users_that_are_made_or_described(arguments: dict[str, Any]) -> None:
     ],
 )
 def test_arguments_that_cannot_work(arguments: list[str], said: str) -> None:
-    found = CliRunner().invoke(kap, ["serve", *arguments])
-    assert found.exit_code == 2
-    assert said in " ".join(found.output.split())
+    assert said in " ".join(ended(run_kap("serve", *arguments), 2).output.split())
 
 
 async def test_credentials_are_computed_beside_the_event_loop() -> None:

@@ -10,7 +10,7 @@ import pytest
 import kafka_admin_proto.messages as m
 from kafka_admin_proto.admin import ConfigChange, ConfigResource, SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
-from tests.server.groups.test_commands import run_kap
+from tests.server.groups.test_commands import kap_on
 
 _AT_ONCE = {"group.share.assignment.interval.ms": 0}
 _RECORDS = 5
@@ -51,7 +51,7 @@ def _member(cluster: SyncCluster, epoch: int = 0) -> int:
 
 def _begins(cluster: SyncCluster) -> dict[tuple[str, int], tuple[int, int]]:
     """(offset, lag) of each partition where the group has begun."""
-    code, said, answer = run_kap(cluster, "groups", "describe", "billing")
+    code, said, answer = kap_on(cluster, "groups", "describe", "billing")
     assert code == 0, said
     (group,) = answer["groups"]
     assert group["type"] == "share"
@@ -67,7 +67,7 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     _member(cluster, -1)
 
     def reset(*words: str) -> None:
-        code, said, _ = run_kap(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
+        code, said, _ = kap_on(cluster, "offsets", "reset", "--group", "billing", *words, "--yes")
         assert code == 0, said
 
     reset("--topic", "orders", "--topic", "bills", "--to-earliest")
@@ -84,19 +84,19 @@ def test_offsets_are_reset_and_deleted(cluster: SyncCluster) -> None:
     (one,) = found.offsets
     assert (one.offset, one.leader_epoch, one.lag, one.error) == (3, 0, 2, None)
     delete = ("offsets", "delete", "--group", "billing", "--yes")
-    code, said, _ = run_kap(cluster, *delete, "--topic", "orders:0")
+    code, said, _ = kap_on(cluster, *delete, "--topic", "orders:0")
     assert (code, "by whole topics: name the topic orders" in said) == (2, True)
-    code, said, answer = run_kap(cluster, *delete, "--topic", "orders")
+    code, said, answer = kap_on(cluster, *delete, "--topic", "orders")
     assert (code, len(answer["offsets"])) == (0, 2), said
     assert _begins(cluster) == {("bills", 0): (5, 0)}
 
 
 def test_a_group_with_members_keeps_its_offsets(cluster: SyncCluster) -> None:
     _member(cluster)
-    run_kap(cluster, "offsets", "reset", "--group", "billing", "--topic", "orders", "--to-latest")
+    kap_on(cluster, "offsets", "reset", "--group", "billing", "--topic", "orders", "--to-latest")
     words = ("offsets", "reset", "--group", "billing", "--topic", "bills", "--to-latest")
     for more in (("--dry-run",), ("--yes",)):
-        code, said, answer = run_kap(cluster, *words, *more)
+        code, said, answer = kap_on(cluster, *words, *more)
         assert code == 1, said
         assert [each["error"] for each in answer["offsets"]] == ["NON_EMPTY_GROUP"]
 

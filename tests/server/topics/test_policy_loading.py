@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import CreateTopicsRequest, DescribeConfigsRequest
 from kafka_admin_proto.messages.describe_configs_request import DescribeConfigsResource
 from kafka_admin_proto.server import Cluster, SyncCluster
+from tests.helpers.kap import ended, run_kap
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 from tools.clusters import free_ports
@@ -174,7 +173,7 @@ def test_a_name_of_no_policy_is_refused(config: str, name: str, calls: list[Any]
 @pytest.mark.parametrize("name", [*REFUSED, *FAILING])
 def test_kap_serve_ends_with_a_sentence(config: str, name: str, way: str, calls: list[Any]) -> None:
     given = [OPTIONS[config], name] if way == "option" else ["--config", f"{config}={name}"]
-    ended = CliRunner().invoke(kap, ["serve", *given])
+    ended = run_kap("serve", *given)
     assert (ended.exit_code, ended.stdout) == (2, "")
     last = ended.stderr.splitlines()[-1]
     assert last.startswith(f"Error: {config}: {(REFUSED | FAILING)[name]}")
@@ -270,11 +269,12 @@ def test_a_policy_given_twice_is_refused(config: str, calls: list[Any]) -> None:
     both: dict[str, Any] = {"configs": {config: "rules:Good"}, ARGUMENTS[config]: Given()}
     with pytest.raises(SettingsError, match=f"{ARGUMENTS[config]} and the config {config} both"):
         Cluster(**both)
-    ended = CliRunner().invoke(
-        kap, ["serve", OPTIONS[config], "rules:Good", "--config", f"{config}=rules:Good"]
+    assert (
+        f"Error: {OPTIONS[config]} and --config {config} both name a policy"
+        in ended(
+            run_kap("serve", OPTIONS[config], "rules:Good", "--config", f"{config}=rules:Good"), 2
+        ).stderr
     )
-    assert ended.exit_code == 2
-    assert f"Error: {OPTIONS[config]} and --config {config} both name a policy" in ended.stderr
 
 
 @pytest.mark.parametrize("argument", ARGUMENTS.values())

@@ -8,12 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.simulation.output.pcap import write_pcap
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
 from kafka_admin_proto.simulation.world.trace import Trace
+from tests.helpers.kap import ended, run_kap
 from tests.helpers.profile import sample
 from tests.helpers.requirements import skip_or_fail
 from tests.simulation.quorum.schedules import play
@@ -39,9 +38,7 @@ def arrived(trace: Trace) -> list[tuple[str, int, str, int]]:
 
 def decoded(file: Path, dialect: str) -> list[dict[str, object]]:
     arguments = ["decode", str(file), "--dialect", dialect, "--output", "jsonl"]
-    result = CliRunner().invoke(kap, arguments)
-    assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    return [json.loads(line) for line in ended(run_kap(*arguments)).stdout.splitlines()]
 
 
 @pytest.mark.parametrize("scenario", sample(sorted(SCENARIOS), 2))

@@ -12,12 +12,10 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafka_admin_proto.capture.options import DEFAULT_OPTIONS
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.spark.frames import by_flow
 from kafka_admin_proto.spark.runner import SparkRunner
 from kafka_admin_proto.spark.stream.batches import StreamEndedError
@@ -31,6 +29,7 @@ from kafka_admin_proto.tables.schemas import REPLACED_BY_DAY, TABLES
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from tests.capture.packets import conversation, pcap
 from tests.capture.test_captures import USUAL
+from tests.helpers.kap import run_kap
 from tests.tables.test_pipeline import by_one_process, frames_in, make, rows_of
 from tests.tables.traffic import write_mixed
 
@@ -56,7 +55,7 @@ def kap_stream(folder: Path, out: Path, *options: str) -> list[str]:
     for each in folder.iterdir():
         os.utime(each, (0, 0))  # younger ones would wait for the next batch
     with patch.object(SparkSession, "stop"):
-        result = CliRunner().invoke(kap, words)
+        result = run_kap(*words)
     assert result.exit_code == 0, result.output
     return result.stdout.splitlines()
 

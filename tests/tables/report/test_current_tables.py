@@ -13,18 +13,18 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.tables.queries import StoredTable, read_tables
 from kafka_admin_proto.tables.report.current_tables import TRIES, CurrentTables
+from tests.helpers.kap import run_kap
 from tests.tables.report.report_tables import everything, write_tables
 
 ROOT = Path(__file__).parents[3]
 
 
 def report(*arguments: object) -> Result:
-    return CliRunner().invoke(kap, ["report", *map(str, arguments)])
+    return run_kap("report", *map(str, arguments))
 
 
 @pytest.fixture

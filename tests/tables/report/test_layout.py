@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.render.text import printable
+from tests.helpers.kap import ended, run_kap
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.render.legible import cut_texts, faint_texts, show_as, sideways
@@ -30,8 +29,7 @@ def report(folder: Path, tables: Any, *options: str) -> Path:
     file = folder / "report.html"
     write_tables(folder / "tables", tables)
     arguments = ["report", str(folder / "tables"), "--release", "4.0", "--out", str(file)]
-    result = CliRunner().invoke(kap, [*arguments, *options])
-    assert result.exit_code == 0, result.output
+    ended(run_kap(*arguments, *options))
     return file
 
 

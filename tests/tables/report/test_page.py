@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.tables.queries import QUERIES
 from kafka_admin_proto.tables.report.answers import MOST_ROWS
+from tests.helpers.kap import ended, run_kap
 from tests.render.browser import Browser, Page
 from tests.render.frames import HOSTILE
 from tests.tables.report.report_tables import audits, everything, request, write_tables
@@ -26,7 +26,7 @@ PHONE = (390, 800)
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(kap, ["report", *arguments])
+    return run_kap("report", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def written(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "report.html"
-    result = run(str(folder), "--release", "4.0", "--out", str(file))
-    assert result.exit_code == 0, result.output
+    result = ended(run(str(folder), "--release", "4.0", "--out", str(file)))
     assert "Upgrade to 4.0: 3 clients to change" in result.stderr
     assert result.stdout == f"written: {file}\n"
     return file
@@ -283,8 +282,7 @@ def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> N
 
 def test_empty_tables(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "tables", {name: [] for name in everything()})
-    result = run(str(folder), "--out", "-")
-    assert result.exit_code == 0, result.output
+    result = ended(run(str(folder), "--out", "-"))
     for said in ("No client sent anything", "Nobody changed anything", "No response had an error",
                  "No request has a time", "No response stands", "No partition", "no election",
                  "Everything was read", "No request is among the frames"):  # fmt: skip
@@ -322,23 +320,15 @@ def test_a_part_of_the_time(folder: Path) -> None:
 
 
 def test_mistakes(folder: Path, tmp_path: Path) -> None:
-    result = run(str(tmp_path / "nowhere"))
-    assert result.exit_code == 2
+    result = ended(run(str(tmp_path / "nowhere")), 2)
     assert "has none of the pipeline's tables; make them with kap pipeline" in result.stderr
-    result = run(str(folder), "--release", "5.0")
-    assert result.exit_code == 2
+    result = ended(run(str(folder), "--release", "5.0"), 2)
     assert "no release '5.0'; known are 2.8 to" in result.stderr
     only = write_tables(tmp_path / "only", {"problems": []})
-    result = run(str(only), "--query", "audit")
-    assert result.exit_code == 2
-    assert "there is no table admin_audit" in result.stderr
-    result = run(str(only), "--out", str(tmp_path / "no" / "where.html"))
-    assert result.exit_code == 2
-    assert "--out" in result.stderr
+    assert "there is no table admin_audit" in ended(run(str(only), "--query", "audit"), 2).stderr
+    assert "--out" in ended(run(str(only), "--out", str(tmp_path / "no" / "where.html")), 2).stderr
     (only / "problems" / "part-0.parquet").write_bytes(b"no Parquet")
-    result = run(str(only))
-    assert result.exit_code == 1
-    last = result.stderr.splitlines()[-1]
+    last = ended(run(str(only)), 1).stderr.splitlines()[-1]
     assert re.match(
         r"Error: the tables could not be read: .*part-0\.parquet.*not a parquet file", last
     )

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.tables.queries import QUERIES
 from kafka_admin_proto.tables.sinks.data_files import Location
+from tests.helpers.kap import ended, run_kap
 from tests.spark.needs import require
 from tests.tables.report.report_tables import everything, write_tables
 from tests.tables.sinks.object_store import ObjectStore, object_store
@@ -49,7 +49,7 @@ def uri(request: pytest.FixtureRequest, store: ObjectStore, folder: Path) -> str
 
 
 def report(*arguments: str) -> Result:
-    found = CliRunner().invoke(kap, ["report", *arguments])
+    found = run_kap("report", *arguments)
     # The tables have clients that an upgrade breaks.
     assert found.exit_code == ("upgrade" in arguments), found.output
     return found
@@ -75,6 +75,5 @@ def test_a_period(uri: str, folder: Path) -> None:
 
 
 def test_a_place_without_tables(store: ObjectStore) -> None:
-    found = CliRunner().invoke(kap, ["report", store.uri("nothing")])
-    assert found.exit_code == 2
+    found = ended(run_kap("report", store.uri("nothing")), 2)
     assert "has none of the pipeline's tables" in found.output

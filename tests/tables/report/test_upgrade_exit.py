@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import CreateTopicsRequest, FetchRequest
 from kafka_admin_proto.capture.upgrade import NO_REQUEST
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.protocol import frame, write_request
+from tests.helpers.kap import ended, run_kap
 from tests.tables.report.report_tables import Row, request, write_tables
 
 FINE, OLD = request("CreateTopics", 7), request("Fetch", 3)
@@ -39,15 +38,12 @@ def test_both_leave_with_the_same(
 ) -> None:
     problems = [] if is_whole else [UNREAD | {"packet_ordinal": 1, "forwarded": False}]
     write_tables(tmp_path, {"frames": requests, "problems": problems})
-    said = CliRunner().invoke(
-        kap,
-        ["report", str(tmp_path), "--query", "upgrade", "--release", "4.0", "--output", output],
+    said = run_kap(
+        "report", str(tmp_path), "--query", "upgrade", "--release", "4.0", "--output", output
     )
     assert (said.exit_code, said.stderr) == (status, f"Upgrade to 4.0: {answer}\n")
     data = b"".join(BYTES[each["api"]] for each in requests) + (b"" if is_whole else TLS)
-    decoded = CliRunner().invoke(
-        kap, ["decode", "--upgrade", "4.0", "--input-format", "raw"], input=data
-    )
+    decoded = run_kap("decode --upgrade 4.0 --input-format raw", data=data)
     assert decoded.exit_code == status
     assert decoded.stdout.splitlines()[-1] == f"Upgrade to 4.0: {answer}"
 
@@ -56,7 +52,6 @@ def test_a_problem_that_leaves_no_doubt_changes_no_answer() -> None:
     """A body that does not decode is that of a request whose api and version are known."""
     cut = frame(write_request(CreateTopicsRequest(), 7, 1, "c")[:-2])
     options = ["--input-format", "raw"]
-    decoded = CliRunner().invoke(kap, ["decode", "--upgrade", "4.0", *options], input=cut)
-    assert decoded.exit_code == 0
+    decoded = ended(run_kap("decode --upgrade 4.0", *options, data=cut))
     assert decoded.stdout.splitlines()[-1] == "Upgrade to 4.0: ready"
-    assert CliRunner().invoke(kap, ["decode", *options], input=cut).exit_code == 1
+    assert run_kap("decode", *options, data=cut).exit_code == 1

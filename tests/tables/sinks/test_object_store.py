@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.tables.schemas import TABLES
 from kafka_admin_proto.tables.sinks.data_files import Location, read_data_files
 from kafka_admin_proto.tables.sinks.delta import DeltaSink, file_names, open_table
+from tests.helpers.kap import run_kap
 from tests.tables.sinks.object_store import ObjectStore, object_store
 from tests.tables.sinks.small_tables import SCHEMAS, rows_of
 from tests.tables.test_pipeline import as_text, by_one_process
@@ -113,6 +112,6 @@ def test_the_pipeline(store: ObjectStore, tmp_path: Path) -> None:
         row["topic_names"] = dict(row["topic_names"]) if row["topic_names"] else None
         row["body"] = None if row["body"] is None else json.loads(row["body"])
     assert as_text(rows) == by_one_process([ADMIN])
-    asked = CliRunner().invoke(kap, ["report", out, "--query", "rates", "--output", "json"])
+    asked = run_kap("report", out, "--query", "rates", "--output", "json")
     requests = [row for row in rows if row["direction"] == "request" and row["ts"] is not None]
     assert sum(row["requests"] for row in json.loads(asked.stdout)) == len(requests) > 0

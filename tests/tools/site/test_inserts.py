@@ -7,11 +7,10 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto import codec
-from kafka_admin_proto.cli.app import kap
 from tests.docs.pages import DOCS, ROOT
+from tests.helpers.kap import run_kap
 from tests.spark.needs import require
 from tools.site.inserts import field_to_bytes, pipeline_tables, rooms, spark_sizing
 from tools.site.inserts.places import INSERTS
@@ -30,11 +29,11 @@ def test_each_place_is_filled_and_each_insert_has_its_place() -> None:
 
 def test_the_columns_of_tsv_are_the_keys_of_json() -> None:
     options = ["decode", str(ROOT / "samples" / "create_topics.hex"), "--only", "1", "--output"]
-    row = json.loads(CliRunner().invoke(kap, [*options, "jsonl"]).stdout)
+    row = json.loads(run_kap(*options, "jsonl").stdout)
     _, _, rest = (DOCS / "command-line.md").read_text("utf-8").partition("TSV has no header;")
     listed = re.findall(r"`(.*?)`", rest.split("\n\n")[1])
     assert list(row) == listed
-    cells = CliRunner().invoke(kap, [*options, "tsv"]).stdout.rstrip("\n").split("\t")
+    cells = run_kap(*options, "tsv").stdout.rstrip("\n").split("\t")
     assert len(cells) == len(listed)
 
 

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from kafka_admin_proto.admin import AdminClient, NewTopic, TopicAlteration
 from kafka_admin_proto.admin.network.connection import BrokerConnection
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server import Cluster
 from tests.admin.test_drafts import COMMAND_CALLS
 from tests.capture.packets import conversation, pcap
+from tests.helpers.kap import ended, run_kap
 from tests.server.handlers.drafts.two_ways import DRAFTS, Draft
 
 
@@ -73,9 +72,7 @@ def capture(
 
 
 def _run(*arguments: str) -> str:
-    result = CliRunner().invoke(kap, arguments, prog_name="kap")
-    assert result.exit_code == 0, result.output
-    return result.stdout
+    return ended(run_kap(*arguments)).stdout
 
 
 def test_every_frame_is_decoded_and_explained(capture: tuple[Draft, Path]) -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import DescribeAclsRequest, MetadataRequest
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.releases import RELEASES, ReleaseNumber
 from kafka_admin_proto.server.security.authorizer.files import acls_of, read_acls
+from tests.helpers.kap import ended, run_kap
 from tests.server.differential.wire import Nodes
 
 _ROW = {
@@ -38,9 +37,7 @@ def test_what_kap_writes_is_read(tmp_path: Path) -> None:
     file = tmp_path / "acls.json"
     with SyncCluster(acls=[_ROW]) as cluster:
         command = ["acls", "list", "--bootstrap-server", cluster.bootstrap_servers]
-        outcome = CliRunner().invoke(kap, [*command, "--output", "json"])
-        assert outcome.exit_code == 0, outcome.output
-        file.write_text(outcome.stdout)
+        file.write_text(ended(run_kap(*command, "--output", "json")).stdout)
     assert acls_of(read_acls(file), ReleaseNumber(4, 3)) == acls_of([_ROW], ReleaseNumber(4, 3))
     file.write_text(json.dumps([_ROW]))
     assert read_acls(file) == [_ROW]
@@ -64,9 +61,7 @@ def test_what_kap_writes_is_read(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be(tmp_path: Path, text: str, fault: str) -> None:
     file = tmp_path / "acls.json"
     file.write_text(text)
-    outcome = CliRunner().invoke(kap, ["serve", "--acls", str(file)])
-    assert outcome.exit_code == 2
-    assert fault in " ".join(outcome.output.split())
+    assert fault in " ".join(ended(run_kap("serve --acls", str(file)), 2).output.split())
 
 
 @pytest.mark.parametrize("release", RELEASES)
