@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-import subprocess
-import sys
 
 import pytest
+
+from tests.helpers.processes import python
 
 _COUNT = """
 import resource, sys
@@ -28,8 +28,5 @@ print(faults())
 @pytest.mark.parametrize("tune", ["tune_for_server", "tune_gc"])
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
 def test_large_answers_take_no_new_pages(tune: str) -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", _COUNT, tune],
-        capture_output=True, text=True, check=True, timeout=30,
-    )  # fmt: skip
+    found = python("-c", _COUNT, tune, check=True)
     assert int(found.stdout) < 10_000  # 48,000 with new pages for each answer

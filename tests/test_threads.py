@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.helpers.processes import python
 
 ROOT = Path(__file__).parents[1]
 LOADED = ("CreateTopicsRequest", "FetchResponse", "MetadataResponse", "VoteRequest")
@@ -18,9 +18,6 @@ def test_eight_threads_share_what_is_made_when_it_is_first_needed(tmp_path: Path
     """In a process of its own: in this one other tests have made it all."""
     for name in LOADED:
         shutil.copy(ROOT / f"schemas/kafka/{name}.json", tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.helpers.eight_threads", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-m", "tests.helpers.eight_threads", tmp_path, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) > len(LOADED) + 30

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import AsyncGenerator
@@ -17,6 +15,7 @@ import pytest
 
 from kafka_admin_proto.admin import AdminClient, AdminError, QuorumLeader, SyncAdminClient
 from kafka_admin_proto.loop_thread import LoopThread
+from tests.helpers.processes import python
 
 #: Nobody listens on it.
 NOBODY = "127.0.0.1:1"
@@ -198,10 +197,7 @@ except AdminError:
     print("refused")
 {close}
 """
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", program],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    done = python("-X", "dev", "-W", "error", "-c", program, check=True)
     assert (done.stdout, done.stderr) == ("refused\n", "")
 
 

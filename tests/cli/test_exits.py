@@ -29,6 +29,7 @@ from kafka_admin_proto.cli.interrupted import WholeWriter
 from kafka_admin_proto.cli.output import JsonArray, write_json_array
 from kafka_admin_proto.cli.shell.session import run_command
 from tests.helpers.kap import ended, run_kap
+from tests.helpers.processes import python
 from tests.spark.needs import require
 from tests.tables.report.report_tables import everything, write_tables
 
@@ -156,9 +157,7 @@ class Interrupted:
 sys.meta_path.insert(0, Interrupted())
 main()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = python("-c", script)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped by Ctrl-C\n")
 
 

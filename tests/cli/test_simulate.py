@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from kafka_admin_proto.cli.simulation.simulate import RULES_NAMES, SCENARIO_NAME
 from kafka_admin_proto.simulation.rules import RULES_BY_NAME
 from kafka_admin_proto.simulation.scenarios import SCENARIOS, WITHOUT_RULES
 from tests.helpers.kap import ended, run_kap
+from tests.helpers.processes import python
 
 
 def run(*arguments: str) -> Result:
@@ -101,5 +100,5 @@ def test_other_commands_do_not_import_it() -> None:
         "CliRunner().invoke(kap, ['error', '44']); CliRunner().invoke(kap, ['serve', '--help']);"
         "print([each for each in sys.modules if 'simulat' in each])"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    told = python("-c", program)
     assert told.stdout == "[]\n", told

@@ -13,11 +13,9 @@ from tools.site.pages.code_blocks import RUN, code_blocks
 
 #: Pages whose blocks are run by a test that is not ``run_page``'s, and how many these are.
 RUN_BY: dict[str, tuple[str, int]] = {
-    "admin.md": ("tests/docs/test_admin.py", 14),
-    "connection.md": ("tests/docs/test_connection.py", 1),
     "drafts.md": ("tests/cli/admin/test_drafts.py", 3),
     "kafka-shell.md": ("tests/cli/admin/test_docs.py", 8),
-    "real-broker.md": ("tests/docs/test_real_broker.py", 3),
+    "real-broker.md": ("tests/docs/test_start.py", 3),
     "server-brokers.md": ("tests/server/brokers/test_docs.py", 1),
     "server-faults.md": ("tests/server/faults/test_docs.py", 1),
     "server.md": ("tests/server/arguments/test_addresses.py", 1),
@@ -25,14 +23,13 @@ RUN_BY: dict[str, tuple[str, int]] = {
         "tests/docs/test_server_security.py tests/server/security/test_signed_tokens.py",
         4,
     ),
-    "simulation.md": ("tests/docs/test_simulation.py", 1),
     "spark.md": ("tests/spark/test_docs.py", 2),
     "tables.md": ("tests/spark/test_docs.py", 11),
 }
 #: Pages that ``run_page`` runs from their first block to their last.
 RUN_WHOLE = {
-    "command-line.md", "dumps.md", "index.md", "proxy.md", "python.md", "server-records.md",
-    "start.md",
+    "admin.md", "command-line.md", "connection.md", "dumps.md", "index.md", "proxy.md", "python.md",
+    "server-records.md", "simulation.md", "start.md",
 }  # fmt: skip
 #: What value classes are called, where the client has no class of that name.
 VALUE_CLASSES = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_admin_proto.capture import READERS
 from kafka_admin_proto.protocol.versions import api_versions
 from kafka_admin_proto.server.apis import served_apis
 from kafka_admin_proto.server.releases import ReleaseNumber
@@ -46,6 +47,12 @@ def test_notes_for_a_checkout_are_not_on_the_site() -> None:
         assert DOCS not in page.parents or page.name == "decisions.md" or "build/site" not in shown
     text = f"# A page\n\n{NOTE}\nIn a checkout\nit lacks this.\n\nThe rest.\n"
     assert without_checkout_notes(text) == "# A page\n\nThe rest.\n"
+
+
+def test_the_page_of_dumps_has_each_format() -> None:
+    text = (DOCS / "dumps.md").read_text("utf-8")
+    rows = re.findall(r"^\| [^-].* \| `([\w-]+)` \|$", text, re.MULTILINE)
+    assert [name for name in rows if name != "--input-format"] == list(READERS)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
-"""docs/simulation.md has the code's rules and mutants, and each scenario with its picture."""
+"""The pages of simulations name what there is: rules, mutants, scenarios, pictures, requests."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 from kafka_admin_proto.simulation.scenarios import SCENARIOS
-from tests.docs.pages import run_page
 from tests.docs.simulation_page import (
     DOCS,
     MUTANTS_HEAD,
@@ -16,7 +17,11 @@ from tests.docs.simulation_page import (
     rows_below,
     rules_rows,
 )
+from tests.helpers.kap import ended, run_kap
 from tests.simulation.mutants import LIMIT, MUTANTS
+from tests.simulation.quorum.mutants import MUTANTS as QUORUM_MUTANTS
+from tests.simulation.quorum.test_real_controller import DEADLY
+from tools.site.pictures.simulation_runs import pictures
 
 TEXT = PAGE.read_text("utf-8")
 
@@ -41,5 +46,35 @@ def test_each_scenario_has_its_section_and_picture() -> None:
         assert (DOCS / "pictures" / f"simulation-{name}.svg").exists()
 
 
-def test_the_page_runs(tmp_path: Path) -> None:
-    run_page(PAGE, tmp_path)
+RUNS = (DOCS / "simulation-runs.md").read_text("utf-8")
+
+
+def first_cells(head: str) -> list[str]:
+    """The first cells of the table with that head."""
+    table = re.search(rf"^\| {head} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", RUNS, re.MULTILINE)
+    assert table is not None, head
+    return [line.split("|")[1].strip() for line in table[1].splitlines()]
+
+
+def test_scenarios_have_pictures() -> None:
+    drawn = pictures()
+    links = dict(re.findall(r"^\| \[([a-z-]+)\]\((pictures/.*?)\)", RUNS, re.MULTILINE))
+    assert set(links) == set(SCENARIOS) - {"random"}
+    for name, file in links.items():
+        svg = (DOCS / file).read_text("utf-8")
+        assert file == f"pictures/simulation-{name}.svg"
+        assert svg == drawn[f"simulation-{name}.svg"], "tools.site.pictures.simulation_runs"
+        assert len(svg) < 100_000
+
+
+def test_broken_rules_and_deadly_requests() -> None:
+    assert first_cells("broken rule") == list(QUORUM_MUTANTS)
+    assert first_cells("request") == list(DEADLY)
+
+
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = re.search(r"```\n(kap simulate.*?)```", RUNS, re.DOTALL)
+    assert block is not None
+    monkeypatch.chdir(tmp_path)
+    for line in block[1].splitlines():
+        ended(run_kap(line.removeprefix("kap ")))

@@ -10,14 +10,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.helpers.processes import python
 from tests.helpers.requirements import skip_or_fail
 from tools.definitions.generate import COUNTED
 
@@ -267,15 +266,6 @@ def restore(folder: Path, before: dict[str, bytes]) -> None:
 
 def run_in(folder: Path, *arguments: object, tree: Path | None = None) -> str:
     environment = os.environ | {"PYTHONPATH": str(tree or folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = python(*arguments, cwd=folder, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

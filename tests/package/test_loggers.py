@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import logging
 import re
-import subprocess
-import sys
 import timeit
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +31,7 @@ from kafka_admin_proto.protocol.connection import SentRequest
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.state import State
 from tests.helpers.kap import run_kap
+from tests.helpers.processes import python
 from tests.helpers.profile import draws
 from tests.package.sources import modules, of_all_sources, parsed
 
@@ -91,9 +90,7 @@ def test_only_a_null_handler_is_added() -> None:
         "print([(each.name, type(one).__name__) for each in every for one in each.handlers])\n"
         "print(logging.root.handlers, {each.level for each in every})\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = python("-c", program, check=True)
     assert done.stderr == ""
     assert done.stdout == "[('kafka_admin_proto', 'NullHandler')]\n[] {0}\n"
 

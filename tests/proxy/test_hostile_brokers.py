@@ -92,19 +92,18 @@ def _behind(
     lie: _Lie, first: bytes = asked(_QUESTION, _VERSION, 0), tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[socket.socket, Callable[[], socket.socket]]]:
     """A client whose broker lies, and a function for one whose broker does not."""
-    broker = _Broker(lie)
-    try:
-        with SyncProxy(broker.address, upstream_tls=tls) as proxy:
-            host, _, port = proxy.bootstrap_servers.rpartition(":")
+    with (
+        contextlib.closing(_Broker(lie)) as broker,
+        SyncProxy(broker.address, upstream_tls=tls) as proxy,
+    ):
+        host, _, port = proxy.bootstrap_servers.rpartition(":")
 
-            def connect() -> socket.socket:
-                return socket.create_connection((host, int(port)), _SECONDS)
+        def connect() -> socket.socket:
+            return socket.create_connection((host, int(port)), _SECONDS)
 
-            with connect() as client:
-                client.sendall(first)
-                yield client, connect
-    finally:
-        broker.close()
+        with connect() as client:
+            client.sendall(first)
+            yield client, connect
 
 
 def _is_served(connect: Callable[[], socket.socket]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,8 @@ def test_drawn_requests_are_answered_as_by_a_broker_with_javas_policies(tmp_path
         kraft(tmp_path / "java", properties=PATIENT | java, classes=classes) as real,
         kraft(tmp_path / "behind", properties=PATIENT) as behind,
         SyncProxy(behind.bootstrap, [PolicyFilter(topics, configs)]) as proxy,
+        contextlib.closing(_Real(real.bootstrap, proxy.bootstrap_servers, None)) as sides,
     ):
-        sides = _Real(real.bootstrap, proxy.bootstrap_servers, None)
-        try:
-            run_steps(sides, _STEPS, report_to(found), requests=JUDGED)
-        finally:
-            sides.close()
+        run_steps(sides, _STEPS, report_to(found), requests=JUDGED)
     assert not found
     assert topics.asked > _STEPS // 4 < configs.asked

@@ -6,7 +6,6 @@ import gzip
 import lzma
 import os
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -54,6 +53,7 @@ from tests.capture.packets import (
     simple_pcapng,
 )
 from tests.fuzz.seeds import filled
+from tests.helpers.processes import python
 from tests.helpers.profile import EXHAUSTIVE, SEED
 from tests.speed import damaged
 from tests.speed.compiled import speed
@@ -423,9 +423,7 @@ print("done" if found else "its allocations are more than were tried")
 def test_memory_that_ends() -> None:
     pytest.importorskip("_testcapi", reason="this Python cannot make memory end")
     paths = f"{Path(speed().__file__).parents[1]}{os.pathsep}{ROOT}"
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_MEMORY],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    done = python(
+        "-c", WITHOUT_MEMORY, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths}, timeout=300
+    )
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from kafka_admin_proto import codec, load_schemas
 from kafka_admin_proto.codec import Codec
+from tests.helpers.processes import python
 from tests.speed.compiled import speed
 from tools.benchmarks.speed import pure
 
@@ -25,10 +25,7 @@ def run(program: str, folder: Path, **environment: str) -> str:
     """What a program prints that finds the engine in ``folder``."""
     kept = {k: v for k, v in os.environ.items() if k != "KAFKA_ADMIN_PROTO_PURE"}
     paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False,
-        env=kept | {"PYTHONPATH": paths} | environment,
-    )  # fmt: skip
+    done = python("-W", "error", "-c", program, env=kept | {"PYTHONPATH": paths} | environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -33,6 +32,7 @@ from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.nodes import StructNode
 from tests.fuzz.seeds import filled
 from tests.helpers.mistyped import mistyped
+from tests.helpers.processes import python
 from tests.speed.compiled import engine_of, speed
 
 #: Messages with every kind of node in them.
@@ -156,11 +156,9 @@ def test_it_refuses_when_memory_ends() -> None:
     pytest.importorskip("_testcapi", reason="this Python cannot make memory end")
     root = Path(__file__).parents[2]
     paths = f"{Path(speed().__file__).parents[1]}{os.pathsep}{root}"
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_MEMORY, *RICH],
-        cwd=root, env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+    done = python(
+        "-c", WITHOUT_MEMORY, *RICH, cwd=root, env=os.environ | {"PYTHONPATH": paths}, timeout=300
+    )
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from kafka_admin_proto.tables.processes import Processes, WorkerError
 from kafka_admin_proto.tables.runner import Tasks
+from tests.helpers.processes import python
 
 T = TypeVar("T")
 
@@ -153,7 +154,5 @@ def test_workers_take_no_modules_from_the_current_folder(tmp_path: Path) -> None
     (strange := tmp_path / "captures").mkdir()
     for module in ("grp", "pwd", "queue"):
         (strange / f"{module}.py").write_text("raise SystemExit('it was run')")
-    done = subprocess.run(
-        [sys.executable, script], cwd=strange, capture_output=True, text=True, check=False
-    )
+    done = python(script, cwd=strange)
     assert (done.stdout, done.stderr, done.returncode) == ("[1]\n", "", 0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +23,7 @@ from kafka_admin_proto.testing import messages
 from kafka_admin_proto.testing.strategies import wire_values
 from kafka_admin_proto.wire.types.base import shown
 from kafka_admin_proto.wire.types.fixed import Float64
+from tests.helpers.processes import python
 from tests.helpers.profile import draws
 
 #: What is found needs not be the smallest.
@@ -164,7 +163,5 @@ def test_without_hypothesis() -> None:
         "import sys; sys.modules['hypothesis'] = None\n"
         "from kafka_admin_proto.testing import messages"
     )
-    failed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    failed = python("-c", script)
     assert "MissingExtraError: kafka_admin_proto.testing needs hypothesis" in failed.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
@@ -27,6 +25,7 @@ from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.proxy import Proxy
 from tests.admin.live.helpers.secured import Secured
 from tests.admin.live.test_kap import run as kap
+from tests.helpers.processes import python
 from tools.clusters import HOST, Cluster
 
 #: Seconds that each operation may take: more than any broker's session lasts.
@@ -91,10 +90,9 @@ def create_by_command(cluster: Cluster, name: str) -> tuple[int, list[bool]]:
     """The exit code of ``kap topics create`` and whether its topics are complete."""
     where = ["--bootstrap-server", cluster.bootstrap, "--output", "json"]
     counts = ["--partitions", "2", "--replication-factor", "2", "--timeout", str(_TIMEOUT_S)]
-    run = subprocess.run(
-        [sys.executable, "-m", "kafka_admin_proto", "topics", "create", name, *counts, *where],
-        capture_output=True, text=True, timeout=2 * _TIMEOUT_S, check=False,
-    )  # fmt: skip
+    run = python(
+        "-m", "kafka_admin_proto", "topics", "create", name, *counts, *where, timeout=2 * _TIMEOUT_S
+    )
     assert run.returncode < 2, run.stderr
     return run.returncode, [topic["complete"] for topic in json.loads(run.stdout)["topics"]]
 

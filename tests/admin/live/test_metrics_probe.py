@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 
 from kafka_admin_proto.admin import AdminClient, NewTopic
-from tests.docs.test_metrics_probe import SCRIPT
+from tests.docs.test_examples import SCRIPT
+from tests.helpers.processes import python
 from tools.clusters import Cluster
 
 
@@ -26,10 +25,7 @@ async def test_a_groups_lag(cluster: Cluster, unique: Callable[[str], str]) -> N
                 producer.send(topic, b"value", partition=0).get(timeout=30)
             producer.close()
         await admin.alter_group_offsets(group, {(topic, 0): 2})
-    done = subprocess.run(
-        [sys.executable, SCRIPT, cluster.bootstrap],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = python(SCRIPT, cluster.bootstrap)
     lines = done.stdout.splitlines()
     assert "kafka_brokers 3" in lines
     assert "kafka_offline_partitions 0" in lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -59,11 +60,8 @@ def test_kafka_reads_the_same() -> None:
         samples.append(login)
 
     collect()
-    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
-    try:
+    with contextlib.closing(JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))) as tool:
         answers = tool.ask([base64.b64encode(each.encode()).decode() for each in samples])
-    finally:
-        tool.close()
     for sample, answer in zip(samples, answers, strict=True):
         assert ours(sample) == answer, sample
 

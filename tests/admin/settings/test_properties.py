@@ -3,6 +3,7 @@ r"""Properties files are read as java.util.Properties reads them."""
 from __future__ import annotations
 
 import base64
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,8 @@ def test_java_reads_the_same() -> None:
         EXAMPLE,
         *(example.encode("latin-1") for example in examples(draws(2000))),
     ]
-    tool = JavaTool(TOOL, [])
-    try:
+    with contextlib.closing(JavaTool(TOOL, [])) as tool:
         answers = tool.ask([base64.b64encode(each).decode() for each in samples])
-    finally:
-        tool.close()
     for sample, answer in zip(samples, answers, strict=True):
         assert ours(sample) == answer, sample
 

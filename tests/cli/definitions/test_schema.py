@@ -17,6 +17,7 @@ from kafka_admin_proto.cli.app import kap
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from tests.helpers.kap import ended, run_kap
+from tests.helpers.processes import python
 
 
 def test_list() -> None:
@@ -91,9 +92,7 @@ def test_completion_of_api_names() -> None:
 
 def test_as_a_program() -> None:
     script = "from kafka_admin_proto.cli import main; main()"
-    version = subprocess.run(
-        [sys.executable, "-c", script, "--version"], capture_output=True, text=True, check=True
-    )
+    version = python("-c", script, "--version", check=True)
     assert version.stdout == f"kap, version {kafka_admin_proto.__version__}\n"
 
 
@@ -101,9 +100,7 @@ def test_without_its_extra() -> None:
     script = (
         "import sys; sys.modules['click'] = None\nfrom kafka_admin_proto.cli import main; main()"
     )
-    failed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    failed = python("-c", script)
     assert failed.returncode == 2
     assert failed.stderr == "kap needs the package click: pip install 'kafka-admin-proto[cli]'\n"
 
@@ -112,8 +109,7 @@ def test_a_terminal_without_utf8() -> None:
     script = "from kafka_admin_proto.cli import main; main()"
     sample = Path(__file__).parents[3] / "samples" / "create_topics.hex"
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    command = [sys.executable, "-c", script, "decode", str(sample)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = python("-c", script, "decode", sample, env=environment, check=True)
     assert "\\u201cforbidden\\u201d" in done.stdout
 
 

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from tests.helpers.kap import ended, run_kap
+from tests.helpers.processes import python
 
 ROOT = Path(__file__).parents[3]
 GREETING = """{
@@ -150,13 +151,7 @@ def test_type_checkers_know_what_is_loaded(folder: Path) -> None:
     right = PROGRAM.count("\n")
     (folder.parent / "program.py").write_text(PROGRAM)
     (folder.parent / "wrong.py").write_text(PROGRAM + "\n".join(WRONG) + "\n")
-    ran = subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=folder.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ran = python("program.py", cwd=folder.parent, check=True)
     assert ran.stdout == "3 True\n"
     command = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"))
     checked = subprocess.run(

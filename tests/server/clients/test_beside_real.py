@@ -6,6 +6,7 @@ A release at a time: three nodes, and the tools of the same release. The proxy's
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -50,11 +51,8 @@ def pair(
 )
 def test_javas_tools(pair: Pair, tmp_path: Path, script: str, commands: int) -> None:
     write_files(tmp_path)
-    tools = KafkaTools(fetch_runtime(pair.release))
-    try:
+    with contextlib.closing(KafkaTools(fetch_runtime(pair.release))) as tools:
         found = list(run_script(tools, pair, tmp_path, script))
-    finally:
-        tools.close()
     wrong = [each for each in found if each.real != each.ours and not is_known(each.command)]
     assert wrong == []
     assert len(found) > commands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -284,13 +285,10 @@ def test_beside_kafka_config(release: str, jars: str) -> None:
     drawn = [*_drawn(release, 200), *refused]
     lines = ["\t".join(f"{name}={value}" for name, value in each.items()) for each in drawn]
     single, wrong = read_at_start(release), _wrong(release)
-    tool = JavaTool(_TOOL, fetch_runtime(jars))
-    try:
+    with contextlib.closing(JavaTool(_TOOL, fetch_runtime(jars))) as tool:
         answers = tool.ask(lines)
         of_single = tool.ask([f"{name}={text}" for name, text, _ in single])
         of_wrong = tool.ask([f"{name}={text}" for name, text in wrong])
-    finally:
-        tool.close()
     said = [(*each[:2], one == "taken") for each, one in zip(single, of_single, strict=True)]
     assert said == single
     for (name, text), theirs in zip(wrong, of_wrong, strict=True):

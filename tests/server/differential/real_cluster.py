@@ -96,12 +96,11 @@ def both_with_outages(
     """As ``both_clusters``, with nodes that may end."""
     with kraft(folder, release, nodes=3, properties=PROPERTIES) as real:
         configs = configs_of(real) | PROPERTIES
-        with SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours:
-            sides = OutageSides(real, ours, questions)
-            try:
-                yield sides
-            finally:
-                sides.close()
+        with (
+            SyncCluster(3, release=release.rpartition(".")[0], configs=configs) as ours,
+            contextlib.closing(OutageSides(real, ours, questions)) as sides,
+        ):
+            yield sides
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -212,15 +213,12 @@ def _text(partitions: Mapping[UUID, Sequence[int]]) -> str:
 
 @pytest.mark.exhaustive
 def test_as_kafkas_own_classes() -> None:
-    tool = JavaTool(_TOOL, fetch_runtime(NEWEST))
-    try:
+    with contextlib.closing(JavaTool(_TOOL, fetch_runtime(NEWEST))) as tool:
         for seed in (_MISSING_SEED, *range(_SEED, _SEED + _GROUPS)):
             group = _Drawn(seed)
             ours = [group.round() for _ in range(_ROUNDS)]
             theirs = [each for each in tool.ask(group.lines) if each]
             assert ours == theirs, f"seed {seed}"
-    finally:
-        tool.close()
 
 
 @pytest.mark.exhaustive

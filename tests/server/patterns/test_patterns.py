@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from base64 import b64encode
 from collections.abc import Sequence
@@ -77,11 +78,8 @@ def _word(text: str) -> str:
 @pytest.mark.exhaustive
 def test_as_re2j() -> None:
     patterns = [*_PARTS, *_WRONG, *_drawn(draws(1500))]
-    tool = ReleaseTool("Patterns.java", "4.4")
-    try:
+    with contextlib.closing(ReleaseTool("Patterns.java", "4.4")) as tool:
         theirs = tool.ask([" ".join(map(_word, (each, *_TEXTS))) for each in patterns])
-    finally:
-        tool.close()
     ours = map(_answer, patterns)
     different = [each for each in zip(patterns, theirs, ours, strict=True) if each[1] != each[2]]
     assert not different

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -28,13 +29,10 @@ _SESSION_MS = 1500
 @pytest.mark.exhaustive
 def test_it_authenticates_again(certificates: Certificates) -> None:
     require_oracle()
-    tool = JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))
-    try:
+    with contextlib.closing(JavaTool(TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))) as tool:
         configs = {"listener.name.sasl.connections.max.reauth.ms": str(_SESSION_MS)}
         with secured_cluster(certificates, configs=configs) as cluster:
             login = f"bob {PASSWORDS['bob']} {_TIMES}"
             address = cluster.addresses("SASL")
             lines = [f"{address} {name} {module} {login}" for name, module in _MODULES.items()]
             assert tool.ask(lines) == ["0"] * len(lines)
-    finally:
-        tool.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -240,8 +241,7 @@ def test_tokens_where_no_audience_is_expected(jwks: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_kafka_says_the_same(jwks: Path) -> None:
-    tool = JavaTool(_TOOL, fetch_runtime(NEWEST))
-    try:
+    with contextlib.closing(JavaTool(_TOOL, fetch_runtime(NEWEST))) as tool:
         now_s = int(time.time())  # tokens age while a machine with much to do starts Java
         drawn = [(RULES, *each) for each in tokens(now_s) if not each[0].endswith("\r")]
         without = {**RULES, "audience": ""}
@@ -250,8 +250,6 @@ def test_kafka_says_the_same(jwks: Path) -> None:
             "\t".join([jwks.as_uri(), *map(str, rules.values()), token])
             for rules, token, _ in drawn
         ])  # fmt: skip
-    finally:
-        tool.close()
     found = [each.removeprefix("=") if each.startswith("=") else None for each in answers]
     assert found == [owner for *_, owner in drawn], answers
 

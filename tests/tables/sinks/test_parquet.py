@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from kafka_admin_proto.kept_files import KeptFileError
 from kafka_admin_proto.tables.sinks.parquet import ParquetSink
 from kafka_admin_proto.tables.sinks.sink import Mode
 from kafka_admin_proto.tables.sinks.workspace import CHECKPOINT, OutputError
+from tests.helpers.processes import python
 from tests.tables.sinks.small_tables import SCHEMAS, contents, write_batch
 
 INPUTS = ("captures/",)
@@ -307,9 +307,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
         "with ParquetSink(Path(sys.argv[1]), {}, mode='batch', inputs=()): pass"
     )
     with output(tmp_path):
-        other = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60
-        )
+        other = python("-c", code, tmp_path)
         assert "another run writes to" in other.stderr
     with output(tmp_path):
         pass

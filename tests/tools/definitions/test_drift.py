@@ -13,6 +13,7 @@ import pytest
 from kafka_admin_proto.schema.kafka_json.reader import read_message
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.overlay import MessageOverlay, apply_overlay
+from tests.helpers.processes import python
 from tests.helpers.requirements import require_oracle
 from tools.definitions.drift import (
     DECISIONS,
@@ -220,8 +221,7 @@ def test_each_kind_is_to_be_decided(there: MessageSpec, line: str) -> None:
 
 
 def test_a_folder_without_definitions(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tools.definitions.drift", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python("-m", "tools.definitions.drift", tmp_path)
     assert done.returncode == 2
     assert f"{tmp_path} has no folder `message` or `metadata` with" in done.stderr
 

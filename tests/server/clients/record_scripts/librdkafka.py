@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -82,11 +83,8 @@ def record(message: Any) -> list[Any]:
 @contextmanager
 def consuming(given: Given) -> Iterator[Consumer]:
     """A consumer until the end of the block."""
-    consumer = Consumer(given)
-    try:
+    with contextlib.closing(Consumer(given)) as consumer:
         yield consumer
-    finally:
-        consumer.close()
 
 
 def polled(consumer: Consumer, count: int, patience_s: float = PATIENCE_S) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -264,11 +265,8 @@ def _listed_offset(admin: Any, spec: Any) -> list[Any]:
 
 @contextmanager
 def _sharing(given: Given) -> Iterator[Any]:
-    consumer = _CLIENT.ShareConsumer(given)
-    try:
+    with contextlib.closing(_CLIENT.ShareConsumer(given)) as consumer:
         yield consumer
-    finally:
-        consumer.close()
 
 
 def share_groups(side: Side) -> Shown:

@@ -16,6 +16,7 @@ from kafka_admin_proto.admin import SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.partitions.disk.log_dir import CLEAN_SHUTDOWN, LOG_STARTS
 from kafka_admin_proto.server.state import State
+from tests.helpers.processes import python
 
 SMALL = {"internal.segment.bytes": "200"}
 
@@ -88,8 +89,7 @@ def test_a_damaged_log_is_a_sentence(tmp_path: Path) -> None:
             cluster.produce("t", [bytes(60)])
     path = min((tmp_path / "t-0").glob("*.log"))
     os.truncate(path, 20)
-    command = [sys.executable, "-m", "kafka_admin_proto", "serve", "--data", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = python("-m", "kafka_admin_proto", "serve", "--data", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{path} has a fault at byte 0" in done.stderr
     assert "Traceback" not in done.stderr
