@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
-from random import Random
 from typing import Any
-from uuid import UUID
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.codec import codec
@@ -27,13 +25,13 @@ from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from kafka_admin_proto.messages.offset_fetch_request import (
-    OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import read_assignment
 from kafka_admin_proto.values import Message
+from tests.server.groups.drawn_members import DrawnMembers
 from tests.server.groups.stories import CONFIGS, Side, both
 from tools.kafka_releases import NEWEST
 
@@ -54,22 +52,12 @@ _INSTANCES = {"s": "i", "t": "i"}
 _REGEXES = ("or.*", "bills|orders", "nothing.*", "b[il]+s", "(", "")
 
 
-class _Client:
-    """What a client of one side knows of itself."""
-
-    def __init__(self) -> None:
-        self.epoch = 0
-        self.owned: dict[UUID, list[int]] = {}
-        self.instance: str | None = None
-
-
-class ConsumerStory:
+class ConsumerStory(DrawnMembers):
     """Steps drawn by a seed, of which each side makes requests with its own epochs."""
 
-    def __init__(self, seed: int, steps: int) -> None:
-        self._random = Random(seed)
-        self._steps = steps
-        self._clients: dict[tuple[int, str], _Client] = {}
+    topics, partitions = ("orders", "bills"), 2
+    fetched = OffsetFetchRequestTopics("orders", partition_indexes=[0, 1])
+    fetch_versions = (8, 9, 9, 10)
 
     def tell(self, left: Side, right: Side) -> list[str]:
         """What the two sides answer otherwise."""
@@ -114,9 +102,6 @@ class ConsumerStory:
             answer.assignment = read_assignment(answer.assignment)  # topics in any order
         return side.seen("admin", answer)
 
-    def _client(self, side: Side, member: str) -> _Client:
-        return self._clients.setdefault((id(side), member), _Client())
-
     def _learn(self, side: Side, request: m.ConsumerGroupHeartbeatRequest, answer: Any) -> None:
         client = self._client(side, request.member_id)
         if answer.error_code or request.member_epoch < 0:
@@ -127,9 +112,6 @@ class ConsumerStory:
         if answer.assignment is not None:
             rows = answer.assignment.topic_partitions
             client.owned = {each.topic_id: each.partitions for each in rows}
-
-    def _odd(self, usual: Any, *others: Any) -> Any:
-        return self._random.choice(others) if self._random.random() < 0.05 else usual
 
     def _step(self) -> tuple[Any, int]:
         group = self._random.choice(list(_GROUPS))
@@ -214,43 +196,6 @@ class ConsumerStory:
                 fields[name] = self._random.choice(values)
         request = m.ConsumerGroupHeartbeatRequest(**fields)
         return lambda _: request, self._random.choice((0, 1))
-
-    def _commit(self, group: str, member: str) -> tuple[Any, int]:
-        random = self._random
-        version = random.choice((8, 9, 9, 10))
-        name = self._odd(f"~{group}-{member}", "", "nobody")
-        error = self._odd(0, 1, -1, -2)
-        topic, number = random.choice(("orders", "bills")), random.choice((0, 1))
-        offset = random.randrange(100)
-
-        def make(side: Side) -> Message:
-            row = OffsetCommitRequestPartition(number, offset, committed_metadata="")
-            there = OffsetCommitRequestTopic(topic, partitions=[row])
-            if version >= 10:
-                there.name, there.topic_id = "", side.topic_ids[topic]
-            epoch = self._client(side, name).epoch + error if name else -1
-            return m.OffsetCommitRequest(group, epoch, name, None, topics=[there])
-
-        return make, version
-
-    def _fetch(self, group: str, member: str) -> tuple[Any, int]:
-        version = self._random.choice((8, 9, 9, 10))
-        name = self._odd(f"~{group}-{member}", None, "nobody")
-        error = self._odd(0, 1, -1)
-        topics = self._random.choice((None, "orders"))
-
-        def make(side: Side) -> Message:
-            rows = None
-            if topics is not None:
-                rows = [OffsetFetchRequestTopics(topics, partition_indexes=[0, 1])]
-                if version >= 10:
-                    rows[0].name, rows[0].topic_id = "", side.topic_ids[topics]
-            epoch = self._client(side, name).epoch + error if name else -1
-            known = (name, epoch) if version >= 9 else (None, -1)
-            asked = OffsetFetchRequestGroup(group, known[0], known[1], topics=rows)
-            return m.OffsetFetchRequest(groups=[asked], topics=[])
-
-        return make, version
 
     def _old_join(self, group: str, member: str) -> tuple[Any, int]:
         """The one member of a group that uses the classic protocol, at times of an instance."""
@@ -348,9 +293,6 @@ class ConsumerStory:
         types = self._random.choice(([], ["consumer"], ["Consumer", "classic"], ["classic"]))
         request = m.ListGroupsRequest(states, types)
         return lambda _: request, 5
-
-    def _delete(self, group: str, member: str) -> tuple[Any, int]:
-        return lambda _: m.DeleteGroupsRequest([group]), 2
 
 
 def consumer_differences(seed: int, steps: int, left: str, right: str) -> list[str]:

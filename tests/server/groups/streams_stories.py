@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from random import Random
 from typing import Any
 
 from kafka_admin_proto import messages as m
@@ -21,16 +20,11 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 )
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
-from kafka_admin_proto.messages.offset_commit_request import (
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
 from kafka_admin_proto.messages.offset_delete_request import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
 from kafka_admin_proto.messages.offset_fetch_request import (
-    OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
 from kafka_admin_proto.messages.streams_group_heartbeat_request import (
@@ -44,6 +38,7 @@ from kafka_admin_proto.messages.streams_group_heartbeat_request import (
     Topology,
 )
 from kafka_admin_proto.values import Message
+from tests.server.groups.drawn_members import DrawnMembers
 from tests.server.groups.stored_beside import stored_differences
 from tests.server.groups.stories import CONFIGS, Side, both
 from tools.kafka_releases import NEWEST
@@ -90,22 +85,12 @@ def _topology(group: str) -> Topology:
 GROUPS = ("s-one", "s-three", "s-missing", "s-brief")
 
 
-class _Client:
-    """What a client of one side knows of itself."""
-
-    def __init__(self) -> None:
-        self.epoch = 0
-        self.endpoint_epoch = 0
-        self.tasks: tuple[list[TaskIds], ...] = ([], [], [])
-
-
-class StreamsStory:
+class StreamsStory(DrawnMembers):
     """Steps drawn by a seed, of which each side makes requests with its own epochs."""
 
-    def __init__(self, seed: int, steps: int) -> None:
-        self._random = Random(seed)
-        self._steps = steps
-        self._clients: dict[tuple[int, str], _Client] = {}
+    topics, partitions = tuple(_SOURCES), 3
+    fetched = OffsetFetchRequestTopics("many", partition_indexes=[0])
+    fetch_versions = (8, 9, 9)
 
     def tell(self, left: Side, right: Side) -> list[str]:
         """What the two sides answer otherwise."""
@@ -140,9 +125,6 @@ class StreamsStory:
             _forget_topics(group)
         return side.seen("admin", answer)
 
-    def _client(self, side: Side, member: str) -> _Client:
-        return self._clients.setdefault((id(side), member), _Client())
-
     def _learn(self, side: Side, request: m.StreamsGroupHeartbeatRequest, answer: Any) -> None:
         client = self._client(side, request.member_id)
         if answer.error_code or request.member_epoch < 0:
@@ -157,9 +139,6 @@ class StreamsStory:
                 [TaskIds(each.subtopology_id, each.partitions) for each in role]
                 for role in (answer.active_tasks, answer.standby_tasks, answer.warmup_tasks)
             )
-
-    def _odd(self, usual: Any, *others: Any) -> Any:
-        return self._random.choice(others) if self._random.random() < 0.05 else usual
 
     def _step(self) -> tuple[Any, int]:
         group = self._random.choice(("s-one", "s-three", "s-three", *GROUPS))
@@ -254,40 +233,6 @@ class StreamsStory:
             request.group_id = "s-strange"
         return lambda _: request, random.choice((0, 1))
 
-    def _commit(self, group: str, member: str) -> tuple[Any, int]:
-        random = self._random
-        version = random.choice((8, 9, 9, 10))
-        name = self._odd(f"~{group}-{member}", "", "nobody")
-        error = self._odd(0, 1, -1, -2)
-        topic, number = random.choice(tuple(_SOURCES)), random.randrange(3)
-        offset = random.randrange(100)
-
-        def make(side: Side) -> Message:
-            row = OffsetCommitRequestPartition(number, offset, committed_metadata="")
-            there = OffsetCommitRequestTopic(topic, partitions=[row])
-            if version >= 10:
-                there.name, there.topic_id = "", side.topic_ids[topic]
-            epoch = self._client(side, name).epoch + error if name else -1
-            return m.OffsetCommitRequest(group, epoch, name, None, topics=[there])
-
-        return make, version
-
-    def _fetch(self, group: str, member: str) -> tuple[Any, int]:
-        version = self._random.choice((8, 9, 9))
-        name = self._odd(f"~{group}-{member}", None, "nobody")
-        error = self._odd(0, 1, -1)
-        topics = self._random.choice(
-            (None, [OffsetFetchRequestTopics("many", partition_indexes=[0])])
-        )
-
-        def make(side: Side) -> Message:
-            epoch = self._client(side, name).epoch + error if name else -1
-            known = (name, epoch) if version >= 9 else (None, -1)
-            asked = OffsetFetchRequestGroup(group, known[0], known[1], topics=topics)
-            return m.OffsetFetchRequest(groups=[asked], topics=[])
-
-        return make, version
-
     def _forget(self, group: str, member: str) -> tuple[Any, int]:
         topic = self._random.choice(tuple(_SOURCES))
         row = OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(0)])
@@ -305,9 +250,6 @@ class StreamsStory:
         types = self._random.choice(([], ["Streams"], ["streams", "classic"], ["consumer"]))
         request = m.ListGroupsRequest(states, types)
         return lambda _: request, 5
-
-    def _delete(self, group: str, member: str) -> tuple[Any, int]:
-        return lambda _: m.DeleteGroupsRequest([group]), 2
 
     def _config(self, group: str, member: str) -> tuple[Any, int]:
         count = self._random.choice("0012")
