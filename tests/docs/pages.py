@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import importlib.util
 import inspect
 import io
 import os
@@ -27,6 +28,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from click.testing import CliRunner
@@ -117,6 +119,16 @@ def imports_from(folder: Path) -> Iterator[None]:
         for name in set(sys.modules) - before:
             if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
                 del sys.modules[name]
+
+
+def example(name: str) -> ModuleType:
+    """A module of ``docs/examples``."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def run_python(text: str, file: str, names: dict[str, Any], loop: asyncio.Runner) -> None:

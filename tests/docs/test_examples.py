@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from kafka_admin_proto.admin import (
 )
 from kafka_admin_proto.admin.operations.groups.lag import partition_lags
 from kafka_admin_proto.server import SyncCluster
+from tests.docs.pages import example
 from tests.helpers.processes import python
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples"
@@ -119,12 +119,7 @@ SCRIPT = FOLDER / "metrics_probe.py"
 
 @pytest.fixture(scope="module")
 def probe() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("metrics_probe", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return example("metrics_probe")
 
 
 class Probed:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import DOCS, run_page
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 from tools.site.pages.code_blocks import code_blocks
 
 RECIPES = sorted(path.name for path in (DOCS / "recipes").glob("*.md") if path.name != "index.md")
@@ -35,8 +34,8 @@ SPARK = "pipeline-on-a-cluster.md"
     ],
 )
 def test_the_recipe_runs(name: str, tmp_path: Path) -> None:
-    if "\ntshark " in (DOCS / "recipes" / name).read_text("utf-8") and not shutil.which("tshark"):
-        skip_or_fail("tshark is not installed")
+    if "\ntshark " in (DOCS / "recipes" / name).read_text("utf-8"):
+        require_program("tshark")
     run_page(DOCS / "recipes" / name, tmp_path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import NoReturn
 
 import pytest
@@ -15,6 +16,11 @@ def require_oracle() -> None:
     reason = why_unavailable()
     if reason is not None:
         skip_or_fail(reason)
+
+
+def require_program(name: str) -> str:
+    """The path of a program; the calling test is skipped where it is not installed, or fails."""
+    return shutil.which(name) or skip_or_fail(f"{name} is not on the PATH; install it")
 
 
 def skip_or_fail(reason: str) -> NoReturn:

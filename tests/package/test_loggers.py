@@ -36,10 +36,8 @@ from tests.helpers.profile import draws
 from tests.package.sources import modules, of_all_sources, parsed
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "kafka_admin_proto"
 _LISTENERS = {"PLAINTEXT": "PLAINTEXT", "SASL": "SASL_PLAINTEXT"}
 _MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
-_STREAMS = ("sys.stderr", "sys.stdout", "sys.__stderr__", "sys.__stdout__")
 _SECRETS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=6)
 
 

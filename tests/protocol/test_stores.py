@@ -6,7 +6,6 @@ Both ends are contexts of ``TlsSettings``, which shake hands over loopback.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
 import ssl
 import sys
@@ -28,7 +27,7 @@ from kafka_admin_proto.protocol.stores import keystore
 from kafka_admin_proto.protocol.tls import TlsSettings
 from kafka_admin_proto.testing import Authority
 from kafka_admin_proto.testing import Certificate as Files
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 PASSWORD = "store-secret"
 HOST = "127.0.0.1"
@@ -53,8 +52,7 @@ class Chain:
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Chain:
-    if shutil.which("openssl") is None:
-        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    require_program("openssl")
     return Chain(tmp_path_factory.mktemp("chain"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from kafka_admin_proto.server import SyncCluster
 from tests.capture.credentials import LOGINS, WINDOW, Leaks, Login
 from tests.capture.packets import CLIENT, SERVER
 from tests.helpers.profile import draws
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 
 class _Kept:
@@ -156,9 +155,7 @@ def test_a_fault_of_the_decoder_ends_no_connection(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("host", ["10.0.0.1", "fe80::1%eth0"])
 def test_tshark_reads_the_capture(host: str, tmp_path: Path) -> None:
-    program = shutil.which("tshark")
-    if program is None:
-        skip_or_fail("comparing with tshark needs it (package `tshark`)")
+    program = require_program("tshark")
     file, kept = tmp_path / "seen.pcap", _Kept()
     server = ("fe80::2" if ":" in host else "10.0.0.2", 9092)
     with file.open("wb") as out:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import socket
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +27,7 @@ from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.testing import Certificates, certificates
 from kafka_admin_proto.values import Message
 from tests.admin.live.helpers.kafka_python import kafka_python, kafka_python_consumer
+from tests.helpers.waiting import until
 from tests.server.network.test_connection import answers, asked, ids, sends_at_once
 from tools.clusters import free_ports
 
@@ -210,15 +210,7 @@ def test_a_half_request_and_an_end_leave_nothing(proxy: SyncProxy) -> None:
     with connect(proxy) as client:
         client.sendall(b"GET / HTTP/1.1\r\n\r\n")
         assert answers(client) == []
-    _wait_until(lambda: not proxy._proxy._links)
-
-
-def _wait_until(condition: object) -> None:
-    assert callable(condition)
-    ends = time.monotonic() + _SECONDS
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
+    until(lambda: not proxy._proxy._links)
 
 
 def test_a_cluster_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
@@ -399,8 +391,8 @@ def test_ended_connections_leave_nothing_for_the_collector(proxy: SyncProxy) -> 
             with connect(proxy) as client:
                 client.sendall(asked(MetadataRequest(topics=[]), 12, 1))
                 answers(client, 1)
-        _wait_until(lambda: not proxy._proxy._links)
-        _wait_until(lambda: not any(isinstance(each, Link) for each in gc.get_objects()))
+        until(lambda: not proxy._proxy._links)
+        until(lambda: not any(isinstance(each, Link) for each in gc.get_objects()))
     finally:
         gc.enable()
 

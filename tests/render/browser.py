@@ -192,6 +192,12 @@ class Page:
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
 
+    def texts(self, selector: str) -> list[str]:
+        """The texts of the elements."""
+        script = f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)"
+        found: list[str] = self.value(script)
+        return found
+
     def rest(self) -> None:
         """Wait until what was done is on the screen, where a person would see it."""
         frame = "requestAnimationFrame"

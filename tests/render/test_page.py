@@ -60,13 +60,6 @@ def bytes_with(page: Page, name: str) -> list[int]:
     return found
 
 
-def texts_with(page: Page, name: str) -> list[str]:
-    """Labels of the fields of that class."""
-    script = f"[...document.querySelectorAll('.item.{name} .label')].map((e) => e.textContent)"
-    found: list[str] = page.value(script)
-    return found
-
-
 def field(page: Page, path: str) -> str:
     """The selector of a field by its path."""
     place = page.value(f"frame.nodes.findIndex((node) => node.path === {json.dumps(path)})")
@@ -106,7 +99,7 @@ def selected(page: Page) -> str:
 def test_hovering_a_field_marks_its_bytes(page: Page) -> None:
     page.hover(field(page, "topics[0].name"))
     assert bytes_with(page, "hover") == list(range(20, 27))
-    assert texts_with(page, "hover") == ["name"]
+    assert page.texts(".item.hover .label") == ["name"]
     page.hover(field(page, "header"))
     assert bytes_with(page, "hover") == list(range(4, 19))
     page.hover("#title")
@@ -116,12 +109,12 @@ def test_hovering_a_field_marks_its_bytes(page: Page) -> None:
 def test_hovering_a_byte_marks_its_field_and_the_other_bytes(page: Page) -> None:
     page.hover("#byte-28")
     assert bytes_with(page, "hover") == [27, 28, 29, 30]
-    assert texts_with(page, "hover") == ["num_partitions"]
+    assert page.texts(".item.hover .label") == ["num_partitions"]
     assert "topics[0].num_partitions = 6" in page.value(
         "document.getElementById('hint').textContent"
     )
     page.hover(".a[data-byte='22']")
-    assert texts_with(page, "hover") == ["name"]
+    assert page.texts(".item.hover .label") == ["name"]
 
 
 def test_a_click_selects_and_stays(page: Page) -> None:
@@ -250,7 +243,7 @@ def test_links_and_the_list_of_frames(page: Page, samples: Path) -> None:
 def test_a_bad_frame_shows_how_far_it_got(page: Page) -> None:
     page.click("#frame-8")
     assert selected(page) == "topics[0].name"
-    assert texts_with(page, "fault") == ["topics[0].name"]
+    assert page.texts(".item.fault .label") == ["topics[0].name"]
     assert bytes_with(page, "mark") == [19, 20]
     assert bytes_with(page, "fault") == [19, 20]
     assert "string needs 16384 bytes" in text_of(page, "problem")
@@ -413,7 +406,7 @@ def test_damaged_records_are_marked(browser: Browser, tmp_path: Path) -> None:
     path = "topic_data[0].partition_data[0].records.batches"
     assert selected(page) == f"{path}[0].crc", "the first damage is where one begins"
     assert "damaged" in text_of(page, "detail")
-    assert texts_with(page, "fault")[0] == "crc"
+    assert page.texts(".item.fault .label")[0] == "crc"
     page.click(field(page, "topic_data"))
     page.press("/", "pear")
     page.press("Enter")

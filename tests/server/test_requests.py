@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,6 +22,7 @@ from kafka_admin_proto.server.inspection.asked_requests import (
     AskedRequests,
 )
 from kafka_admin_proto.server.releases import ReleaseNumber
+from tests.helpers.memory import traced
 from tests.server.differential.wire import Nodes
 
 
@@ -74,13 +74,9 @@ def test_requests_are_kept_as_they_came() -> None:
     requests = AskedRequests(served_apis(ReleaseNumber.parse("4.4")))
     requests.add(Caller(1, 9, "me"), read_request(data), 5)  # what is made once, is
     requests.clear()
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         requests.add(Caller(1, 9, "me"), read_request(bytes(bytearray(data))), 5)
-        kept, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert len(data) <= kept < len(data) + 2000 < 8000
+    assert len(data) <= memory.kept < len(data) + 2000 < 8000
     (found,) = requests.of("Produce")
     assert found == AskedRequest(1, "Produce", 9, "me", "User:ANONYMOUS", 5, found.body)
     assert isinstance(found.body, ProduceRequest)

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import os
 import sys
-import tracemalloc
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -31,6 +30,7 @@ from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.wire.emit.runtime import Fallback
 from kafka_admin_proto.wire.nodes import StructNode
 from tests.fuzz.seeds import filled
+from tests.helpers.memory import traced
 from tests.helpers.mistyped import mistyped
 from tests.helpers.processes import python
 from tests.speed.compiled import engine_of, speed
@@ -254,15 +254,12 @@ def test_offsets_and_buffers_that_are_none() -> None:
 def test_counts_that_lie_cost_nothing() -> None:
     engine = engine_of(codec("CreateTopicsRequest", 5))
     data = b"\xff\xff\xff\xff\x07" + bytes(6000)
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         with pytest.raises(Fallback):
             engine.read(data, 0)
         with pytest.raises(Fallback):
             engine.json(data, 0, False, False)
-        assert tracemalloc.get_traced_memory()[1] < 12_000
-    finally:
-        tracemalloc.stop()
+    assert memory.peak < 12_000
 
 
 def test_texts_that_come_again_are_one_object() -> None:

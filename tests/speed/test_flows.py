@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import resource
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,6 @@ from uuid import UUID
 import pytest
 
 from kafka_admin_proto import DeleteTopicsRequest
-from kafka_admin_proto.capture.connection.conversation import Conversation
-from kafka_admin_proto.capture.connection.pairing import PendingRequest
 from kafka_admin_proto.capture.options import DecodeOptions
 from kafka_admin_proto.messages.delete_topics_request import DeleteTopicState
 from kafka_admin_proto.protocol import frame, write_request
@@ -31,9 +28,9 @@ from tests.speed.test_captures import (
     all_packets,
     content,
     each_api,
+    hold_references,
     of_all_sizes_and_orders,
 )
-from tests.speed.test_engine import blocks
 
 require("pyarrow")
 
@@ -199,22 +196,6 @@ def test_no_reference_is_lost_or_kept() -> None:
     from kafka_admin_proto.tables.frame_columns import DECODED
     from tests.speed.flows import flows
 
-    dice = random.Random(SEED)
-    captures = [[(path.name, content(path))] for path in SAMPLES]
-    for packets in all_packets()[-3:]:
-        captures += [damaged.files(damaged.damaged(packets, dice), dice) for _ in range(4)]
-
-    def everything() -> int:
-        return sum(
-            len(flows(files, speed(), options, DECODED).rows)
-            for files in captures
-            for options in OPTIONS
-        )
-
-    count = everything()
-    shared = [None, True, False, Conversation, PendingRequest]
-    before, counts = blocks(), [sys.getrefcount(each) for each in shared]
-    everything()
-    assert blocks() - before < count // 20
-    grown = [sys.getrefcount(each) - count for each, count in zip(shared, counts, strict=True)]
-    assert max(map(abs, grown)) < count // 20
+    hold_references(
+        lambda files: sum(len(flows(files, speed(), each, DECODED).rows) for each in OPTIONS)
+    )

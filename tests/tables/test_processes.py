@@ -18,6 +18,7 @@ import pytest
 from kafka_admin_proto.tables.processes import Processes, WorkerError
 from kafka_admin_proto.tables.runner import Tasks
 from tests.helpers.processes import python
+from tests.helpers.waiting import until
 
 T = TypeVar("T")
 
@@ -132,10 +133,7 @@ def test_workers_end_with_a_process_that_is_killed() -> None:
         assert workers
         assert all(map(Path.exists, workers))
         process.kill()
-    deadline = time.monotonic() + 30
-    while any(map(Path.exists, workers)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not any(map(Path.exists, workers)))
 
 
 def test_no_cores_are_no_runner() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -13,15 +12,14 @@ import pytest
 from kafka_admin_proto.admin import AdminError, SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import Authority, Certificate, Certificates, certificates
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 HOST = "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("openssl") is None:
-        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    require_program("openssl")
     return tmp_path_factory.mktemp("tls")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-import tracemalloc
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from kafka_admin_proto import DecodeError, TrailingBytesError
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.testing import messages
 from tests.helpers.every_message import DRAFTS, SHIPPED, each_layout, made_ready
+from tests.helpers.memory import traced
 from tests.helpers.profile import EXHAUSTIVE, sample
 from tools.oracles.damage import with_wrong_lengths
 
@@ -78,13 +78,9 @@ def test_memory_of_hostile_lengths(found: Codec[Any]) -> None:
 
 def peak_of_decoding(found: Codec[Any], data: bytes) -> int:
     """The most memory, in bytes, that decoding has in use; only here is it traced."""
-    tracemalloc.start()
-    try:
-        with contextlib.suppress(DecodeError):
-            found.decode(data)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    with traced() as memory, contextlib.suppress(DecodeError):
+        found.decode(data)
+    return memory.peak
 
 
 def check_round_trip(found: Codec[Any], value: Any, data: bytes) -> None:

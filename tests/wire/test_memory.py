@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from kafka_admin_proto.wire.types.nullable import NullableStruct
 from kafka_admin_proto.wire.types.scalar import ScalarType
 from kafka_admin_proto.wire.visitor import Visitor
 from tests.helpers.every_message import DRAFTS, SHIPPED, Message, each_layout, made_ready
+from tests.helpers.memory import traced
 from tests.helpers.profile import sample
 
 #: Large enough that what decoding costs at any size does not count.
@@ -42,12 +42,9 @@ def test_frames_full_of_the_smallest_elements(found: Codec[Any]) -> None:
 
 
 def decode_traced(found: Codec[Any], data: bytes) -> tuple[Any, int]:
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         value = found.decode(data)
-        return value, tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return value, memory.peak
 
 
 def full_frames(found: Codec[Any], text: str) -> Iterator[tuple[str, bytes]]:
@@ -153,13 +150,9 @@ def test_a_count_that_lies_costs_nothing(version: int) -> None:
     count = b"\x7f\xff\xff\xff" if version == 0 else b"\xff\xff\xff\xff\x07"
     data = count + bytes(FRAME)
     made_ready(found)
-    tracemalloc.start()
-    try:
-        with pytest.raises(DecodeError, match="items needs at least"):
-            found.decode(data)
-        assert tracemalloc.get_traced_memory()[1] < 2 * FRAME
-    finally:
-        tracemalloc.stop()
+    with traced() as memory, pytest.raises(DecodeError, match="items needs at least"):
+        found.decode(data)
+    assert memory.peak < 2 * FRAME
 
 
 def test_many_unknown_tags() -> None:

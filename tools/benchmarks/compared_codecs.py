@@ -17,7 +17,6 @@ import msgspec
 from kafka_admin_proto import codec
 
 OURS = "kafka_admin_proto"
-_FILES = Path(__file__).parent / "workloads"
 
 
 class Workload(msgspec.Struct, frozen=True):

@@ -41,10 +41,10 @@ from tools.benchmarks.server import (
     MIB,
     Figure,
     Server,
+    compare,
     create,
     head,
     in_turn,
-    options_beside_broker,
     ours,
     pin,
     python_server,
@@ -95,11 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=1.5, help="of requests in a round")
     parser.add_argument("--members", type=int, default=50, help="of the group")
     parser.add_argument("--retained-mb", type=float, default=1000, help="produced under retention")
-    options = options_beside_broker(parser, PAGE, arguments)
-    text = page(measure(options), options)
-    print(text)
-    if options.write:
-        PAGE.write_text(text, "utf-8")
+    compare(parser, PAGE, arguments, lambda options: page(measure(options), options))
 
 
 def measure(options: argparse.Namespace) -> Results:

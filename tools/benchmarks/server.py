@@ -104,17 +104,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--topics", type=int, default=100, help="of three partitions each")
     parser.add_argument("--starts", type=int, default=20, help="of kap serve; Kafka's are a fifth")
-    options = options_beside_broker(parser, PAGE, arguments)
-    text = page(measure(options), options)
-    print(text)
-    if options.write:
-        PAGE.write_text(text, "utf-8")
+    compare(parser, PAGE, arguments, lambda options: page(measure(options), options))
 
 
-def options_beside_broker(
-    parser: argparse.ArgumentParser, path: Path, arguments: Sequence[str] | None
-) -> argparse.Namespace:
-    """The options of a comparison with a real broker, which needs two processors."""
+def compare(
+    parser: argparse.ArgumentParser,
+    path: Path,
+    arguments: Sequence[str] | None,
+    measured: Callable[[argparse.Namespace], str],
+) -> None:
+    """Print or write the page of a comparison with a real broker, which needs two processors."""
     parser.add_argument("--alone", action="store_true", help="without the real broker")
     parser.add_argument("--write", action="store_true", help=f"write {path.name}")
     options = parser.parse_args(arguments)
@@ -122,7 +121,10 @@ def options_beside_broker(
         parser.error("the page compares with the real broker: leave out --alone or --write")
     if len(os.sched_getaffinity(0)) < 2:
         parser.error("two processors are needed: one for the server, one for its clients")
-    return options
+    text = measured(options)
+    print(text)
+    if options.write:
+        path.write_text(text, "utf-8")
 
 
 def measure(options: argparse.Namespace) -> Results:

@@ -15,8 +15,6 @@ from kafka_admin_proto.schema.layout import LayoutField, layout
 from kafka_admin_proto.schema.model import MessageSpec
 from kafka_admin_proto.schema.versions import MAX_VERSION, VersionRange
 
-_NONE = VersionRange.NONE
-
 #: The layout of one version on the wire.
 Layout = tuple[LayoutField, ...]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import shutil
 import ssl
 import subprocess
 import time
@@ -27,7 +26,7 @@ from kafka_admin_proto.protocol.addresses import Address
 from kafka_admin_proto.testing import Authority, Certificate
 from tests.admin.leaks import run_without_leaks
 from tests.admin.scripted_broker import SILENCE, ScriptedBroker, ScriptedCluster
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 PASSWORD = "key-secret"
 
@@ -56,8 +55,7 @@ class Files:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    if shutil.which("openssl") is None:
-        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    require_program("openssl")
     return Files(tmp_path_factory.mktemp("tls"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import ssl
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from kafka_admin_proto.admin.settings.config import PROTOCOLS, UNDERSTOOD
 from kafka_admin_proto.admin.settings.jaas import read_jaas
 from kafka_admin_proto.protocol.addresses import Address, parse_addresses
 from kafka_admin_proto.testing import Authority
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 BROKER = "localhost:9092"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -152,8 +151,7 @@ def test_properties_that_cannot_work_are_refused(properties: dict[str, str], sai
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A file of PEM with an authority's certificate."""
-    if shutil.which("openssl") is None:
-        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    require_program("openssl")
     return str(Authority(tmp_path_factory.mktemp("tls")).certificate.file)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import lzma
 import struct
-import tracemalloc
 import zlib
 from collections.abc import Callable
 from io import BytesIO
@@ -15,6 +14,7 @@ import zstandard
 
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets
 from kafka_admin_proto.errors import DumpError
+from tests.helpers.memory import traced
 
 _HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 _PACKET = struct.pack("<IIII", 0, 0, 65535, 65535) + bytes(65535)
@@ -37,12 +37,9 @@ def xz(data: bytes) -> bytes:
 def test_bombs_take_no_memory(packed: Callable[[bytes], bytes], bomb: str) -> None:
     data = packed(_HEADER + (_PACKET * 256 if bomb == "packets" else bytes(1 << 23)))
     assert len(data) < 1 << 17
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         packets, found = read(data)
-        assert tracemalloc.get_traced_memory()[1] < 4 << 20
-    finally:
-        tracemalloc.stop()
+    assert memory.peak < 4 << 20
     assert (packets, bool(found)) == ((256, False) if bomb == "packets" else (0, True))
 
 

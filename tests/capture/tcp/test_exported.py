@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -17,7 +16,7 @@ from kafka_admin_proto.capture.tcp.segments import read_segment, segment_in
 from tests.capture.packets import KINDS, Packet, conversation, pcap
 from tests.capture.test_captures import USUAL, expected, plain, read
 from tests.helpers.kap import run_kap
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 ROOT = Path(__file__).parents[3]
 KEYS = Path(__file__).parent / "data" / "tls12.keys"
@@ -43,9 +42,7 @@ def exported(packet: Packet, *, dissector: bytes = b"data", port_type: int = 2) 
 
 
 def tshark(*arguments: str) -> bytes:
-    program = shutil.which("tshark")
-    if program is None:
-        skip_or_fail("tshark is not installed")
+    program = require_program("tshark")
     return subprocess.run([program, *arguments], capture_output=True, check=True).stdout
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from kafka_admin_proto.capture.tcp.segments import read_segment, segment_in
 from tests.capture.packets import KINDS, Packet, conversation, ethernet, ip4, ip6, pcap
 from tests.capture.test_captures import USUAL, expected, plain, read
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 
 Wrap = Callable[[Packet], bytes]
 
@@ -151,9 +150,7 @@ def test_tshark_sees_the_same_tunnels(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The packets that are made here are what their names say."""
-    tshark = shutil.which("tshark")
-    if tshark is None:
-        skip_or_fail("tshark is not installed")
+    tshark = require_program("tshark")
     packets = conversation(USUAL)
     file = tmp_path / "tunnels.pcap"
     written, names = bytearray(), []

@@ -58,7 +58,6 @@ def quorum_state(leader: int, epoch: int) -> str:
     return json.dumps({"leaderId": leader, "leaderEpoch": epoch, "votedId": -1, "data_version": 1})
 
 
-LOG = "00000000000000000000.log"
 NEWEST = "00000000000000000076-0000000001.checkpoint"
 
 

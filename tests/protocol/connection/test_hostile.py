@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from kafka_admin_proto.protocol.connection import (
 )
 from tests.fuzz import connections as target
 from tests.fuzz.choice import number_of
+from tests.helpers.memory import traced
 from tests.helpers.profile import EXHAUSTIVE, SEED, draws
 from tests.protocol.connection.pair import SASL_SERVER, Pair, events, login
 
@@ -114,12 +114,9 @@ def test_the_undamaged_exchange_is_read_to_its_end() -> None:
 
 def peak_of(work: Callable[[], object]) -> int:
     """Bytes in use at most while it runs."""
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return memory.peak
 
 
 def test_a_large_size_and_a_trickle_cost_what_was_sent() -> None:

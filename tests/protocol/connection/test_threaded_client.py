@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -24,10 +22,9 @@ from kafka_admin_proto.messages.metadata_response import (
     MetadataResponseTopic,
 )
 from kafka_admin_proto.protocol.connection import RequestReceived
+from tests.docs.pages import example
 from tests.protocol.connection.pair import SASL_SERVER, login
 from tests.protocol.connection.small_server import serving
-
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "threaded_client.py"
 
 
 def answer(event: RequestReceived) -> Message | None:
@@ -43,26 +40,21 @@ def answer(event: RequestReceived) -> Message | None:
 
 
 @pytest.fixture(scope="module")
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("threaded_client", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def module() -> ModuleType:
+    return example("threaded_client")
 
 
 def test_what_it_prints(
-    example: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(answer) as port:
         monkeypatch.setattr(sys, "argv", ["threaded_client.py", f"127.0.0.1:{port}"])
-        example.main()
+        module.main()
     assert capsys.readouterr().out == "broker 7 at broker:9092\ntopic orders, 3 partitions\n"
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
-def test_many_threads_share_it(example: ModuleType, mechanism: str) -> None:
+def test_many_threads_share_it(module: ModuleType, mechanism: str) -> None:
     from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 
     def ask(count: int) -> int:
@@ -71,7 +63,7 @@ def test_many_threads_share_it(example: ModuleType, mechanism: str) -> None:
         return int(body.throttle_time_ms)
 
     with serving(answer, SASL_SERVER) as port:
-        client = example.ThreadedClient("127.0.0.1", port, login(mechanism))
+        client = module.ThreadedClient("127.0.0.1", port, login(mechanism))
         try:
             with ThreadPoolExecutor(8) as pool:
                 assert list(pool.map(ask, range(100))) == list(range(100))
@@ -79,11 +71,11 @@ def test_many_threads_share_it(example: ModuleType, mechanism: str) -> None:
             client.close()
 
 
-def test_how_it_fails(example: ModuleType) -> None:
+def test_how_it_fails(module: ModuleType) -> None:
     with serving(answer, SASL_SERVER) as port:
         with pytest.raises(SaslError, match="SASL_AUTHENTICATION_FAILED"):
-            example.ThreadedClient("127.0.0.1", port, login("PLAIN", "alice", "wrong"))
-        client = example.ThreadedClient("127.0.0.1", port, login("PLAIN"))
+            module.ThreadedClient("127.0.0.1", port, login("PLAIN", "alice", "wrong"))
+        client = module.ThreadedClient("127.0.0.1", port, login("PLAIN"))
         try:
             assert isinstance(client.call(ListGroupsRequest()).result(10), ListGroupsResponse)
             with client._lock:

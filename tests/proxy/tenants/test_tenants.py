@@ -23,7 +23,6 @@ from kafka_admin_proto.values import Message
 from tests.proxy.tenants.clients import read_and_write, transact_and_read
 from tests.server.differential.wire import Nodes
 
-_PATIENCE_S = 30.0
 _CONFIGS = {
     "group.consumer.heartbeat.interval.ms": 200,
     "group.consumer.min.heartbeat.interval.ms": 200,

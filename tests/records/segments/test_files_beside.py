@@ -7,7 +7,6 @@ files of real nodes and of ours (``tests/server/partitions/disk/test_real_nodes.
 from __future__ import annotations
 
 import struct
-import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +20,7 @@ from kafka_admin_proto.records.segments.checkpoints import checkpoint_bytes
 from kafka_admin_proto.records.segments.files_beside import is_beside, producers_bytes, rows_beside
 from kafka_admin_proto.records.segments.rows import ROW_KEYS
 from tests.helpers.kap import ended, run_kap
+from tests.helpers.memory import traced
 
 NAME = "00000000000000000019"
 OFFSETS = struct.pack(">iiii", 6, 147, 13, 715)
@@ -165,12 +165,9 @@ def test_a_checkpoint_is_read_in_little_memory(tmp_path: Path) -> None:
     data = checkpoint_bytes((number, number) for number in range(1000, 9000))
     path = tmp_path / "leader-epoch-checkpoint"
     path.write_bytes(data)
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         assert sum(1 for _ in rows_beside(str(path))) == 8000
-        assert tracemalloc.get_traced_memory()[1] < 16 * len(data)
-    finally:
-        tracemalloc.stop()
+    assert memory.peak < 16 * len(data)
 
 
 def test_other_names_are_not_of_such_files() -> None:

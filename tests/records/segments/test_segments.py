@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import random
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from kafka_admin_proto.records.batches.batches import Batch, Record, write_batch
 from kafka_admin_proto.records.segments import segments
 from kafka_admin_proto.records.segments.rows import segment_rows
 from kafka_admin_proto.records.segments.segments import Gap, read_segment, topic_of
+from tests.helpers.memory import traced
 from tests.records.make_metadata_log import FOLDER
 from tests.records.values import batches
 
@@ -140,13 +140,9 @@ def test_lengths_that_lie_make_no_room() -> None:
     one, two = plain(5), plain(8)
     for length in (0, 1, 48, 1 << 26, (1 << 31) - 1, 1 << 31, (1 << 32) - 1):
         lying = one[:8] + length.to_bytes(4, "big") + one[12:]
-        tracemalloc.start()
-        try:
+        with traced() as memory:
             found = read(lying + two)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        assert peak < 4 << 20
+        assert memory.peak < 4 << 20
         gap, batch = found
         assert isinstance(gap, Gap)
         assert (gap.what, gap.size) == ("damaged", len(one))
@@ -175,14 +171,10 @@ def test_a_large_file_takes_the_memory_of_its_largest_batch() -> None:
             return size
 
     stream: Any = Endless(1500)
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         count = sum(1 for _ in read_segment(stream))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
     assert count == 1500
-    assert peak < 4 << 20
+    assert memory.peak < 4 << 20
 
 
 @pytest.mark.explore

@@ -22,7 +22,8 @@ import pytest
 from kafka_admin_proto.admin.operations.topics.creation import NewTopic as OurNewTopic
 from kafka_admin_proto.admin.sync import SyncAdminClient
 from kafka_admin_proto.server import SyncCluster
-from tests.server.brokers.test_lifecycle import AT_ONCE, until
+from tests.helpers.waiting import until
+from tests.server.brokers.test_lifecycle import AT_ONCE
 
 _SECONDS = 30
 #: Asks for something, or raises; called with a new topic's name.

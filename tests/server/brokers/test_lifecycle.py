@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
 )
 from kafka_admin_proto.server import Cluster, SyncCluster
 from kafka_admin_proto.server.network import service
+from tests.helpers.waiting import until
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 
@@ -36,14 +36,6 @@ from tests.server.handlers.test_create_topics import topic
 AT_ONCE = {"broker.session.timeout.ms": "1", "controller.quorum.fetch.timeout.ms": "1"}
 LATE = {"broker.session.timeout.ms": "600000", "controller.quorum.fetch.timeout.ms": "600000"}
 _SECONDS = 30
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for a condition, on however slow a machine."""
-    end = time.monotonic() + _SECONDS
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 @pytest.fixture

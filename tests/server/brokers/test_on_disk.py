@@ -11,7 +11,8 @@ import pytest
 from kafka_admin_proto.errors import MetadataLogError
 from kafka_admin_proto.records.metadata.log import FOLDER_NAME, Replayed, replay
 from kafka_admin_proto.server import SyncCluster
-from tests.server.brokers.test_lifecycle import AT_ONCE, create, partition, quorum, until
+from tests.helpers.waiting import until
+from tests.server.brokers.test_lifecycle import AT_ONCE, create, partition, quorum
 from tests.server.differential.wire import Nodes
 from tests.server.test_cluster import topics
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,6 @@ from tests.helpers.kap import ended, run_kap
 
 _RECORDS = [f"{number}".encode() for number in range(10)]
 _PATIENCE_S = 30.0
-#: (bootstrap servers, group, how many records to read) → their values; the offsets are committed.
-Read = Callable[[str, str, int], list[bytes]]
 
 
 def _kafka_python(servers: str, group: str, count: int) -> list[bytes]:

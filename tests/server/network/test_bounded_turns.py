@@ -28,10 +28,10 @@ from kafka_admin_proto.protocol.connection import RequestReceived
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.network.connection import NodeConnection
 from kafka_admin_proto.server.network.turns import _SLICE_S
+from tests.helpers.waiting import until
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.connections import connections_of
 from tests.server.network.test_connection import answers, asked, connect
-from tests.server.network.test_limits import until
 from tests.server.network.test_turns import held
 
 _PEERS = 20

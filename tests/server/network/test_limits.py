@@ -6,8 +6,6 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
 
@@ -25,6 +23,7 @@ from kafka_admin_proto.records.metadata.entities import QuotaEntity
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.server.clock import Clock
 from kafka_admin_proto.server.network.limits import ConnectionLimiter, NetworkLimits
+from tests.helpers.waiting import until
 from tests.server.differential.wire import Nodes
 from tests.server.network.connections import connections_of
 from tests.server.network.test_connection import answers, asked, connect, ids
@@ -45,15 +44,6 @@ def is_closed(client: socket.socket) -> bool:
         return client.recv(1) == b""
     except ConnectionResetError:
         return True
-
-
-def until(condition: Callable[[], bool]) -> None:
-    wait = threading.Event()
-    for _ in range(_SECONDS * 100):
-        if condition():
-            return
-        wait.wait(0.01)
-    raise AssertionError("it did not come to be")
 
 
 def test_more_connections_wait_until_others_end() -> None:

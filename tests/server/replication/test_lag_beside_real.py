@@ -26,13 +26,13 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.helpers.requirements import require_oracle
+from tests.helpers.waiting import until
 from tests.server.configs.real_configs import configs_of
 from tests.server.differential.wire import Nodes
 from tests.server.handlers.test_create_topics import topic
 from tests.server.releases import real_releases
 from tools.clusters import kraft
 
-_SECONDS = 60
 #: A follower is late after a second; a broker that is stopped keeps its session.
 _PROPERTIES = {"replica.lag.time.max.ms": "1000", "broker.session.timeout.ms": "600000"}
 _LATE = 3
@@ -89,27 +89,24 @@ class Side:
 def _steps(side: Side) -> Iterator[object]:
     """What is done to a cluster, and what it says each time."""
 
-    def until(in_sync: list[int]) -> None:
-        end = time.monotonic() + _SECONDS
-        while any(side.in_sync(name) != in_sync for name in _TOPICS):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+    def until_in_sync(*replicas: int) -> None:
+        until(lambda: all(side.in_sync(name) == [*replicas] for name in _TOPICS))
 
     for name, least in _TOPICS.items():
         wanted = topic(name, assignment={0: [1, 2, 3]})
         wanted.configs = [CreatableTopicConfig("min.insync.replicas", str(least))]
         answer = side.nodes.ask(0, CreateTopicsRequest([wanted], 1000), 7)
         assert answer.topics[0].error_code == 0
-    until([1, 2, 3])
+    until_in_sync(1, 2, 3)
     _led(side)
     side.stop(True)
     yield [(name, side.produce(name, acks)) for name in _TOPICS for acks in (1, -1)]
     yield [side.facts(name)[-1] for name in _TOPICS]
-    until([1, 2])
+    until_in_sync(1, 2)
     yield [(name, side.produce(name, acks)) for name in _TOPICS for acks in (1, -1)]
     yield [side.facts(name) for name in _TOPICS]
     side.stop(False)
-    until([1, 2, 3])
+    until_in_sync(1, 2, 3)
     yield [(name, side.produce(name, acks)) for name in _TOPICS for acks in (1, -1)]
     yield [side.facts(name) for name in _TOPICS]
 
@@ -117,10 +114,7 @@ def _steps(side: Side) -> Iterator[object]:
 def _led(side: Side) -> None:
     """Produce until new leaders take records."""
     for name in _TOPICS:
-        end = time.monotonic() + _SECONDS
-        while side.produce(name, -1) != 0:
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        until(lambda name=name: side.produce(name, -1) == 0)  # type: ignore[misc]
         side.first[name] = side.high_watermark(name)
 
 

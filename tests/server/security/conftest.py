@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from kafka_admin_proto.server import SyncCluster
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 from tests.server.security.secured import Certificates, secured_cluster
 
 
 @pytest.fixture(scope="package")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    if shutil.which("openssl") is None:
-        skip_or_fail("openssl is not on the PATH; install the package openssl")
+    require_program("openssl")
     return Certificates(tmp_path_factory.mktemp("tls"))
 
 

@@ -18,6 +18,7 @@ import pytest
 from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
 from kafka_admin_proto.protocol import frame, write_request
 from kafka_admin_proto.server import SyncCluster
+from tests.helpers.waiting import until
 from tests.server.security.secured import PASSWORDS, Certificates, Peer, scram
 from tests.server.security.test_tls import asked, tls
 
@@ -123,10 +124,8 @@ def _held() -> int:
 def without_collector(quick: SyncCluster) -> Iterator[None]:
     """Nothing is left of earlier tests, and nothing is collected."""
     _asks(quick)  # what is made once
-    end_s = time.monotonic() + _WAIT_S
-    while any(node.connections for node in quick._cluster._parts.nodes.values()):
-        assert time.monotonic() < end_s, "connections of earlier tests have not ended"
-        time.sleep(0.01)
+    nodes = quick._cluster._parts.nodes.values()
+    until(lambda: not any(node.connections for node in nodes), "the end of earlier connections")
     gc.collect()
     gc.disable()
     yield

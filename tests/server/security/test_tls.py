@@ -19,6 +19,7 @@ from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, 
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.testing import Authority, Certificate
+from tests.helpers.waiting import until
 from tests.server.handlers.records.asked import fetching
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.connections import connections_of
@@ -340,10 +341,7 @@ def test_a_client_of_tls_waits_for_its_topics_while_it_stays(
         waits = waited._cluster._parts.service.waits._waits  # type: ignore[union-attr]
 
         def until_waiting(count: int) -> None:
-            end_s = time.monotonic() + _SECONDS
-            while len(waits) != count:
-                assert time.monotonic() < end_s
-                time.sleep(0.001)
+            until(lambda: len(waits) == count)
 
         with tls(waited.addresses("TLS"), certificates) as client:
             client.sendall(frame(write_request(CreateTopicsRequest([topic("a")], 60_000), 1, 7)))
@@ -374,8 +372,5 @@ def test_requests_behind_one_that_waits_are_decrypted_or_not_read(
             with contextlib.suppress(TimeoutError):  # as much as the sockets take
                 client.sendall(waiting + behind)
             has_come.set()
-            end_s = time.monotonic() + _SECONDS
-            while limiter.unfinished_bytes < 128 << 10:
-                assert time.monotonic() < end_s
-                time.sleep(0.001)
+            until(lambda: limiter.unfinished_bytes >= 128 << 10)
             assert transport._received.pending <= 64 << 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from kafka_admin_proto.simulation.scenarios import SCENARIOS
 from kafka_admin_proto.simulation.world.trace import Trace
 from tests.helpers.kap import ended, run_kap
 from tests.helpers.profile import sample
-from tests.helpers.requirements import skip_or_fail
+from tests.helpers.requirements import require_program
 from tests.simulation.quorum.schedules import play
 
 #: What tshark says of an api or a version that its release does not know yet.
@@ -65,9 +64,7 @@ def test_connections_that_break(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scenario", sample(sorted(SCENARIOS), 1))
 def test_tshark_dissects_every_frame_as_kafka(scenario: str, tmp_path: Path) -> None:
     """Those of apis and versions that its release knows without a fault."""
-    program = shutil.which("tshark")
-    if program is None:
-        skip_or_fail("comparing with tshark needs it (package `tshark`)")
+    program = require_program("tshark")
     trace = SCENARIOS[scenario](1, 40).trace
     told = subprocess.run(
         [program, "-r", str(capture(tmp_path, trace)), "-Y", "kafka", "-T", "fields",

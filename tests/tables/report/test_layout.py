@@ -61,12 +61,6 @@ def opened(browser: Browser, file: Path, width: int, scheme: str = "light") -> P
     return page
 
 
-def texts(page: Page, selector: str) -> list[str]:
-    script = f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)"
-    found: list[str] = page.value(script)
-    return found
-
-
 def rows_under(page: Page, heading: str) -> list[list[str]]:
     """The rows of the table under that heading."""
     region = f"[role=region][aria-label={json.dumps(heading)}]"
@@ -81,7 +75,7 @@ def test_the_head_has_the_answer_the_period_and_the_captures(
     browser: Browser, written: Path
 ) -> None:
     page = opened(browser, written, 1280)
-    answer, period, captures, _ = texts(page, "header > p")
+    answer, period, captures, _ = page.texts("header > p")
     assert answer == "3 of 4 clients must change before 4.0, as far as could be read."
     changing = {tuple(row[1:5]) for row in rows_under(page, "Clients that have to change")}
     staying = rows_under(page, "Clients that stay as they are")
@@ -119,7 +113,7 @@ def test_brokers_among_the_clients(browser: Browser, tmp_path: Path) -> None:
     rows = [client, client | {"client_id": "1", "apis": [use]},
             client | {"client_id": "broker-2-fetcher-0"}]  # fmt: skip
     page = opened(browser, report(tmp_path, {"clients": rows}), 1280)
-    assert texts(page, ".tiles a[href='#clients'] b") == ["1 client, 2 brokers"]
+    assert page.texts(".tiles a[href='#clients'] b") == ["1 client, 2 brokers"]
     assert sorted(row[2] for row in rows_under(page, "Clients")) == ["broker", "broker", "client"]
     assert page.value("document.querySelectorAll('#clients .mark rect.s8').length") == 2
 
@@ -162,7 +156,7 @@ def test_all_is_in_view_and_stands_out(
         )
         == []
     ), "a text of a plot is out of view"
-    assert all(re.search("[a-z]", each) for each in texts(page, _NUMBERS))
+    assert all(re.search("[a-z]", each) for each in page.texts(_NUMBERS))
     assert "\u202e" not in page.value("document.body.innerText")
     assert page.value("[window.broken, document.images.length]") == [None, 0]
     assert page.value("document.querySelectorAll('script').length") == 1

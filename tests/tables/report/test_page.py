@@ -52,12 +52,6 @@ def page(browser: Browser, written: Path) -> Iterator[Page]:
     assert opened.value("window.broken") is None
 
 
-def texts(page: Page, selector: str) -> list[str]:
-    script = f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)"
-    found: list[str] = page.value(script)
-    return found
-
-
 def table(page: Page, section: str, heading: str) -> list[list[str]]:
     """The shown rows of the table under a heading."""
     script = f"""(() => {{
@@ -92,7 +86,7 @@ def test_every_section_has_its_plot_and_table(page: Page) -> None:
         "e.getBoundingClientRect()).filter((box) => !(box.width > 0 && box.height > 0)).length"
     )
     assert sizes == 0
-    assert texts(page, ".tiles .bad span") == [
+    assert page.texts(".tiles .bad span") == [
         "Upgrade to 4.0", "Administration", "Leader changes", "What could not be read",
     ]  # fmt: skip
 
@@ -102,7 +96,7 @@ def test_bars_are_as_long_as_their_numbers(page: Page) -> None:
         "[...document.querySelectorAll('#upgrade figure rect.s3')]"
         ".map((e) => e.getBoundingClientRect().width)"
     )
-    assert texts(page, "#upgrade .value") == ["7 requests", "1 request", "1 request"]
+    assert page.texts("#upgrade .value") == ["7 requests", "1 request", "1 request"]
     assert widths[0] / widths[1] == pytest.approx(7, rel=0.02)
 
 
@@ -177,7 +171,7 @@ def test_what_the_audit_says(page: Page) -> None:
     ]  # fmt: skip
     assert rows[-1][9:11] == ['{"num_partitions":3}', "–"]
     assert rows[-1][12] == "1.5 ms"
-    assert set(texts(page, "#audit td.bad")) == {"no answer", "failed"}
+    assert set(page.texts("#audit td.bad")) == {"no answer", "failed"}
 
 
 def test_sorting(page: Page) -> None:
@@ -263,17 +257,17 @@ def test_long_tables_are_cut_and_filtered(browser: Browser, tmp_path: Path) -> N
     page = browser.open(file)
     heading = "Clients that have to change"
     assert len(table(page, "upgrade", heading)) == MOST_ROWS
-    assert f"first {MOST_ROWS} of 300 rows" in texts(page, "#upgrade h3 small")
-    assert "the first 15 of 300 clients" in texts(page, "#upgrade figcaption")[0]
-    assert "300 clients to change" in texts(page, ".tiles b")[0]
-    assert f"first {MOST_ROWS} of 256 rows" in texts(page, "#audit h3 small")
+    assert f"first {MOST_ROWS} of 300 rows" in page.texts("#upgrade h3 small")
+    assert "the first 15 of 300 clients" in page.texts("#upgrade figcaption")[0]
+    assert "300 clients to change" in page.texts(".tiles b")[0]
+    assert f"first {MOST_ROWS} of 256 rows" in page.texts("#audit h3 small")
     assert "x… (5,000 characters)" in table(page, "audit", "Who did what, the latest first")[9][3]
     page.value("document.querySelector('#upgrade input').focus()")
     page.press("app-007")
     assert len(table(page, "upgrade", heading)) == 10
-    assert texts(page, "#upgrade .filter span") == [f"10 of {MOST_ROWS} rows"]
+    assert page.texts("#upgrade .filter span") == [f"10 of {MOST_ROWS} rows"]
     missing = ("clients", "leaders", "elections", "problems")
-    assert [texts(page, f"#{each} p")[0].partition(" in ")[0] for each in missing] == [
+    assert [page.texts(f"#{each} p")[0].partition(" in ")[0] for each in missing] == [
         f"There is no table {name}"
         for name in ("clients", "metadata_changes", "quorum_events", "problems")
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server.partitions.disk.log_dir import CLEAN_SHUTDOWN
 from kafka_admin_proto.server.partitions.settings import LogSettings
 from kafka_admin_proto.server.releases import ReleaseNumber
+from tests.helpers.memory import traced
 from tests.server.partitions.disk.stored import Disk
 
 NOW_MS = 1_700_000_000_000
@@ -28,17 +28,13 @@ def test_opening_and_reading(is_killed: bool, tmp_path: Path) -> None:
     disk.dir.close(1, NOW_MS)
     if is_killed:
         (tmp_path / CLEAN_SHUTDOWN).unlink()
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         disk = Disk(tmp_path)
         log = disk.open(SETTINGS, NOW_MS)
         log.high_watermark = log.end_offset
         for offset in range(0, BATCHES, 7):
             assert len(log.read(offset, 1, up_to=BATCHES)) == len(data)
-        kept, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
     disk.dir.release()
     assert log.size_bytes == BATCHES * len(data) > 20 << 20
-    assert kept < BATCHES * 1000
-    assert peak < 1 << 20
+    assert memory.kept < BATCHES * 1000
+    assert memory.peak < 1 << 20
