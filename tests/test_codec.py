@@ -43,10 +43,7 @@ from kafka_admin_proto.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
     DescribeConfigsResult,
 )
-from kafka_admin_proto.messages.fetch_response import (
-    FetchableTopicResponse,
-    PartitionData,
-)
+from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.metadata_request import MetadataRequestTopic
 from kafka_admin_proto.messages.metadata_response import MetadataResponseTopic
 from kafka_admin_proto.schema.catalog import catalog
@@ -163,11 +160,7 @@ Topic: Any = CreatableTopic
     [
         (Request(topics=None), "topics", "a list"),
         (Request(topics=["x"]), "topics[0]", "a CreatableTopic"),
-        (
-            Request(topics=[Topic(name=None)]),
-            "topics[0].name",
-            "cannot be null",
-        ),
+        (Request(topics=[Topic(name=None)]), "topics[0].name", "cannot be null"),
         (Request(topics=[Topic(name=b"x")]), "topics[0].name", "a str"),
         (Request(topics=[Topic(name="x" * 32768)]), "topics[0].name", "32767"),
         (Request(topics=[Topic(name="\ud800")]), "topics[0].name", "UTF-8"),
@@ -223,10 +216,7 @@ def test_unknown_tags_are_kept_in_order() -> None:
     decoded = CreateTopicsRequest.decode(data, 5)
     assert decoded == request
     obj = codec(CreateTopicsRequest, 5).to_json(decoded)
-    assert obj["_unknownTaggedFields"] == [
-        {"tag": 3, "data": "dGhyZWU="},
-        {"tag": 300, "data": ""},
-    ]
+    assert obj["_unknownTaggedFields"] == [{"tag": 3, "data": "dGhyZWU="}, {"tag": 300, "data": ""}]
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,7 @@ PINS = Path(__file__).with_name("debian_packages.txt")
 #: The releases that have a Python which the package runs on, oldest first.
 PYTHON_OF = {"bookworm": "3.11", "trixie": "3.13", "sid": "3.14"}
 #: Debian's name of a machine → that of its folders of libraries.
-TRIPLETS = {
-    "amd64": "x86_64-linux-gnu",
-    "arm64": "aarch64-linux-gnu",
-    "s390x": "s390x-linux-gnu",
-}
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu", "s390x": "s390x-linux-gnu"}
 #: What a bare Python loads, in each release; `names` has the others.
 _LIBRARIES = (
     "libbz2-1.0", "libc6", "libexpat1", "libffi8", "libgcc-s1", "liblzma5", "libuuid1", "zlib1g",

@@ -25,7 +25,7 @@ CLUSTERS: dict[str, dict[str, Any]] = {
     "admin.md": {
         "brokers": 4,
         "configs": {"authorizer.class.name": _AUTHORIZER, "super.users": "User:ANONYMOUS"},
-    },
+    }
 }
 
 

@@ -30,15 +30,7 @@ from kafka_admin_proto.records.batches.model import Record
 from kafka_admin_proto.schema.catalog import catalog
 from tests.fuzz.choice import Choice, number_of
 from tests.fuzz.hostile_objects import BUFFERS, RAISED, Conduct, methods_of, stand_in
-from tests.fuzz.hostile_values import (
-    BARE,
-    Plant,
-    Planted,
-    change,
-    choice_of,
-    places,
-    plant,
-)
+from tests.fuzz.hostile_values import BARE, Plant, Planted, change, choice_of, places, plant
 from tests.fuzz.seeds import filled
 
 #: Between them they have every type, null, tags, records, and secrets by name.

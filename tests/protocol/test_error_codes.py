@@ -9,12 +9,7 @@ import pytest
 
 import kafka_admin_proto
 from kafka_admin_proto import ErrorCode, KafkaAdminProtoError, UnknownErrorCodeError, error_code
-from kafka_admin_proto.protocol.error_codes import (
-    all_errors,
-    error_label,
-    error_name,
-    find_error,
-)
+from kafka_admin_proto.protocol.error_codes import all_errors, error_label, error_name, find_error
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
 from kafka_admin_proto.wire.field_names import is_error_field

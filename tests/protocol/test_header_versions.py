@@ -10,13 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto import (
-    ApiVersionsRequest,
-    EncodeError,
-    SchemaError,
-    codec,
-    load_schemas,
-)
+from kafka_admin_proto import ApiVersionsRequest, EncodeError, SchemaError, codec, load_schemas
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.topic_names import TopicNameIndex
 from kafka_admin_proto.capture.files.opening import open_packets, read_packets

@@ -54,10 +54,7 @@ class Behind(msgspec.Struct):
 
 @pytest.fixture
 def cluster() -> Iterator[Behind]:
-    with (
-        SyncCluster() as cluster,
-        SyncProxy(cluster.bootstrap_servers) as proxy,
-    ):
+    with SyncCluster() as cluster, SyncProxy(cluster.bootstrap_servers) as proxy:
         yield Behind(proxy.bootstrap_servers, proxy.faults, cluster.state)
 
 

@@ -125,11 +125,7 @@ def java_enums(release: str) -> dict[str, dict[int, str]]:
 
 
 #: Values that fields may have beside those of the enum.
-BESIDE = {
-    "acknowledge_type": {"0"},
-    "config_source": {"-1"},
-    "leader_recovery_state": {"-1"},
-}
+BESIDE = {"acknowledge_type": {"0"}, "config_source": {"-1"}, "leader_recovery_state": {"-1"}}
 
 
 @pytest.mark.exhaustive

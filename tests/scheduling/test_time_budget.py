@@ -9,13 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.scheduling.time_budget import (
-    LAYOUTS,
-    PROCESSOR,
-    FileTimes,
-    ProcessorTimes,
-    slowness,
-)
+from tests.scheduling.time_budget import LAYOUTS, PROCESSOR, FileTimes, ProcessorTimes, slowness
 
 
 def report(nodeid: str, seconds: float, when: str = "call", layouts: Any = None) -> Any:

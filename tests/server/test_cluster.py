@@ -64,10 +64,7 @@ def test_an_unknown_version_closes_the_connection() -> None:
 
 
 def test_a_port_in_use() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(OSError, match="in use"),
-    ):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
         SyncCluster(port=taken.getsockname()[1]).start()
 
 

@@ -18,13 +18,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from kafka_admin_proto import (
-    FetchRequest,
-    FetchResponse,
-    MetadataRequest,
-    MetadataResponse,
-    codec,
-)
+from kafka_admin_proto import FetchRequest, FetchResponse, MetadataRequest, MetadataResponse, codec
 from kafka_admin_proto.capture.connection.connection import Connection
 from kafka_admin_proto.capture.connection.conversation import Conversation
 from kafka_admin_proto.capture.connection.pairing import PendingRequest

@@ -114,10 +114,7 @@ def request_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def out(
-    runner: Runner,
-    tmp_path_factory: pytest.TempPathFactory,
-    mixed: list[Path],
-    request_log: Path,
+    runner: Runner, tmp_path_factory: pytest.TempPathFactory, mixed: list[Path], request_log: Path
 ) -> Path:
     """All tables of all traffic."""
     folder = tmp_path_factory.mktemp("tables") / "out"
@@ -155,10 +152,7 @@ def test_any_number_of_tasks_and_splits(
 
 @pytest.mark.parametrize("decoded_at_once", [1 << 30, 1])
 def test_files_that_tasks_finish(
-    tmp_path: Path,
-    mixed: list[Path],
-    decoded_at_once: int,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, mixed: list[Path], decoded_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each task has enough frames for a file; some wait for names that other tasks know."""
     monkeypatch.setattr(exchange, "_DECODE_BYTES", decoded_at_once)

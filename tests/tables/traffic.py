@@ -28,9 +28,7 @@ from kafka_admin_proto.messages import begin_quorum_epoch_request as begin
 from kafka_admin_proto.messages import incremental_alter_configs_request as configs
 from kafka_admin_proto.messages import vote_request as vote
 from kafka_admin_proto.messages import vote_response as voted
-from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
-    ScramCredentialUpsertion,
-)
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.messages.stop_replica_request import (
     StopReplicaPartitionState,

@@ -12,13 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto import (
-    CreateTopicsRequest,
-    EncodeError,
-    FetchResponse,
-    ProduceRequest,
-    codec,
-)
+from kafka_admin_proto import CreateTopicsRequest, EncodeError, FetchResponse, ProduceRequest, codec
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse
 from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData

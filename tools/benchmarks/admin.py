@@ -32,13 +32,7 @@ from kafka_admin_proto.messages import (
     MetadataRequest,
     MetadataResponse,
 )
-from kafka_admin_proto.protocol import (
-    FrameReader,
-    Request,
-    frame,
-    read_request,
-    write_response,
-)
+from kafka_admin_proto.protocol import FrameReader, Request, frame, read_request, write_response
 from kafka_admin_proto.topic_ids import random_topic_id
 from kafka_admin_proto.values import Message
 from tools.benchmarks.server import create

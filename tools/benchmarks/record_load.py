@@ -128,11 +128,7 @@ def consume(server: Server, topic: str, mb: float) -> Work:
 def single_latencies_ms(server: Server, topic: str, seconds: float) -> list[float]:
     """Milliseconds from a record with acks=all to its acknowledgement, of one record at least."""
     producer = Producer(
-        {
-            "bootstrap.servers": f"{server.address[0]}:{server.port}",
-            "acks": "all",
-            "linger.ms": 0,
-        }
+        {"bootstrap.servers": f"{server.address[0]}:{server.port}", "acks": "all", "linger.ms": 0}
     )
 
     def acknowledged_ms() -> float:

@@ -66,10 +66,7 @@ def measure(command: Sequence[str]) -> _Times:
 
 def table(names: Sequence[str], rounds: Sequence[dict[str, _Times]]) -> str:
     """A row for each command: seconds, and how many times those of the first they are."""
-    lines = [
-        "| | wall s | of kap's | processor s | of kap's |",
-        "|---|--:|--:|--:|--:|",
-    ]
+    lines = ["| | wall s | of kap's | processor s | of kap's |", "|---|--:|--:|--:|--:|"]
     for name in names:
         cells = [name]
         for kind in (0, 1):

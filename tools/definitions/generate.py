@@ -26,11 +26,7 @@ import msgspec
 
 from kafka_admin_proto.loaded_schemas import ClassPlan, annotation, class_plans
 from kafka_admin_proto.render.schema_rows import field_notes
-from kafka_admin_proto.schema.catalog import (
-    READERS,
-    Entry,
-    read_definition,
-)
+from kafka_admin_proto.schema.catalog import READERS, Entry, read_definition
 from kafka_admin_proto.schema.credentials import credential_paths
 from kafka_admin_proto.schema.fields import FieldSpec
 from kafka_admin_proto.schema.kafka_json.writer import write_message

@@ -19,13 +19,7 @@ from typing import Any
 from kafka_admin_proto.codec import Codec, codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.testing import messages
-from tools.oracles.comparison import (
-    ONLY_JAVA_READS,
-    READ_ALIKE,
-    RELEASES,
-    Check,
-    Findings,
-)
+from tools.oracles.comparison import ONLY_JAVA_READS, READ_ALIKE, RELEASES, Check, Findings
 from tools.oracles.oracle import JavaOracle, Message, why_unavailable
 
 PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"

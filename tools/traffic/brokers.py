@@ -14,14 +14,7 @@ from typing import Any
 
 from kafka_admin_proto import ApiVersionsRequest, SaslHandshakeRequest
 from kafka_admin_proto.protocol import write_request
-from tools.clusters import (
-    Cluster,
-    ClusterError,
-    Listener,
-    kraft,
-    sasl_properties,
-    zookeeper,
-)
+from tools.clusters import Cluster, ClusterError, Listener, kraft, sasl_properties, zookeeper
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.java import compiled, java, java_options
 from tools.traffic.capture_files import Capture

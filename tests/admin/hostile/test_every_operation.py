@@ -251,11 +251,7 @@ async def outcome(address: str, name: str, timeout: float, *, is_clients: bool) 
 
 
 def outcomes(
-    fault: Fault,
-    timeout: float,
-    *,
-    honest: tuple[type, ...] = HONEST,
-    is_clients: bool = False,
+    fault: Fault, timeout: float, *, honest: tuple[type, ...] = HONEST, is_clients: bool = False
 ) -> dict[str, Any]:
     """The outcome of each operation; the timeout is its own, or else that of its client."""
 

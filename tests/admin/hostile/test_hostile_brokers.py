@@ -12,14 +12,7 @@ import pytest
 from kafka_admin_proto import MetadataRequest, MetadataResponse
 from kafka_admin_proto.admin import AdminClient, ConnectionFailedError, RequestTimedOutError
 from kafka_admin_proto.errors import KafkaAdminProtoError, RemoteProtocolError
-from tests.admin.hostile.faults import (
-    API_VERSIONS,
-    FAULTS,
-    HALF_HONEST,
-    METADATA,
-    Fault,
-    broker,
-)
+from tests.admin.hostile.faults import API_VERSIONS, FAULTS, HALF_HONEST, METADATA, Fault, broker
 from tests.admin.hostile.servers import ScriptedServer
 from tests.admin.leaks import no_sockets_left, run_without_tasks_left
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.admin.live.helpers.controllers import (
-    wait_until,
-)
+from tests.admin.live.helpers.controllers import wait_until
 from tests.admin.live.helpers.kafka_python import brokers_of, kafka_python_admin
 from tests.admin.live.helpers.kafka_tools import KafkaTools
 from tests.admin.live.helpers.secured import MECHANISMS, NOWHERE, PASSWORDS, Secured

@@ -130,10 +130,7 @@ async def test_offsets_are_altered_listed_and_deleted(
             GroupOffset(topic, 0, 5, None, ""),
             GroupOffset(topic, 1, 7, 0, "note"),
         ]
-        assert some.offsets == [
-            GroupOffset(topic, 0, None),
-            GroupOffset(topic, 2, 9, None, ""),
-        ]
+        assert some.offsets == [GroupOffset(topic, 0, None), GroupOffset(topic, 2, 9, None, "")]
         assert none.offsets == []
         table = kafka_tools.run("ConsumerGroupCommand", *at, "--describe", "--group", group)
         rows = {tuple(line.split()[:4]) for line in table.splitlines()}

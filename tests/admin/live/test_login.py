@@ -29,10 +29,7 @@ Properties = dict[str, str]
 
 
 def tls(secured: Secured) -> Properties:
-    return {
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": str(secured.authority.file),
-    }
+    return {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(secured.authority.file)}
 
 
 def certificate(secured: Secured) -> Properties:

@@ -136,10 +136,7 @@ def test_a_dry_run_says_what_the_controller_would(cluster: Cluster, unique: Uniq
 
 def test_new_partitions(cluster: Cluster, kafka_tools: KafkaTools, unique: Unique) -> None:
     name = create(cluster, unique("grown"), [[1, 2]])
-    wanted = [
-        NewPartitions(name, 3, [[2, 3], [3, 1]]),
-        NewPartitions(unique("missing"), 2),
-    ]
+    wanted = [NewPartitions(name, 3, [[2, 3], [3, 1]]), NewPartitions(unique("missing"), 2)]
     found = ask(cluster, lambda admin: admin.create_partitions(wanted))
     assert [each.error for each in found] == [None, "UNKNOWN_TOPIC_OR_PARTITION"]
     assert found[0].complete

@@ -313,10 +313,7 @@ def test_a_move_to_where_the_replica_is(admin: SyncAdminClient, unique: Unique) 
     # A broker knows of its partition before it has made its log.
     wait_until(lambda: bool(found().log_dirs[0].replicas), "the replica")
     path = found().log_dirs[0].path
-    moves = [
-        ReplicaMove(name, 0, 2, path),
-        ReplicaMove(name, 0, 3, path),
-    ]
+    moves = [ReplicaMove(name, 0, 2, path), ReplicaMove(name, 0, 3, path)]
     moved = admin.alter_replica_log_dirs(moves)
     assert [each.error for each in moved] == [None, "LOG_DIR_NOT_FOUND"]
 

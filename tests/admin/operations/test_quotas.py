@@ -34,10 +34,7 @@ class Client(QuotaOperations, FakeCaller):
 
     def __init__(self) -> None:
         super().__init__(
-            {
-                AlterClientQuotasRequest: self._alter,
-                DescribeClientQuotasRequest: self._describe,
-            },
+            {AlterClientQuotasRequest: self._alter, DescribeClientQuotasRequest: self._describe},
             controller=2,
         )
         self.kept: dict[_Entity, dict[str, float]] = {}

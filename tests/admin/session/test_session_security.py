@@ -86,10 +86,7 @@ class SaslBroker:
 
 def with_tokens(broker: SaslBroker, provider: Any, **settings: Any) -> Session:
     config = client_config(
-        broker.address,
-        sasl_mechanism="OAUTHBEARER",
-        sasl_oauth_token_provider=provider,
-        **settings,
+        broker.address, sasl_mechanism="OAUTHBEARER", sasl_oauth_token_provider=provider, **settings
     )
     return Session(config)
 

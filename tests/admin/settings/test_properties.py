@@ -96,10 +96,7 @@ def test_errors_name_the_file_and_no_value(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_java_reads_the_same() -> None:
-    samples = [
-        EXAMPLE,
-        *(example.encode("latin-1") for example in examples(draws(2000))),
-    ]
+    samples = [EXAMPLE, *(example.encode("latin-1") for example in examples(draws(2000)))]
     with contextlib.closing(JavaTool(TOOL, [])) as tool:
         answers = tool.ask([base64.b64encode(each).decode() for each in samples])
     for sample, answer in zip(samples, answers, strict=True):

@@ -339,8 +339,7 @@ def test_the_time_is_linear(format: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("decimal", "[0, 19, -1]"), ("buffer", "<Buffer 00 13 ff>")],
+    ("name", "text"), [("decimal", "[0, 19, -1]"), ("buffer", "<Buffer 00 13 ff>")]
 )
 def test_comments_name_what_programs_printed(name: str, text: str) -> None:
     blocks = read_blocks(f"# first\n{text}\n\n# second\n{text}\n".encode(), name)

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_admin_proto import ApiVersionsRequest
-from kafka_admin_proto.capture.tcp.protocol_detection import (
-    HEAD_BYTES,
-    ForeignTraffic,
-    is_foreign,
-)
+from kafka_admin_proto.capture.tcp.protocol_detection import HEAD_BYTES, ForeignTraffic, is_foreign
 from kafka_admin_proto.protocol import frame, write_request
 
 TLS_DATA = b"\x17\x03\x03\x00\x05hello"

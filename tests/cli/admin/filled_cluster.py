@@ -12,12 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.admin import (
-    ConfigChange,
-    ConfigResource,
-    ScramUpsertion,
-    SyncAdminClient,
-)
+from kafka_admin_proto.admin import ConfigChange, ConfigResource, ScramUpsertion, SyncAdminClient
 from kafka_admin_proto.messages.join_group_request import JoinGroupRequestProtocol
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.records.metadata.entities import Topic

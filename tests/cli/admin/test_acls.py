@@ -97,10 +97,7 @@ def test_a_name_is_literal_unless_it_is_said(
     ("line", "said"),
     [
         ("--topic 'orders-*'", "--topic orders-* is about that one name"),
-        (
-            "--topic '*' --resource-pattern-type prefixed",
-            "--topic * is about names that begin",
-        ),
+        ("--topic '*' --resource-pattern-type prefixed", "--topic * is about names that begin"),
         ("--topic 'a*' --resource-pattern-type prefixed", "--topic a* is about names that begin"),
         ("--topic t --allow-principal 'User:app-*'", "User:app-* is one name with the sign *"),
         ("--topic t --allow-host '10.0.0.*'", "10.0.0.* is one name with the sign *"),

@@ -203,14 +203,7 @@ def test_a_pattern_that_finds_nothing_is_called_one(run: Run, words: str) -> Non
 def test_partitions_that_are_not_there_are_said(
     servers: str, words: str, code: int, said: str
 ) -> None:
-    given = [
-        "offsets",
-        "get",
-        *shlex.split(words),
-        "-b",
-        servers,
-        "--exclude-internal-topics",
-    ]
+    given = ["offsets", "get", *shlex.split(words), "-b", servers, "--exclude-internal-topics"]
     result = run_kap(*given)
     assert result.exit_code == code, result.output
     assert said in result.stderr

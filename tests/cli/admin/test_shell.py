@@ -143,11 +143,7 @@ def shell(name: str) -> str:
     ("name", "options", "setup"),
     [
         ("bash", ["--norc", "--noprofile", "-i"], 'eval "$(kap completion bash)"'),
-        (
-            "zsh",
-            ["-f", "-i"],
-            'autoload -Uz compinit; compinit -u; eval "$(kap completion zsh)"',
-        ),
+        ("zsh", ["-f", "-i"], 'autoload -Uz compinit; compinit -u; eval "$(kap completion zsh)"'),
     ],
 )
 def test_tab_completes_a_topic(

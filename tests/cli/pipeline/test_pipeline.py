@@ -284,8 +284,7 @@ PRESSED: dict[str, tuple[list[str], str, int, str]] = {
 @pytest.mark.explore
 @pytest.mark.xdist_group("spark kills")
 @pytest.mark.parametrize(
-    ("place", "to"),
-    sample([*product(PRESSED, ["the process", "a terminal's group"])], 1),
+    ("place", "to"), sample([*product(PRESSED, ["the process", "a terminal's group"])], 1)
 )
 def test_ctrl_c(tmp_path: Path, place: str, to: str) -> None:
     """One line says that it stopped, and no traceback of Spark's comes before it."""

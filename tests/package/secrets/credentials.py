@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto import (
-    codec,
-)
+from kafka_admin_proto import codec
 from kafka_admin_proto.codec import Codec
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.types.containers import StructType

@@ -22,9 +22,7 @@ from kafka_admin_proto import (
     codec,
 )
 from kafka_admin_proto.codec import Codec
-from kafka_admin_proto.messages.alter_user_scram_credentials_request import (
-    ScramCredentialUpsertion,
-)
+from kafka_admin_proto.messages.alter_user_scram_credentials_request import ScramCredentialUpsertion
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_admin_proto.protocol import write_request
 from kafka_admin_proto.values import Message

@@ -8,12 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from kafka_admin_proto import (
-    EncodeError,
-    FetchResponse,
-    JsonError,
-    codec,
-)
+from kafka_admin_proto import EncodeError, FetchResponse, JsonError, codec
 from kafka_admin_proto.capture.frames import FrameOrigin, codec_of, frame_of_payload
 from kafka_admin_proto.messages.fetch_response import FetchableTopicResponse, PartitionData
 from kafka_admin_proto.protocol import read_response, write_response

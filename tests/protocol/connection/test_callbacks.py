@@ -97,8 +97,7 @@ def test_only_a_credential_is_one(mechanism: str, answer: object, version: int) 
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "other"),
-    [("SCRAM-SHA-256", "SCRAM-SHA-512"), ("SCRAM-SHA-512", "SCRAM-SHA-256")],
+    ("mechanism", "other"), [("SCRAM-SHA-256", "SCRAM-SHA-512"), ("SCRAM-SHA-512", "SCRAM-SHA-256")]
 )
 def test_a_credential_of_the_other_mechanism_is_refused_where_it_is_given(
     mechanism: str, other: str

@@ -17,11 +17,7 @@ from kafka_admin_proto.messages.kraft_version_record import KRaftVersionRecord
 from kafka_admin_proto.messages.leader_change_message import LeaderChangeMessage, Voter
 from kafka_admin_proto.messages.snapshot_footer_record import SnapshotFooterRecord
 from kafka_admin_proto.messages.snapshot_header_record import SnapshotHeaderRecord
-from kafka_admin_proto.messages.voters_record import (
-    Endpoint,
-    KRaftVersionFeature,
-    VotersRecord,
-)
+from kafka_admin_proto.messages.voters_record import Endpoint, KRaftVersionFeature, VotersRecord
 from kafka_admin_proto.messages.voters_record import Voter as VotersVoter
 from kafka_admin_proto.records.batches.batches import Batch, Record, read_records, write_batch
 from kafka_admin_proto.records.batches.control import (
@@ -254,10 +250,7 @@ def test_control_records(release: str, kafka: Ask) -> None:
     assert again == data
     assert [control.name for control in found] == [name for name, _ in CONTROL_TYPES.values()]
     voter = VotersVoter(
-        3,
-        UUID(int=1 << 64 | 2),
-        [Endpoint("CONTROLLER", "here", 9093)],
-        KRaftVersionFeature(0, 1),
+        3, UUID(int=1 << 64 | 2), [Endpoint("CONTROLLER", "here", 9093)], KRaftVersionFeature(0, 1)
     )
     assert [control.message for control in found] == [
         EndTxnMarker(5),

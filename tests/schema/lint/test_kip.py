@@ -30,10 +30,7 @@ Vote Request (Version: 1) => b a
     ),
     "Deep Request (Version: 0) => a0\n"
     + "".join(f"  a{i} => a{i + 1} b\n" for i in range(41))
-    + "  a41 => INT8\n  b => INT8\n": (
-        (1, 1),
-        "DeepRequest: line 42: nested too deeply",
-    ),
+    + "  a41 => INT8\n  b => INT8\n": ((1, 1), "DeepRequest: line 42: nested too deeply"),
 }
 
 

@@ -131,10 +131,7 @@ def test_what_a_crash_has_left_is_replaced(tmp_path: Path) -> None:
 
 def test_the_end_does_not_wait_for_a_connection(tmp_path: Path) -> None:
     path = tmp_path / "socket"
-    with (
-        serve("--control", str(path)) as process,
-        socket.socket(socket.AF_UNIX) as connection,
-    ):
+    with serve("--control", str(path)) as process, socket.socket(socket.AF_UNIX) as connection:
         assert process.stdout is not None
         process.stdout.readline()
         connection.connect(str(path))

@@ -142,12 +142,7 @@ class Cluster(RuleBasedStateMachine):
     async def begin(self, views: Views, nodes: dict[int, Node]) -> None:
         self.clock.start()
         self.nodes = Lifecycle(
-            self.state,
-            views,
-            nodes,
-            self.log,
-            lambda node: self.registration(node.id),
-            _no_ports,
+            self.state, views, nodes, self.log, lambda node: self.registration(node.id), _no_ports
         )
 
     def pass_time(self, seconds: float) -> None:

@@ -276,8 +276,7 @@ def _drawn(release: str, count: int) -> Iterator[_Given]:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    ("release", "jars"),
-    [("4.4", "4.4.0"), pytest.param("3.9", "3.9.2", marks=pytest.mark.explore)],
+    ("release", "jars"), [("4.4", "4.4.0"), pytest.param("3.9", "3.9.2", marks=pytest.mark.explore)]
 )
 def test_beside_kafka_config(release: str, jars: str) -> None:
     """What the class refuses for a contradiction is refused in its words, and nothing else is."""

@@ -16,54 +16,22 @@ import msgspec
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.codec import codec
 from kafka_admin_proto.loggers import SERVER
-from kafka_admin_proto.messages import (
-    add_partitions_to_txn_request as adding,
-)
-from kafka_admin_proto.messages import (
-    alter_share_group_offsets_request as altering,
-)
-from kafka_admin_proto.messages import (
-    delete_share_group_offsets_request as deleting,
-)
-from kafka_admin_proto.messages import (
-    describe_share_group_offsets_request as describing,
-)
-from kafka_admin_proto.messages import (
-    initialize_share_group_state_request as beginning,
-)
-from kafka_admin_proto.messages import (
-    join_group_request as joining,
-)
-from kafka_admin_proto.messages import (
-    leave_group_request as leaving,
-)
-from kafka_admin_proto.messages import (
-    offset_commit_request as committing,
-)
-from kafka_admin_proto.messages import (
-    offset_delete_request as removing,
-)
-from kafka_admin_proto.messages import (
-    offset_fetch_request as fetching,
-)
-from kafka_admin_proto.messages import (
-    read_share_group_state_request as reading,
-)
-from kafka_admin_proto.messages import (
-    read_share_group_state_summary_request as summing,
-)
-from kafka_admin_proto.messages import (
-    streams_group_heartbeat_request as streaming,
-)
-from kafka_admin_proto.messages import (
-    sync_group_request as syncing,
-)
-from kafka_admin_proto.messages import (
-    txn_offset_commit_request as adding_offsets,
-)
-from kafka_admin_proto.messages import (
-    write_share_group_state_request as writing,
-)
+from kafka_admin_proto.messages import add_partitions_to_txn_request as adding
+from kafka_admin_proto.messages import alter_share_group_offsets_request as altering
+from kafka_admin_proto.messages import delete_share_group_offsets_request as deleting
+from kafka_admin_proto.messages import describe_share_group_offsets_request as describing
+from kafka_admin_proto.messages import initialize_share_group_state_request as beginning
+from kafka_admin_proto.messages import join_group_request as joining
+from kafka_admin_proto.messages import leave_group_request as leaving
+from kafka_admin_proto.messages import offset_commit_request as committing
+from kafka_admin_proto.messages import offset_delete_request as removing
+from kafka_admin_proto.messages import offset_fetch_request as fetching
+from kafka_admin_proto.messages import read_share_group_state_request as reading
+from kafka_admin_proto.messages import read_share_group_state_summary_request as summing
+from kafka_admin_proto.messages import streams_group_heartbeat_request as streaming
+from kafka_admin_proto.messages import sync_group_request as syncing
+from kafka_admin_proto.messages import txn_offset_commit_request as adding_offsets
+from kafka_admin_proto.messages import write_share_group_state_request as writing
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic
 from kafka_admin_proto.server.apis import Caller
 from kafka_admin_proto.server.coordination.routing import Coordinators

@@ -115,10 +115,7 @@ class Members:
                         del self._acquired[place]
 
     def _reorder(
-        self,
-        owner: tuple[int, str, str],
-        request: ShareFetchRequest,
-        moved: set[tuple[UUID, int]],
+        self, owner: tuple[int, str, str], request: ShareFetchRequest, moved: set[tuple[UUID, int]]
     ) -> None:
         """Take over which partitions come last from now on: those with records, but at first."""
         if request.share_session_epoch in (NOT_BEGUN, ENDS):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_admin_proto.server import (
-    AlterConfigRequestMetadata,
-    PolicyViolation,
-    RequestMetadata,
-)
+from kafka_admin_proto.server import AlterConfigRequestMetadata, PolicyViolation, RequestMetadata
 
 
 class TopicPolicy:

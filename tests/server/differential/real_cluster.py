@@ -29,11 +29,7 @@ from tests.server.differential.requests.drawing import Step
 from tests.server.differential.requests.security import PASSWORDS, SUPER_USERS
 from tests.server.differential.sides import Sides
 from tests.server.differential.wire import Nodes
-from tools.clusters import (
-    Listener,
-    kraft,
-    sasl_properties,
-)
+from tools.clusters import Listener, kraft, sasl_properties
 from tools.kafka_releases import BEFORE_NEWEST, LAST_WITH_ZOOKEEPER, NEWEST
 from tools.oracles.jars import fetch_runtime
 from tools.oracles.java import class_path
@@ -41,10 +37,7 @@ from tools.oracles.java import class_path
 #: With policies in 3.9.2, without in the others.
 RELEASES = (NEWEST, BEFORE_NEWEST, LAST_WITH_ZOOKEEPER)
 #: A slow machine is no reason for another leader or for a broker less.
-PATIENT = {
-    "broker.session.timeout.ms": "60000",
-    "controller.quorum.fetch.timeout.ms": "30000",
-}
+PATIENT = {"broker.session.timeout.ms": "60000", "controller.quorum.fetch.timeout.ms": "30000"}
 #: Lines that are printed of what differs after a step.
 _SHOWN_LINES = 12
 _COMPILE_S = 120.0

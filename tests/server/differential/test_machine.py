@@ -7,13 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.server.differential.machine import Maker, run_steps
-from tests.server.differential.requests import (
-    EVERY_REQUEST,
-    RAW_REQUEST,
-    records,
-    security,
-    shares,
-)
+from tests.server.differential.requests import EVERY_REQUEST, RAW_REQUEST, records, security, shares
 from tests.server.differential.requests.drawing import Step
 
 _STEPS = 40
@@ -53,8 +47,7 @@ def run(sides: Sides, requests: Sequence[Maker] = EVERY_REQUEST) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "requests",
-    [EVERY_REQUEST, [RAW_REQUEST], records.REQUESTS, security.REQUESTS, shares.REQUESTS],
+    "requests", [EVERY_REQUEST, [RAW_REQUEST], records.REQUESTS, security.REQUESTS, shares.REQUESTS]
 )
 def test_steps_are_different_ones(requests: Sequence[Maker]) -> None:
     """One request again and again would prove little, and the same in each run of CI."""

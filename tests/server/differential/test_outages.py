@@ -11,10 +11,7 @@ import pytest
 
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
-from tests.server.differential.real_cluster import (
-    both_with_outages,
-    run_with_outages,
-)
+from tests.server.differential.real_cluster import both_with_outages, run_with_outages
 from tests.server.differential.scenarios import Scenario, create, lost_records
 from tests.server.releases import real_releases
 from tools.kafka_releases import NEWEST

@@ -9,12 +9,7 @@ import pytest
 from tests.helpers.profile import EXHAUSTIVE
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.machine import run_steps
-from tests.server.differential.real_cluster import (
-    both_secured,
-    run_raw,
-    run_records,
-    run_secured,
-)
+from tests.server.differential.real_cluster import both_secured, run_raw, run_records, run_secured
 from tests.server.differential.requests import records
 from tests.server.releases import real_releases
 

@@ -72,10 +72,7 @@ SLOW = {
 
 @pytest.fixture(scope="module", params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> Iterator[tuple[str, SyncCluster, Create]]:
-    with (
-        SyncCluster() as cluster,
-        CLIENTS[request.param](cluster.bootstrap_servers) as create,
-    ):
+    with SyncCluster() as cluster, CLIENTS[request.param](cluster.bootstrap_servers) as create:
         again(create, "first")
         yield request.param, cluster, create
 

@@ -69,16 +69,10 @@ def test_words_mean_what_arguments_do() -> None:
         ),
         ("node=4 cut=after", "node: there is no broker 4; brokers are 1 to 3"),
         ("node=0 cut=after", "node: there is no broker 0; brokers are 1 to 3"),
-        (
-            "api=Metadata version=14+ cut=after",
-            "not served in versions 14+, but in 0-13",
-        ),
+        ("api=Metadata version=14+ cut=after", "not served in versions 14+, but in 0-13"),
         ("version=99 cut=after", "no api is served in versions 99"),
         ("api=ListGroups group=a cut=after", "ListGroups are about no groups; leave group out"),
-        (
-            "api=ListGroups topic=a cut=after",
-            "ListGroups are about no topics; leave topic",
-        ),
+        ("api=ListGroups topic=a cut=after", "ListGroups are about no topics; leave topic"),
         ("api=ApiVersions partition=0 cut=after", "are about no topics; leave partition out"),
         ("api=Metadata error=41 message=no", "answers of Metadata have no text for an error"),
         ("api=Produce garbage=records", "is for answers to Fetch; give api=Fetch, too"),

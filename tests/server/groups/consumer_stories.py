@@ -24,9 +24,7 @@ from kafka_admin_proto.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_admin_proto.messages.offset_fetch_request import (
-    OffsetFetchRequestTopics,
-)
+from kafka_admin_proto.messages.offset_fetch_request import OffsetFetchRequestTopics
 from kafka_admin_proto.messages.sync_group_request import SyncGroupRequestAssignment
 from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.protocol.consumer_protocol import read_assignment

@@ -51,9 +51,7 @@ def test_of_changelogs_named_twice_the_last_in_the_table_counts() -> None:
 
 def test_the_first_topic_that_does_not_fit_is_named() -> None:
     """The two have one place in the table, in which the input of the subtopology stands first."""
-    found = _configured(
-        Subtopology("0", ["c5"], [], [TopicInfo("d1")], ["e2"], _between("e2")),
-    )
+    found = _configured(Subtopology("0", ["c5"], [], [TopicInfo("d1")], ["e2"], _between("e2")))
     assert found.problem == (
         2, "Existing topic e2 has different number of partitions: expected 5, found 2",
     )  # fmt: skip

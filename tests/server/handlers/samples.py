@@ -33,48 +33,22 @@ from kafka_admin_proto.messages import (
     update_features_request,
     write_txn_markers_request,
 )
-from kafka_admin_proto.messages import (
-    alter_client_quotas_request as quotas,
-)
-from kafka_admin_proto.messages import (
-    alter_partition_reassignments_request as moves,
-)
-from kafka_admin_proto.messages import (
-    alter_user_scram_credentials_request as users,
-)
-from kafka_admin_proto.messages import (
-    create_partitions_request as partitions,
-)
-from kafka_admin_proto.messages import (
-    create_topics_request as topics,
-)
-from kafka_admin_proto.messages import (
-    describe_topic_partitions_request as pages,
-)
-from kafka_admin_proto.messages.kip_4a import (
-    alter_topic_request as alter_a,
-)
-from kafka_admin_proto.messages.kip_4a import (
-    delete_topic_request as delete_a,
-)
-from kafka_admin_proto.messages.kip_4a import (
-    topic_metadata_request as metadata_a,
-)
-from kafka_admin_proto.messages.kip_4b import (
-    alter_topic_request as alter_b,
-)
-from kafka_admin_proto.messages.kip_4b import (
-    create_topic_request as create_b,
-)
-from kafka_admin_proto.messages.kip_4b import (
-    delete_topic_request as delete_b,
-)
+from kafka_admin_proto.messages import alter_client_quotas_request as quotas
+from kafka_admin_proto.messages import alter_partition_reassignments_request as moves
+from kafka_admin_proto.messages import alter_user_scram_credentials_request as users
+from kafka_admin_proto.messages import create_partitions_request as partitions
+from kafka_admin_proto.messages import create_topics_request as topics
+from kafka_admin_proto.messages import describe_topic_partitions_request as pages
+from kafka_admin_proto.messages.kip_4a import alter_topic_request as alter_a
+from kafka_admin_proto.messages.kip_4a import delete_topic_request as delete_a
+from kafka_admin_proto.messages.kip_4a import topic_metadata_request as metadata_a
+from kafka_admin_proto.messages.kip_4b import alter_topic_request as alter_b
+from kafka_admin_proto.messages.kip_4b import create_topic_request as create_b
+from kafka_admin_proto.messages.kip_4b import delete_topic_request as delete_b
 from kafka_admin_proto.messages.kip_4b import (
     preferred_replica_leader_election_request as election_b,
 )
-from kafka_admin_proto.messages.kip_4b import (
-    topic_metadata_request as metadata_b,
-)
+from kafka_admin_proto.messages.kip_4b import topic_metadata_request as metadata_b
 from kafka_admin_proto.values import Message
 from tests.server.security.authorizer.refused import cases
 

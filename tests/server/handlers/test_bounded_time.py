@@ -119,12 +119,7 @@ def cost(
     seen = codec(type(request), version)
     data = seen.encode(request)
     caller = Caller(
-        1,
-        version,
-        "c",
-        principal or "User:ANONYMOUS",
-        host="127.0.0.1",
-        may_ask_for_tokens=True,
+        1, version, "c", principal or "User:ANONYMOUS", host="127.0.0.1", may_ask_for_tokens=True
     )
     answer, body = None, b""
     re.purge()  # compiled patterns of the request before

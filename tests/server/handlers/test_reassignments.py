@@ -32,8 +32,7 @@ def served() -> Served:
 
 def reassign(cluster: Served, replicas: list[int] | None, timeout_ms: int = 1000) -> Any:
     request = AlterPartitionReassignmentsRequest(
-        timeout_ms=timeout_ms,
-        topics=[ReassignableTopic("t", [ReassignablePartition(0, replicas)])],
+        timeout_ms=timeout_ms, topics=[ReassignableTopic("t", [ReassignablePartition(0, replicas)])]
     )
     (row,) = cluster.ask(request).responses[0].partitions
     return row.error_code, row.error_message

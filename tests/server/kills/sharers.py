@@ -7,10 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.messages import (
-    share_acknowledge_request,
-    share_fetch_request,
-)
+from kafka_admin_proto.messages import share_acknowledge_request, share_fetch_request
 from tests.server.kills.clients import PATIENCE_S, SHARE_GROUP, KilledClient
 
 _ACCEPT, _RELEASE, _REJECT = 1, 2, 3

@@ -13,13 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.profile import SEED
-from tests.server.kills.clients import (
-    ClassicMember,
-    ConsumerMember,
-    KilledClient,
-    configs,
-    prepare,
-)
+from tests.server.kills.clients import ClassicMember, ConsumerMember, KilledClient, configs, prepare
 from tests.server.kills.producers import TransactionalProducer
 from tests.server.kills.servers import KILLS, LONGEST_S, killed_server
 from tests.server.kills.sharers import ShareMember

@@ -11,12 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from kafka_admin_proto.admin import (
-    ConfigChange,
-    ConfigResource,
-    QuotaAlteration,
-    SyncAdminClient,
-)
+from kafka_admin_proto.admin import ConfigChange, ConfigResource, QuotaAlteration, SyncAdminClient
 from kafka_admin_proto.errors import SettingsError
 from kafka_admin_proto.messages import ApiVersionsRequest, MetadataRequest
 from kafka_admin_proto.records.metadata.entities import QuotaEntity
@@ -62,10 +57,7 @@ def test_more_connections_wait_until_others_end() -> None:
 
 
 def test_more_connections_of_an_address_are_closed() -> None:
-    with (
-        SyncCluster(configs={"max.connections.per.ip": "1"}) as cluster,
-        connect(cluster) as first,
-    ):
+    with SyncCluster(configs={"max.connections.per.ip": "1"}) as cluster, connect(cluster) as first:
         assert is_answered(first)
         with connect(cluster) as second:
             assert is_closed(second)

@@ -185,10 +185,7 @@ def test_lags_that_cannot_be() -> None:
             cluster.delay_replication(-1, 1)
         with pytest.raises(ValueError, match="3"):
             cluster.delay_replication(1, 3)
-    with (
-        SyncCluster(1) as cluster,
-        pytest.raises(ValueError, match="has no followers"),
-    ):
+    with SyncCluster(1) as cluster, pytest.raises(ValueError, match="has no followers"):
         cluster.delay_replication(1, 1)
 
 

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.messages import (
-    MetadataRequest,
-)
+from kafka_admin_proto.messages import MetadataRequest
 from kafka_admin_proto.protocol import frame
 from kafka_admin_proto.protocol.connection import SaslScram
 from kafka_admin_proto.server import SyncCluster

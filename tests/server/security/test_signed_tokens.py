@@ -365,9 +365,7 @@ def endpoint() -> Iterator[tuple[str, list[bytes]]]:
         thread.join()
 
 
-def test_an_endpoint_is_asked_again_for_a_key_it_lacked(
-    endpoint: tuple[str, list[bytes]],
-) -> None:
+def test_an_endpoint_is_asked_again_for_a_key_it_lacked(endpoint: tuple[str, list[bytes]]) -> None:
     url, answers = endpoint
     keys = Jwks(url, 3_600_000)
 

@@ -174,10 +174,7 @@ def test_sessions_and_their_epochs() -> None:
     cluster = ready()
     produce(cluster, 1)
     one = Fetcher(cluster, "one")
-    for epoch, code in (
-        (3, codes.SHARE_SESSION_NOT_FOUND),
-        (-1, codes.SHARE_SESSION_NOT_FOUND),
-    ):
+    for epoch, code in ((3, codes.SHARE_SESSION_NOT_FOUND), (-1, codes.SHARE_SESSION_NOT_FOUND)):
         assert one.send(share_session_epoch=epoch).response.error_code == code
     refused = one.send(acks(0, 0, _ACCEPT), share_session_epoch=0).response
     assert refused.error_code == codes.INVALID_REQUEST

@@ -15,11 +15,7 @@ from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acknowledged import Acknowledgement
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch, without
 from kafka_admin_proto.server.share.in_flight import InFlight, loaded
-from kafka_admin_proto.server.share.partition import (
-    Kept,
-    ShareLimits,
-    SharePartition,
-)
+from kafka_admin_proto.server.share.partition import Kept, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.state import (
     ACKNOWLEDGED,
     ARCHIVED,

@@ -13,11 +13,7 @@ from kafka_admin_proto.protocol import codes
 from kafka_admin_proto.server.failures import ApiFailure
 from kafka_admin_proto.server.share.acknowledged import Acknowledgement
 from kafka_admin_proto.server.share.acquiring import Acquired, Acquiring, LogBatch
-from kafka_admin_proto.server.share.partition import (
-    Kept,
-    ShareLimits,
-    SharePartition,
-)
+from kafka_admin_proto.server.share.partition import Kept, ShareLimits, SharePartition
 from kafka_admin_proto.server.share.state import (
     ACKNOWLEDGED,
     ARCHIVED,

@@ -6,12 +6,7 @@ from random import Random
 
 from kafka_admin_proto.simulation.quorum.state import InconsistentLeaderError
 from kafka_admin_proto.simulation.quorum.voter import Voter
-from kafka_admin_proto.simulation.scenarios.election import (
-    VOTERS,
-    add_quorum,
-    leader_of,
-    nodes_of,
-)
+from kafka_admin_proto.simulation.scenarios.election import VOTERS, add_quorum, leader_of, nodes_of
 from kafka_admin_proto.simulation.world.world import World
 from tests.simulation.quorum.invariants import unsettled, violations
 

@@ -13,13 +13,7 @@ from pyarrow import fs
 
 from kafka_admin_proto.capture.tcp.segments import IN_ORDER
 from kafka_admin_proto.tables.ingest import files, locations, packets
-from kafka_admin_proto.tables.ingest.files import (
-    OpenFile,
-    list_files,
-    parts_of,
-    plan,
-    probe_files,
-)
+from kafka_admin_proto.tables.ingest.files import OpenFile, list_files, parts_of, plan, probe_files
 from kafka_admin_proto.tables.ingest.locations import absolute, located
 from kafka_admin_proto.tables.ingest.packets import read_part
 from tests.capture.packets import KINDS, conversation, pcap

@@ -61,9 +61,7 @@ def test_create_topics() -> None:
         {"name": "fruit", "topicId": TOPIC_ID, "errorCode": 0, "errorMessage": None},
     ]
     fruit, veg = audit(
-        "CreateTopics",
-        {"topics": asked, "timeoutMs": 30, "validateOnly": True},
-        {"topics": told},
+        "CreateTopics", {"topics": asked, "timeoutMs": 30, "validateOnly": True}, {"topics": told}
     )
     assert fruit == {
         "operation": "create topic", "topic": "fruit", "topic_id": TOPIC_ID,

@@ -59,6 +59,4 @@ def _figures(page: str, cores: int) -> tuple[float, float, int, int]:
     return float(found[1]), float(found[2]), int(found[3]), int(found[4])
 
 
-INSERTS: dict[str, Callable[[], str]] = {
-    "spark-sizing": lambda: sizing(PAGE.read_text("utf-8")),
-}
+INSERTS: dict[str, Callable[[], str]] = {"spark-sizing": lambda: sizing(PAGE.read_text("utf-8"))}

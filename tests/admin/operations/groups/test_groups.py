@@ -222,12 +222,7 @@ def _classic_member() -> describe_groups_response.DescribedGroupMember:
     assignment = ConsumerProtocolAssignment([partition("t", [2, 0])])
     subscription = ConsumerProtocolSubscription(["u", "t"], rack_id="r")
     return describe_groups_response.DescribedGroupMember(
-        "m",
-        "i",
-        "c",
-        "/h",
-        b"\0\3" + subscription.encode(3),
-        b"\0\1" + assignment.encode(1),
+        "m", "i", "c", "/h", b"\0\3" + subscription.encode(3), b"\0\1" + assignment.encode(1)
     )
 
 

@@ -16,12 +16,7 @@ from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitio
 
 from tests.server.clients.pair import Side
 from tests.server.clients.record_clients import CODECS, PATIENCE_S, ROWS, Row
-from tests.server.clients.record_scripts.scene import (
-    TIMES_MS,
-    create_topics,
-    is_shared,
-    when,
-)
+from tests.server.clients.record_scripts.scene import TIMES_MS, create_topics, is_shared, when
 from tests.server.clients.steps import Shown, Steps
 
 _PAUSE_S = 0.05

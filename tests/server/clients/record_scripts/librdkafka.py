@@ -20,12 +20,7 @@ from confluent_kafka import (
 
 from tests.server.clients.pair import Side
 from tests.server.clients.record_clients import CODECS, PATIENCE_S, ROWS, Row
-from tests.server.clients.record_scripts.scene import (
-    REFUSED_S,
-    TIMES_MS,
-    create_topics,
-    when,
-)
+from tests.server.clients.record_scripts.scene import REFUSED_S, TIMES_MS, create_topics, when
 from tests.server.clients.steps import Shown, Steps
 
 Given = dict[str, Any]

@@ -26,11 +26,7 @@ from tests.server.clients.record_scripts.librdkafka import (
     record,
     sent,
 )
-from tests.server.clients.record_scripts.scene import (
-    REFUSED_S,
-    create_topics,
-    is_shared,
-)
+from tests.server.clients.record_scripts.scene import REFUSED_S, create_topics, is_shared
 from tests.server.clients.steps import Shown, Steps
 
 _CLIENT: Any = confluent_kafka  # its stubs leave out what is new

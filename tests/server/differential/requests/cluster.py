@@ -36,8 +36,7 @@ def alter_partition_reassignments(draws: Draws) -> Step:
         numbers = dict.fromkeys(draws.partition() for _ in range(draws.one([1, 1, 2])))
         rows = [
             ReassignablePartition(
-                number,
-                None if draws.rarely(6) else draws.replicas(draws.within(1, draws.nodes)),
+                number, None if draws.rarely(6) else draws.replicas(draws.within(1, draws.nodes))
             )
             for number in numbers
         ]

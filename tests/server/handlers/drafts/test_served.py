@@ -46,10 +46,7 @@ def test_a_draft_is_kept_on_disk(tmp_path: Path) -> None:
         configs: dict[str, str | None] = {"segment.ms": "60000"}
         admin.create_topics([NewTopic("t", 1, 1, configs=configs)])
         admin.alter_topics([TopicAlteration("t", 2)])
-    with (
-        SyncCluster(1, **settings) as cluster,
-        SyncAdminClient(cluster.bootstrap_servers) as admin,
-    ):
+    with SyncCluster(1, **settings) as cluster, SyncAdminClient(cluster.bootstrap_servers) as admin:
         (topic,) = admin.describe_topics(["t"], configs=True)
         assert (len(topic.partitions), (topic.configs or {})["segment.ms"]) == (2, "60000")
 

@@ -39,10 +39,7 @@ _ENOUGH_S = 60.0
 #: Seconds until both have ended alike; only a difference takes that long.
 _SETTLE_S, _PAUSE_S = 20.0, 0.05
 #: A slow machine is no reason for another leader or for a broker less.
-_PATIENT = {
-    "broker.session.timeout.ms": "60000",
-    "controller.quorum.fetch.timeout.ms": "30000",
-}
+_PATIENT = {"broker.session.timeout.ms": "60000", "controller.quorum.fetch.timeout.ms": "30000"}
 #: What the controller and the draft's tables call the same.
 _SAME = {"INVALID_CONFIG": "InvalidTopicConfig", "InvalidArgumentTopicConfig": "InvalidTopicConfig"}
 

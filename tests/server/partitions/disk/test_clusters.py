@@ -115,10 +115,7 @@ def test_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_segments_end_with_full_indexes_and_jitter(tmp_path: Path) -> None:
     configs = {"segment.index.bytes": "40", "index.interval.bytes": "0"}
     jitter = {"segment.ms": "1000000", "segment.jitter.ms": "999999"}
-    topics: dict[str, Any] = {
-        "t": {"configs": configs},
-        "u": {"partitions": 20, "configs": jitter},
-    }
+    topics: dict[str, Any] = {"t": {"configs": configs}, "u": {"partitions": 20, "configs": jitter}}
     with SyncCluster(data=tmp_path, topics=topics) as cluster:
         for _ in range(10):
             cluster.produce("t", [b"x"])

@@ -107,10 +107,7 @@ def test_every_api_is_looked_at() -> None:
 
 @pytest.mark.parametrize(
     "request_",
-    [
-        AddOffsetsToTxnRequest("t", 0, 0, "g"),
-        TxnOffsetCommitRequest("t", "g", topics=[_COMMITTED]),
-    ],
+    [AddOffsetsToTxnRequest("t", 0, 0, "g"), TxnOffsetCommitRequest("t", "g", topics=[_COMMITTED])],
 )
 def test_offsets_in_transactions_need_the_id_and_the_group(request_: Message) -> None:
     served = secured()
