@@ -1,4 +1,4 @@
-"""Fields that a version does not have: what is dropped there is never of a wrong type."""
+"""Values that are refused: of absent fields, of other dialects, collections that are no lists."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from kafka_admin_proto import BeginQuorumEpochRequest, EncodeError, EndQuorumEpochRequest
+from kafka_admin_proto import (
+    BeginQuorumEpochRequest,
+    CreateTopicsRequest,
+    EncodeError,
+    EndQuorumEpochRequest,
+    codec,
+)
 from kafka_admin_proto.codec import Codec
+from kafka_admin_proto.messages.create_topics_request import CreatableTopic
+from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.wire.emit.runtime import Fallback
 from tests.fuzz.seeds import filled
 from tests.helpers.absent_fields import absent_fields, holding
@@ -60,3 +68,38 @@ def test_what_is_inside_an_absent_field_is_looked_at() -> None:
         request.encode(0)
     assert caught.value.path == "leader_endpoints[1].port"
     assert EndQuorumEpochRequest(leader_endpoints=[Endpoint(port=9092)]).encode(0)
+
+
+@pytest.mark.parametrize(
+    "topics",
+    [(CreatableTopic(each) for each in "a"), iter([]), map(CreatableTopic, "a")],
+    ids=["gen", "iter", "map"],
+)
+def test_an_iterator_is_a_sentence(topics: Any) -> None:
+    with pytest.raises(EncodeError, match="can be read once only; make a list of it"):
+        codec(CreateTopicsRequest, 5).encode(CreateTopicsRequest(topics=topics))
+
+
+#: Messages that a dialect and Kafka both have.
+NAMESAKES = [
+    (dialect, name)
+    for dialect in catalog().dialects()
+    if dialect != "kafka"
+    for name in catalog().names(dialect)
+    if name in catalog().names()
+]
+
+
+@pytest.mark.parametrize(("dialect", "name"), NAMESAKES)
+def test_a_namesake_of_another_dialect_is_a_sentence(dialect: str, name: str) -> None:
+    codecs = {
+        each: codec(name, catalog().entry(name, each).versions.highest, dialect=each)
+        for each in (dialect, "kafka")
+    }
+    for mine, other in ((dialect, "kafka"), ("kafka", dialect)):
+        value = codecs[other].value_class()
+        for write in (codecs[mine].encode, codecs[mine].to_json):
+            with pytest.raises(EncodeError) as refused:
+                write(value)
+            text = f"{name} of the dialect {mine}, got one of the dialect {other}; take the codec"
+            assert text in str(refused.value)

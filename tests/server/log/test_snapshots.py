@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,16 +13,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_admin_proto.messages import FeatureLevelRecord, VotersRecord
+from kafka_admin_proto.messages import (
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    FeatureLevelRecord,
+    VotersRecord,
+)
 from kafka_admin_proto.messages.voters_record import Endpoint, KRaftVersionFeature, Voter
 from kafka_admin_proto.records import ClusterState, replay
+from kafka_admin_proto.records.metadata.log import FOLDER_NAME
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.records.metadata.replay import MetadataReplay
 from kafka_admin_proto.records.segments.rows import segment_rows
-from kafka_admin_proto.server.log.snapshots import Snapshot, snapshot_bytes, snapshot_name
+from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.log import snapshot_writer
+from kafka_admin_proto.server.log.snapshots import (
+    Snapshot,
+    snapshot_bytes,
+    snapshot_name,
+    snapshot_parts,
+)
 from tests.helpers.profile import EXHAUSTIVE, draws
 from tests.records.make_metadata_log import FOLDER
 from tests.records.random_metadata import random_log
+from tests.server.differential.wire import Nodes
+from tests.server.handlers.test_create_topics import topic
 
 _NOW_MS = 1_700_000_000_000
 
@@ -129,3 +145,36 @@ def test_a_damaged_one_is_not_whole_or_says_the_same(tmp_path: Path) -> None:
         path.write_bytes(data)
         if Snapshot(state.offset + 1, 7, path).is_whole():
             assert replay(tmp_path).state.compared() == state.compared()
+
+
+def test_requests_are_answered_while_a_snapshot_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer stands still after its first batch until other requests have been answered."""
+    parts = snapshot_parts
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow_parts(state: ClusterState, last_timestamp: int, now_ms: int) -> Iterator[bytes]:
+        for part in parts(state, last_timestamp, now_ms):
+            yield part
+            begun.set()
+            assert go_on.wait(30)
+
+    monkeypatch.setattr(snapshot_writer, "snapshot_parts", slow_parts)
+    configs = {"metadata.log.max.record.bytes.between.snapshots": "40000"}
+    with SyncCluster(data=tmp_path, configs=configs) as cluster:
+        with Nodes(cluster.bootstrap_servers) as nodes:
+            new = [topic(f"large-{number}") for number in range(500)]
+            assert nodes.ask(0, CreateTopicsRequest(new, 1000), 7) is not None
+            assert begun.wait(30)
+            gone = DeleteTopicsRequest(topic_names=["large-0"], timeout_ms=1000)
+            assert nodes.ask(0, gone, 5).responses[0].error_code == 0
+            assert nodes.ask(0, CreateTopicsRequest([topic("new")], 1000), 7) is not None
+        assert Snapshot.in_folder(tmp_path / FOLDER_NAME) == []
+        go_on.set()
+    (snapshot,) = Snapshot.in_folder(tmp_path / FOLDER_NAME)
+    assert snapshot.is_whole()
+    replayed = replay(tmp_path)
+    assert not replayed.problems
+    names = {each.name for each in replayed.state.topics.values()}
+    assert names == {*(f"large-{number}" for number in range(1, 500)), "new"}

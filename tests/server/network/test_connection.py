@@ -8,10 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_admin_proto.messages import ApiVersionsRequest, CreateTopicsRequest, MetadataRequest
+from kafka_admin_proto.messages import (
+    ApiVersionsRequest,
+    CreateTopicsRequest,
+    MetadataRequest,
+)
 from kafka_admin_proto.protocol import FrameReader, frame, write_request
 from kafka_admin_proto.server import SyncCluster
 from kafka_admin_proto.values import Message
+from tests.server.handlers.records.asked import produced
 from tests.server.handlers.test_create_topics import topic
 from tests.server.network.connections import connections_of
 
@@ -110,3 +115,21 @@ def test_a_client_that_does_not_read_is_waited_for(cluster: SyncCluster) -> None
         found = answers(client, count)
         assert ids(found) == list(range(count))
         assert sum(map(len, found)) > 10 << 20
+
+
+@pytest.mark.parametrize(("partition", "answered"), [(0, [2]), (7, [])])
+def test_an_error_ends_the_connection(partition: int, answered: list[int]) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def trace(_: int, request: object, response: Message) -> None:
+        for each in getattr(response, "responses", ()):
+            seen.extend((row.index, row.error_code) for row in each.partition_responses)
+
+    request = produced("orders", b"value", number=partition, acks=0)
+    with SyncCluster(1, topics={"orders": 1}, trace=trace) as cluster, connect(cluster) as client:
+        client.sendall(asked(request, 9, 1))
+        if answered:
+            client.sendall(asked(MetadataRequest(topics=None), 12, 2))
+        assert ids(answers(client, len(answered) or None)) == answered
+        assert [each.value for each in cluster.records("orders")] == [b"value"] * len(answered)
+    assert seen == [(partition, 0 if answered else 3)]

@@ -1,4 +1,4 @@
-"""What the runners of other projects' suites read out of sources and outputs."""
+"""What suites of other projects are made into, and what is read out of their outputs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tools.peers import __main__ as peers
 from tools.peers import go, librdkafka, python
-from tools.peers.suite import Result
+from tools.peers.suite import Command, Result, Suite
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,19 @@ def test_tests_of_librdkafka_are_those_that_ask_a_broker(tmp_path: Path) -> None
     rows = "_TEST(0001_a, 0),\n_TEST(0002_b, TEST_F_LOCAL),\n_TEST(0097_tls, 0, TEST_BRKVER(1)),\n"
     (tests / "test.c").write_text(f"_TEST_DECL(0001_a);\nstruct test tests[] = {{\n{rows}}};\n")
     assert librdkafka.SUITE.tests(tmp_path) == ["0001_a"]
+
+
+def test_a_suite_without_tests_has_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None are listed where they cannot be collected."""
+    suite = Suite(
+        name="none", version="1", nodes=1, prepare=lambda _: None, tests=lambda _: [],
+        command=lambda *_: Command([], tmp_path), result=lambda *_: "passed",
+    )  # fmt: skip
+    monkeypatch.setattr("tools.peers.suite.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(peers, "_RESULTS", tmp_path)
+    monkeypatch.setattr(peers, "_SUITES", {"none": suite})
+    monkeypatch.setattr("sys.argv", ["peers", "none"])
+    with pytest.raises(SystemExit, match="none: no tests were found"):
+        peers.main()

@@ -1,19 +1,27 @@
-"""Hosts of ACLs that are ranges, since 4.4: what CidrUtils of 4.4.0 says of them."""
+"""Hosts of ACLs: addresses as Java writes them, and since 4.4 ranges as CidrUtils has them."""
 
 from __future__ import annotations
 
 import re
+import socket
+from ipaddress import IPv6Address
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kafka_admin_proto.messages import CreateAclsRequest, FeatureLevelRecord
+from kafka_admin_proto.messages import CreateAclsRequest, CreateTopicsRequest, FeatureLevelRecord
 from kafka_admin_proto.messages.create_acls_request import AclCreation
 from kafka_admin_proto.protocol import codes
+from kafka_admin_proto.server import SyncCluster
+from kafka_admin_proto.server.java import host_address
 from kafka_admin_proto.server.security.authorizer.host_ranges import (
     address_of,
     contains,
     host_range,
 )
+from tests.server.differential.wire import Nodes
+from tests.server.handlers.test_create_topics import topic
 from tests.server.served import Served
 
 #: 4.4-IV0
@@ -101,3 +109,41 @@ def test_the_host_of_a_new_acl() -> None:
     assert _created(served, "10.0.0.0/8") == (codes.UNSUPPORTED_VERSION, fault)
     for host in ("10.0.0.0/33", ""):
         assert _created(Served("4.3", configs=configs), host) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("::1", "0:0:0:0:0:0:0:1"),
+        ("2001:db8::ff00:42", "2001:db8:0:0:0:0:ff00:42"),
+        ("fe80::1%eth0", "fe80:0:0:0:0:0:0:1%eth0"),
+        ("::ffff:10.0.0.7", "10.0.0.7"),
+    ],
+)
+def test_as_java_writes_it(address: str, host: str) -> None:
+    assert host_address(address) == host
+
+
+@given(st.ip_addresses(v=6))
+def test_it_is_the_same_address(address: IPv6Address) -> None:
+    host = host_address(str(address))
+    assert IPv6Address(host if ":" in host else f"::ffff:{host}") == address
+
+
+def test_a_client_of_ipv6() -> None:
+    """An ACL counts for the long form, as on a broker, and for no other."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as tried:
+            tried.bind(("::1", 0))
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    acls = [
+        {"principal": "User:ANONYMOUS", "operation": "CREATE", "resource_type": "TOPIC"}
+        | {"name": name, "host": host}
+        for name, host in (("long", "0:0:0:0:0:0:0:1"), ("short", "::1"))
+    ]
+    with SyncCluster(host="::1", acls=acls) as cluster, Nodes(cluster.bootstrap_servers) as nodes:
+        new = [topic("long"), topic("short")]
+        found = nodes.ask(0, CreateTopicsRequest(new, 1000, True), 7)
+    assert {each.name: each.error_code for each in found.topics} == {"long": 0, "short": 29}

@@ -1,17 +1,20 @@
-"""The pages of messages: all of them are there, and what they say of versions is so."""
+"""The pages of messages and of public names: all of them are there, and what they say is so."""
 
 from __future__ import annotations
 
+import importlib
 from itertools import pairwise
 
 import pytest
 
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.layout import layout
+from kafka_admin_proto.server import Cluster, SyncCluster
 from tests.helpers.every_message import SHIPPED, each_version
 from tests.helpers.profile import sample
 from tools.site.pages.example_values import example
 from tools.site.pages.messages import DIALECTS, changes, index_text, page_text, pages
+from tools.site.pages.reference import API_PAGES, api_text
 
 PAGES = {page.path: page for page in pages()}
 
@@ -56,3 +59,32 @@ def test_changes_are_those_of_the_layout(name: str, version: int) -> None:
 def test_examples_decode(name: str, version: int) -> None:
     explanation = example(catalog().spec(name), version)
     assert {row.kind for row in explanation.rows} <= {"field"}
+
+
+def _properties(kind: type) -> list[str]:
+    return [
+        name
+        for name, each in vars(kind).items()
+        if isinstance(each, property) and not name.startswith("_")
+    ]
+
+
+def test_what_a_cluster_hands_out_is_on_its_page() -> None:
+    (page,) = [each for each in API_PAGES if each.module == "kafka_admin_proto.server"]
+    text = api_text(page)
+    with SyncCluster() as cluster:
+        for name in _properties(SyncCluster):
+            kind = type(getattr(cluster, name))
+            if kind.__module__.startswith("kafka_admin_proto"):
+                assert f"::: {kind.__module__}.{kind.__name__}\n" in text, name
+
+
+def test_a_cluster_in_a_thread_hands_out_what_the_other_does() -> None:
+    assert set(_properties(Cluster)) <= set(_properties(SyncCluster))
+
+
+def test_there_is_what_the_pages_name() -> None:
+    for page in API_PAGES:
+        for name in page.handed_out:
+            module, _, own = name.rpartition(".")
+            assert hasattr(importlib.import_module(module), own), name
