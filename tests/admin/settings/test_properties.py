@@ -1,4 +1,4 @@
-r"""Properties files are read as java.util.Properties reads them."""
+r"""Properties files are read as Java reads them, and the logins in them as Kafka does."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_admin_proto.admin import ConfigurationError
+from kafka_admin_proto.admin.settings.jaas import read_jaas
 from kafka_admin_proto.admin.settings.properties import parse_properties, read_properties
 from tests.helpers.java_tool import JavaTool
 from tests.helpers.profile import draws
+from tests.helpers.requirements import require_oracle
+from tools.kafka_releases import NEWEST
+from tools.oracles.jars import fetch
+from tools.oracles.libraries import SLF4J
 
 TOOL = Path(__file__).parents[2] / "java" / "PropertiesTool.java"
 
@@ -128,3 +133,73 @@ def examples(count: int) -> list[str]:
     while len(found) < count:
         collect()
     return found
+
+
+JAAS_TOOL = Path(__file__).parents[2] / "java" / "JaasTool.java"
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+login_words = [
+    "username",
+    "password",
+    "alice",
+    "a-b_c$d",
+    "x.y",
+    '"hush"',
+    "'it\\'s'",
+    '"a\\"b\\\\c"',
+]
+signs = ["=", ";", '"="', "';'"]
+strings = ['"tab\\tnew\\nline"', '"\\101\\7"', '"\u00e9 \u20ac"', '""', '"// no comment"']
+between = [" ", "\t", "\n", " = ", "=", " // comment\n", " /* comment\n */ "]
+login_pieces = st.sampled_from([*login_words, *strings, *signs, *between])
+options = st.tuples(
+    st.sampled_from(login_words[:5]),
+    st.sampled_from(["=", " = ", "=\n"]),
+    st.sampled_from([*login_words, *strings]),
+    st.sampled_from([" ", "\n", *between[5:]]),
+)
+logins = st.one_of(
+    st.lists(options.map("".join), max_size=4).map("".join),
+    st.lists(login_pieces, max_size=8).map("".join),
+).map(lambda text: f"{PLAIN} required {text};")
+
+
+@given(logins)
+def test_any_login_is_read_or_refused(login: str) -> None:
+    assert ours_of_login(login)
+
+
+@pytest.mark.parametrize("end", [";;", "; alice", "x = ;", "x = =;", 'x "=" y;', "x = ; ;"])
+def test_signs_are_no_values(end: str) -> None:
+    assert ours_of_login(f"{PLAIN} required {end}") == "refused"
+
+
+@pytest.mark.exhaustive
+def test_kafka_reads_the_same() -> None:
+    require_oracle()
+    samples: list[str] = []
+
+    @settings(max_examples=draws(2000))
+    @given(logins)
+    def collect(login: str) -> None:
+        samples.append(login)
+
+    collect()
+    with contextlib.closing(JavaTool(JAAS_TOOL, fetch(NEWEST, ["kafka-clients", *SLF4J]))) as tool:
+        answers = tool.ask([base64.b64encode(each.encode()).decode() for each in samples])
+    for sample, answer in zip(samples, answers, strict=True):
+        assert ours_of_login(sample) == answer, sample
+
+
+def ours_of_login(login: str) -> str:
+    """What JaasTool answers: options in base64, sorted."""
+    try:
+        found = read_jaas(login)
+    except ConfigurationError:
+        return "refused"
+    rows = {text(key): text(value) for key, value in found.items()}
+    return " ".join(f"{key}:{rows[key]}" for key in sorted(rows)) or "none"
+
+
+def text(value: str) -> str:
+    return base64.b64encode(value.encode()).decode()
