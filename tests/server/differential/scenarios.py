@@ -22,7 +22,6 @@ from kafka_admin_proto.messages import (
     ListOffsetsRequest,
     MetadataRequest,
     OffsetForLeaderEpochRequest,
-    ProduceRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import (
     CreatableReplicaAssignment,
@@ -40,13 +39,12 @@ from kafka_admin_proto.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.outages import OutageSides
 from tests.server.differential.real_cluster import RELEASES, both_with_outages
 from tests.server.differential.requests.drawing import TIMEOUT_MS, Step
+from tests.server.handlers.records.asked import produced
 from tools.kafka_releases import NEWEST
 
 _MIN_IN_SYNC, _UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
@@ -173,9 +171,7 @@ def lost_records(scenario: Scenario) -> None:
 
 
 def _produce(scenario: Scenario, node: int, name: str, acks: int) -> None:
-    data = write_batch(Batch.of([Record(each, 1, b"k", b"v") for each in range(2)]))
-    rows = [TopicProduceData(name, partition_data=[PartitionProduceData(0, data)])]
-    scenario.ask(node, ProduceRequest(None, acks, TIMEOUT_MS, rows), 9)
+    scenario.ask(node, produced(name, b"v", b"v", acks=acks, timeout_ms=TIMEOUT_MS), 9)
 
 
 def _read(scenario: Scenario, node: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""`kap groups` and `kap offsets` for groups, and `kafka-streams-groups` on ours as on a real broker."""
+"""`kap` for the groups of a cluster, and `kafka-streams-groups` on ours as on a real broker."""
 
 from __future__ import annotations
 

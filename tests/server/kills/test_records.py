@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 from kafka_admin_proto.admin import SyncAdminClient
-from kafka_admin_proto.messages import CreateTopicsRequest, DeleteRecordsRequest, ProduceRequest
+from kafka_admin_proto.messages import CreateTopicsRequest, DeleteRecordsRequest
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_admin_proto.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsTopic,
 )
-from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
 from kafka_admin_proto.protocol import codes
-from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.values import Message
 from tests.helpers.profile import SEED
 from tests.server.differential.wire import Nodes
+from tests.server.handlers.records.asked import produced
 from tests.server.kills.servers import KILLS, LONGEST_S, killed_server
 
 _CONFIGS = {
@@ -65,11 +64,8 @@ class Producer(threading.Thread):
     def _produce(self) -> bool:
         values = [b"%d-%d-%d" % (self._turn, self.answers, each) for each in range(3)]
         self.pending = [each + bytes(self._draw.randrange(200)) for each in values]
-        batch = Batch.of([Record(each, 1, None, value) for each, value in enumerate(self.pending)])
-        row = TopicProduceData(
-            self.topic, partition_data=[PartitionProduceData(0, write_batch(batch))]
-        )
-        answer = self._ask(ProduceRequest(None, _ALL, _TIMEOUT_MS, [row]), 9)
+        request = produced(self.topic, *self.pending, acks=_ALL, timeout_ms=_TIMEOUT_MS)
+        answer = self._ask(request, 9)
         if answer is None:
             return False
         base = answer.responses[0].partition_responses[0].base_offset

@@ -17,19 +17,17 @@ from kafka_admin_proto.messages import (
     CreateTopicsRequest,
     FetchRequest,
     ListOffsetsRequest,
-    ProduceRequest,
 )
 from kafka_admin_proto.messages.create_topics_request import CreatableTopicConfig
 from kafka_admin_proto.messages.fetch_request import FetchPartition, FetchTopic
 from kafka_admin_proto.messages.list_offsets_request import ListOffsetsPartition, ListOffsetsTopic
-from kafka_admin_proto.messages.produce_request import PartitionProduceData, TopicProduceData
-from kafka_admin_proto.records import Batch, Record, write_batch
 from kafka_admin_proto.server import SyncCluster
 from tests.helpers.profile import draws
 from tests.helpers.requirements import require_oracle
 from tests.server.differential.comparison import Comparison
 from tests.server.differential.wire import Nodes
 from tests.server.groups.stories import beside
+from tests.server.handlers.records.asked import produced
 from tests.server.handlers.test_create_topics import topic
 from tests.server.releases import real_releases
 from tools.clusters import Cluster, kraft
@@ -136,9 +134,8 @@ def _append(cluster: Nodes, leader: int, name: str, partition: int, sizes: list[
     ):
         assert time.monotonic() < end, f"{name}-{partition} has no leader"
     for size in sizes:
-        data = write_batch(Batch.of([Record(0, 1, b"k", bytes(size))]))
-        parts = [TopicProduceData(name, partition_data=[PartitionProduceData(partition, data)])]
-        (found,) = cluster.ask(leader, ProduceRequest(None, -1, 10_000, parts), 8).responses
+        record = produced(name, bytes(size), number=partition, acks=-1, timeout_ms=10_000)
+        (found,) = cluster.ask(leader, record, 8).responses
         assert not found.partition_responses[0].error_code
 
 
