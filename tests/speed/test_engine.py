@@ -34,6 +34,7 @@ from tests.helpers.memory import traced
 from tests.helpers.mistyped import mistyped
 from tests.helpers.processes import python
 from tests.speed.compiled import engine_of, speed
+from tests.wire.test_hostile_objects import Number
 
 #: Messages with every kind of node in them.
 RICH = ["FetchResponse", "CreateTopicsRequest", "MetadataResponse", "AlterClientQuotasRequest",
@@ -180,31 +181,20 @@ def test_memory_that_ends_is_not_taken_for_a_fault(monkeypatch: pytest.MonkeyPat
         Codec.encode(found, found.value_class())
 
 
-class Index:
-    """Stands for a number, and changes what it is in while it is written."""
-
-    def __init__(self, change: Any) -> None:
-        self.change = change
-
-    def __index__(self) -> int:
-        self.change()
-        return 7
-
-
 def test_values_may_change_while_they_are_written() -> None:
     engine = engine_of(codec(CreateTopicsRequest, 7))
     value = CreateTopicsRequest(topics=[CreatableTopic("a"), CreatableTopic("b")])
     topics: list[Any] = value.topics
-    topics[0].num_partitions = Index(topics.clear)
+    topics[0].num_partitions = Number(topics.clear)
     with pytest.raises(Fallback):
         engine.write(value)
     value = CreateTopicsRequest(topics=[CreatableTopic("a")])
     grown: list[Any] = value.topics
-    grown[0].num_partitions = Index(lambda: grown.extend([CreatableTopic("c")] * 9))
+    grown[0].num_partitions = Number(lambda: grown.extend([CreatableTopic("c")] * 9))
     with pytest.raises(Fallback):
         engine.write(value)
     value = CreateTopicsRequest(topics=[CreatableTopic("a")])
-    value.timeout_ms = mistyped(Index(lambda: setattr(value, "topics", None)))
+    value.timeout_ms = mistyped(Number(lambda: setattr(value, "topics", None)))
     assert engine.write(value)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import zlib
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from kafka_admin_proto.records.batches.control import (
     read_control_record,
     write_control_record,
 )
-from kafka_admin_proto.records.batches.crc32c import crc32c
+from tests.records.batches.test_batches import with_checksum
 from tests.records.conftest import COUNT, Ask, Drawn
 from tests.records.values import FORMATS
 from tools.kafka_releases import LAST_WITH_ZOOKEEPER, NEWEST
@@ -266,14 +265,6 @@ def test_control_records(release: str, kafka: Ask) -> None:
 def only_we_refuse(error: str) -> bool:
     """Kafka does not look behind a message's value."""
     return "left in the message after its value" in error
-
-
-def with_checksum(data: bytearray) -> bytes:
-    if data[16] == 2:
-        data[17:21] = crc32c(bytes(data[21:])).to_bytes(4, "big")
-    else:
-        data[12:16] = zlib.crc32(data[16:]).to_bytes(4, "big")
-    return bytes(data)
 
 
 def odd_batches() -> list[Batch]:

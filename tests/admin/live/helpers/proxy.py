@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Self
 
+from tests.server.hostile.peers import sent
 from tools.clusters import HOST
 
 #: A request's api key and, behind its version, its correlation id.
@@ -94,7 +95,7 @@ class Proxy:
             api_key, correlation_id = _KEY_AND_ID.unpack_from(request, 4)
             link.asked[correlation_id] = api_key
             self.passed[api_key] += 1
-            if not _sent(link.broker, request):
+            if not sent(link.broker, request):
                 break
         link.close()
 
@@ -105,18 +106,9 @@ class Proxy:
                 self._losing[api_key] -= 1
                 self.lost[api_key] += 1
                 break
-            if not _sent(link.client, answer):
+            if not sent(link.client, answer):
                 break
         link.close()
-
-
-def _sent(connection: socket.socket, data: bytes) -> bool:
-    """Whether the other end may still get it: the link may be closed at any time."""
-    try:
-        connection.sendall(data)
-    except OSError:
-        return False
-    return True
 
 
 def _frames(connection: socket.socket) -> Iterator[bytes]:
