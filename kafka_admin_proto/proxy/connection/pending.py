@@ -12,8 +12,8 @@ from kafka_admin_proto.proxy.call import Call
 from kafka_admin_proto.proxy.connection.delivery import Delivery
 
 _CORRELATION_ID = struct.Struct(">i").unpack_from
-#: So many requests of a client are answered by the proxy itself before others have their turn.
-_ANSWERS_OF_A_TURN = 100
+#: So many requests of a client that wait for no answer of the broker are taken in one turn.
+_REQUESTS_OF_A_TURN = 100
 
 
 class PendingCalls:
@@ -25,10 +25,10 @@ class PendingCalls:
         self._calls: deque[Call] = deque()
         #: Bytes of the proxy's own answers that wait.
         self._own_bytes = 0
-        #: The proxy's own answers in this turn of the event loop.
-        self._own_answers = 0
-        #: Whether later requests are for the next turn. What the proxy answers by itself costs it
-        #: time, and the client nothing but a few bytes.
+        #: Requests in this turn of the event loop that the proxy answers itself, or nobody.
+        self._of_this_turn = 0
+        #: Whether later requests are for the next turn, when other clients have had theirs. Those
+        #: that wait for no broker cost the proxy time, and the client nothing but a few bytes.
         self.rests: bool = False
 
     @property
@@ -46,18 +46,22 @@ class PendingCalls:
 
     def begin_turn(self) -> None:
         """Others have had their turn."""
-        self._own_answers, self.rests = 0, False
+        self._of_this_turn, self.rests = 0, False
 
     def add(self, call: Call) -> None:
         """A request was passed on, which the broker answers."""
         self._calls.append(call)
 
+    def count(self) -> None:
+        """A request or a token was taken that no answer of the broker holds up."""
+        self._of_this_turn += 1
+        self.rests = self._of_this_turn >= _REQUESTS_OF_A_TURN
+
     def answer(self, call: Call, answer: bytes) -> None:
         """Give an answer in its turn; none where there are no bytes, but for what a fault does."""
         call.answer = answer
         self._calls.append(call)
-        self._own_answers += 1
-        self.rests = self._own_answers >= _ANSWERS_OF_A_TURN
+        self.count()
         self._own_bytes += len(answer)
         self.give_answers()
 

@@ -152,6 +152,7 @@ class Relay:
             return
         if self._bare_tokens and not self._is_request(payload):
             self._unanswered_tokens += 1
+            self.pending.count()
             put_frame(self.to_broker, payload)
             return
         self._bare_tokens = False
@@ -346,6 +347,8 @@ class Relay:
             self.pending.add(call)
         elif call.fault is not None:
             self.pending.answer(call, b"")
+        else:
+            self.pending.count()
 
     def _answer(self, call: Call, body: Message) -> None:
         """Answer by the proxy itself, once all requests before this one have their answers."""

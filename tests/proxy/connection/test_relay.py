@@ -253,6 +253,22 @@ def test_a_client_that_is_answered_by_the_proxy_lets_others_have_their_turn() ->
     assert b"".join(found) == expected
 
 
+@pytest.mark.parametrize("kind", ["Produce without acks", "tokens"])
+def test_a_client_whose_broker_answers_nothing_lets_others_have_their_turn(kind: str) -> None:
+    passed = relay()
+    one = asked(ProduceRequest(acks=0), 9)
+    if kind == "tokens":
+        passed.from_client(asked(SaslHandshakeRequest("PLAIN"), 0))
+        passed.from_broker(answered(SaslHandshakeResponse(mechanisms=["PLAIN"]), 0))
+        one = frame(b"")
+        passed.to_broker.clear()
+    passed.from_client(one * 250)
+    for requests, rests in ((100, True), (100, True), (50, False)):
+        assert taken(passed.to_broker) == one * requests
+        assert passed.pending.rests is passed.is_full is rests
+        passed.begin_turn()
+
+
 class _Asks:
     """Asks the broker for its metadata before a topic is created."""
 
