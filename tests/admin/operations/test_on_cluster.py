@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from kafka_admin_proto.admin import (
@@ -201,6 +202,17 @@ def test_batches_that_were_written_before_a_failure_are_results(orders: SyncClus
     assert [(each.records, each.error) for each in found] == [
         (1, None), (1, "RequestTimedOutError"), (1, "RequestTimedOutError"),
     ]  # fmt: skip
+    assert len(orders.records("orders")) == 1
+
+
+def test_batches_before_a_record_that_cannot_be_written_are_results(orders: SyncCluster) -> None:
+    good = NewRecord(value=bytes(700_000), partition=0)
+    bad = msgspec.structs.replace(good, timestamp_ms=2**63)
+    with SyncAdminClient(orders.bootstrap_servers, timeout=10) as admin:
+        found = admin.produce("orders", [good, bad, good])
+        with pytest.raises(InstructionError, match="a record that no batch can have"):
+            admin.produce("orders", [bad, good])
+    assert [each.error for each in found] == [None, "InstructionError", "InstructionError"]
     assert len(orders.records("orders")) == 1
 
 

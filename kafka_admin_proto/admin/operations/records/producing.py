@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kafka_admin_proto.admin.caller import Caller, Target, call_deadline
-from kafka_admin_proto.admin.errors import AdminError, BrokerError, InstructionError
+from kafka_admin_proto.admin.errors import BrokerError, InstructionError
 from kafka_admin_proto.admin.operations.common.failures import (
     NONE,
     Failure,
@@ -22,7 +22,7 @@ from kafka_admin_proto.admin.operations.common.routing import ask_leaders
 from kafka_admin_proto.admin.operations.common.timeouts import wire_timeout_ms
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition, by_topic
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import EncodeError
+from kafka_admin_proto.errors import EncodeError, KafkaAdminProtoError
 from kafka_admin_proto.messages import InitProducerIdRequest, InitProducerIdResponse, ProduceRequest
 from kafka_admin_proto.messages.produce_response import PartitionProduceResponse, ProduceResponse
 from kafka_admin_proto.protocol import codes
@@ -95,7 +95,8 @@ class ProduceOperations(Caller):
         All replicas in sync have the records of a result without ``error``. The producer is
         idempotent, so that an attempt whose answer is lost writes nothing twice. Behind a batch
         that is refused no other of its partition is sent; they have its error. What ends the call
-        after a batch was answered, as the end of its time does, is the error of all others.
+        after a batch was answered, as the end of its time does or a record that cannot be written,
+        is the error of all others.
 
         Raises InstructionError for a partition that the topic does not have, or for a record that
         cannot be written, and BrokerError where the topic has no metadata or the client may not
@@ -118,13 +119,13 @@ class ProduceOperations(Caller):
         sequences = dict.fromkeys(waiting, 0)
         while waiting:
             batches = {partition: own[0] for partition, own in waiting.items()}
-            data = {
-                partition: _encoded(own, compression, producer, sequences[partition])
-                for partition, own in batches.items()
-            }
             try:
+                data = {
+                    partition: _encoded(own, compression, producer, sequences[partition])
+                    for partition, own in batches.items()
+                }
                 found = await self._produce_batches(batches, data, deadline)
-            except AdminError as error:
+            except KafkaAdminProtoError as error:
                 if not results:
                     raise
                 found = [_unsent(each, own, error) for each, own in batches.items()]
@@ -213,7 +214,7 @@ class ProduceOperations(Caller):
 
 
 def _unsent(
-    partition: Partition, records: Sequence[NewRecord], error: AdminError
+    partition: Partition, records: Sequence[NewRecord], error: KafkaAdminProtoError
 ) -> ProducedRecords:
     return ProducedRecords(
         topic=partition[0], partition=partition[1], records=len(records), **failure_of(error)
