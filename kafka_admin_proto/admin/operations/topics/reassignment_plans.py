@@ -41,8 +41,8 @@ class PlanReassignments(DescribeTopics, MovePartitions):
     ) -> list[PlannedMove]:
         """What ``execute_reassignment`` would move, in order; changes nothing.
 
-        Raises InstructionError for a broker that is not live, and without ``additional`` where
-        something moves.
+        Raises NoSuchBrokerError for a broker that is not live, and AdminError without
+        ``additional`` where something moves.
         """
         rows = list(partitions)
         deadline = call_deadline(self, timeout)
