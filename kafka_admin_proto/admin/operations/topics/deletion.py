@@ -33,7 +33,6 @@ from kafka_admin_proto.admin.operations.common.timeouts import (
 )
 from kafka_admin_proto.admin.operations.common.waiting import Missing, in_metadata, wait_for_results
 from kafka_admin_proto.admin.retry import Deadline
-from kafka_admin_proto.errors import KafkaAdminProtoError
 from kafka_admin_proto.messages import DeleteTopicsRequest
 from kafka_admin_proto.messages.delete_topics_response import (
     DeletableTopicResult,
@@ -197,20 +196,22 @@ async def _delete(
             for item in some
         }
 
-    def failed(item: _TopicToDelete, why: KafkaAdminProtoError) -> DeletedTopic:
-        return DeletedTopic(name=item.name, **failure_of(why))
-
     usable = items if by_id else [item for item in items if item.name is not None]
-    results = await retry_batches(caller, slices(usable), attempt, failed, deadline=deadline)
-    for item in items:
-        if item not in results:
-            results[item] = DeletedTopic(
-                name=None,
-                topic_id=None if item.topic_id is None else topic_id_text(item.topic_id),
-                error="UNKNOWN_TOPIC_ID",
-                message="no broker knows a topic of this id",
-            )
-    return results
+    results = await retry_batches(
+        caller,
+        slices(usable),
+        attempt,
+        lambda item, error: _failed(item, failure_of(error)),
+        deadline=deadline,
+    )
+    unknown = Failure(error="UNKNOWN_TOPIC_ID", message="no broker knows a topic of this id")
+    return {item: results.get(item) or _failed(item, unknown) for item in items}
+
+
+def _failed(item: _TopicToDelete, why: Failure, *, repeated: bool = False) -> DeletedTopic:
+    """The result of a topic without an answer: one that was asked for by id may have no name."""
+    topic_id = None if item.topic_id is None else topic_id_text(item.topic_id)
+    return DeletedTopic(name=item.name, topic_id=topic_id, **why, repeated=repeated)
 
 
 def _nonzero(topic_id: UUID | None) -> UUID | None:
@@ -231,7 +232,7 @@ def _deleted(
     answer: DeletableTopicResult | None, item: _TopicToDelete, *, repeated: bool, trigger: bool
 ) -> DeletedTopic:
     if answer is None:
-        return DeletedTopic(name=item.name, **unanswered("topic"), repeated=repeated)
+        return _failed(item, unanswered("topic"), repeated=repeated)
     topic_id = _nonzero(answer.topic_id) or item.topic_id
     return DeletedTopic(
         name=answer.name if item.name is None else item.name,

@@ -171,6 +171,19 @@ def test_with_zookeeper_a_controller_only_takes_the_request() -> None:
     assert (result.error, result.complete) == (None, None)
 
 
+def test_results_without_an_answer_name_their_topics() -> None:
+    """Also those that were asked for by an id that has no name."""
+    there, lost = Topic("a", [[1]]), uuid4()
+    cluster = Topics([there])
+    cluster.handlers[DeleteTopicsRequest] = lambda request, call: DeleteTopicsResponse()
+    found = asyncio.run(cluster.delete_topics(["a"], topic_ids=[lost], timeout=0))
+    assert [(each.name, each.topic_id) for each in found] == [
+        ("a", topic_id_to_text(there.id)),
+        (None, topic_id_to_text(lost)),
+    ]
+    assert [each.error for each in found] == ["RemoteProtocolError"] * 2
+
+
 def test_mistakes_of_the_caller() -> None:
     with pytest.raises(InstructionError, match="several instructions to delete one topic"):
         asyncio.run(Topics().delete_topics(["a", "a"]))
