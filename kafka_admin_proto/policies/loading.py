@@ -43,7 +43,7 @@ class Policies:
             _source(CREATE_TOPIC_CONFIG, configs, "create_topic_policy", create_topic_policy),
             _source(ALTER_CONFIG_CONFIG, configs, "alter_config_policy", alter_config_policy),
         )
-        self._configured: list[tuple[_Source, Any]] = []
+        self._configured: list[tuple[_Source, Any, Mapping[str, str]]] = []
 
     def configure(self, configs: Mapping[str, str]) -> list[Any]:
         """Make both policies and configure them; None stands for one that was not given."""
@@ -52,9 +52,9 @@ class Policies:
     def close(self) -> None:
         """Close the policies that are configured, each whether or not the other one fails."""
         failures = []
-        for source, policy in self._configured:
+        for source, policy, configs in self._configured:
             try:
-                _call(source, "close()", policy.close)
+                _call(source, "close()", policy.close, configs)
             except SettingsError as failure:
                 failures.append(failure)
         self._configured.clear()
@@ -66,7 +66,7 @@ class Policies:
         _check_methods(source.setting, source.name, policy)
         given = MappingProxyType(dict(configs))
         _call(source, "configure(configs)", lambda: policy.configure(given), configs)
-        self._configured.append((source, policy))
+        self._configured.append((source, policy, given))
         return policy
 
 
@@ -136,7 +136,7 @@ def _call(
 ) -> Any:
     """Call a policy's own code. Raises SettingsError, in one line, for any error of it.
 
-    Secrets among the configs that it gets are masked there.
+    Secrets among the configs that it has got are masked there.
     """
     try:
         return function()

@@ -15,6 +15,7 @@ from kafka_admin_proto.messages.incremental_alter_configs_request import (
     AlterableConfig,
     AlterConfigsResource,
 )
+from kafka_admin_proto.policies.loading import Policies
 from kafka_admin_proto.policies.policies import PolicyError, ask
 from kafka_admin_proto.server import (
     AlterConfigRequestMetadata,
@@ -284,6 +285,22 @@ def test_an_error_of_configure_shows_no_secret_config() -> None:
         SyncCluster(create_topic_policy=Quoting(), configs=configs),
     ):
         pass
+    assert "'num.partitions': '7'" in str(failed.value)
+    assert f"'delegation.token.secret.key': '{MASK}'" in str(failed.value)
+
+
+def test_an_error_of_close_shows_no_secret_config() -> None:
+    class Quoting(Policy):
+        def configure(self, configs: Mapping[str, str]) -> None:
+            self.configs = configs
+
+        def close(self) -> None:
+            raise ValueError(f"{dict(self.configs)}")
+
+    policies = Policies({}, Quoting(), None)
+    policies.configure({"delegation.token.secret.key": "s3cret", "num.partitions": "7"})
+    with pytest.raises(SettingsError) as failed:
+        policies.close()
     assert "'num.partitions': '7'" in str(failed.value)
     assert f"'delegation.token.secret.key': '{MASK}'" in str(failed.value)
 
