@@ -20,6 +20,9 @@ from kafka_admin_proto.wire.types.base import shown
 
 #: So many cancelled timers are kept at least, until they are due.
 _CANCELLED = 100
+#: A timer's call sets others for so much later at least, as Kafka's timers tick: one that sets itself
+#: again at once would leave no time for anything else.
+_TICK_S = 0.001
 #: Turns of the event loop in which what a timer has begun goes on, before the next timer.
 _TURNS = 5
 
@@ -53,6 +56,7 @@ class Clock:
         #: When the timer was due whose call `advance` makes: what the call sets counts from then,
         #: however long the machine takes, or the last of several in a row would come too late.
         self._due_s: float | None = None
+        self._is_calling = False
         #: The event loop of the cluster, from `start` to `end`.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._advancing = asyncio.Lock()
@@ -80,7 +84,7 @@ class Clock:
         """Make a call after ``delay_s`` seconds; calls that are due together keep their order."""
         timer = Timer(partial(call, *arguments), self._forget_cancelled)
         now_s = self.time_s() if self._due_s is None else self._due_s
-        due_s = now_s + max(0.0, delay_s)
+        due_s = now_s + max(_TICK_S if self._is_calling else 0.0, delay_s)
         heapq.heappush(self._timers, (due_s, next(self._numbers), timer))
         if self._timers[0][2] is timer:
             self._arrange()
@@ -126,8 +130,12 @@ class Clock:
         call, timer.call = timer.call, None
         if call is None:
             self._cancelled -= 1
-        else:
+            return
+        self._is_calling = True
+        try:
             call()
+        finally:
+            self._is_calling = False
 
     def _forget_cancelled(self) -> None:
         """Count a cancelled timer, and drop all of them once they are the most."""

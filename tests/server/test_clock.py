@@ -212,6 +212,28 @@ async def test_what_repeats_comes_as_often_as_the_time_has_room_for_it() -> None
         assert len(calls) == 4
 
 
+async def test_a_timer_that_sets_itself_again_at_once_leaves_time_for_others() -> None:
+    """Both where time passes by itself and where it is moved."""
+    clock, left, seen = Clock(), 100_000, list[str]()
+    clock.start()
+
+    def due() -> None:
+        nonlocal left
+        left -= 1
+        if left:
+            clock.later(0, due)
+
+    clock.later(0, due)
+    clock.later(0.01, seen.append, "by itself")
+    while left and not seen:
+        await asyncio.sleep(0.001)
+    clock.later(5, seen.append, "moved")
+    await clock.advance(5)
+    assert seen == ["by itself", "moved"]
+    assert left > 50_000
+    clock.end()
+
+
 async def test_idle_clients_are_closed() -> None:
     async with Cluster() as cluster:
         host, _, port = cluster.bootstrap_servers.rpartition(":")

@@ -247,6 +247,20 @@ def test_a_static_member_comes_again_without_a_rebalance(version: int, leads: bo
     assert cluster.described().members == []
 
 
+def test_a_static_member_without_time_to_join_again_leaves_with_its_session() -> None:
+    """A rebalance that nobody joins begins again, here with a limit of 0 ms."""
+    cluster = Coordinated()
+    leads = cluster.join(version=3)
+    joining = cluster.join(instance_id="i", rebalance_s=0)
+    cluster.clock.pass_time(2 * DELAY_S)
+    leader, static = leads.response.member_id, joining.response.member_id
+    cluster.sync(leader, 1, {leader: b"", static: b""})
+    assert cluster.leave(leader) == [0]
+    assert cluster.described().group_state == "PreparingRebalance"
+    cluster.clock.pass_time(SESSION_S)
+    assert cluster.described().group_state == "Empty"
+
+
 def test_offsets_are_those_of_members_while_there_are_some() -> None:
     cluster = Coordinated()
 
