@@ -20,8 +20,8 @@ from kafka_admin_proto.wire.types.base import shown
 
 #: So many cancelled timers are kept at least, until they are due.
 _CANCELLED = 100
-#: A timer's call sets others for so much later at least, as Kafka's timers tick: one that sets itself
-#: again at once would leave no time for anything else.
+#: A timer's call sets others for so much later at least, as Kafka's timers tick: one that sets
+#: itself again at once would leave no time for anything else.
 _TICK_S = 0.001
 #: Turns of the event loop in which what a timer has begun goes on, before the next timer.
 _TURNS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from kafka_admin_proto.loop_thread import LoopThread, with_arguments_of
 from kafka_admin_proto.server.brokers.lifecycle import BrokerState
@@ -91,14 +91,14 @@ class SyncCluster:
         """The time of the cluster, which tests may move: ``cluster.clock.advance(30)``."""
         return SyncClock(self._cluster.clock, self._run)
 
-    delay_replication = _in_loop(Cluster.delay_replication)
-    delay_metadata = _in_loop(Cluster.delay_metadata)
-    produce = _in_loop(Cluster.produce)
-    records = _in_loop(Cluster.records)
-    group = _in_loop(Cluster.group)
-    rebalance = _in_loop(Cluster.rebalance)
-    fence_broker = _in_loop(Cluster.fence_broker)
-    unfence_broker = _in_loop(Cluster.unfence_broker)
+    delay_replication: Final = _in_loop(Cluster.delay_replication)
+    delay_metadata: Final = _in_loop(Cluster.delay_metadata)
+    produce: Final = _in_loop(Cluster.produce)
+    records: Final = _in_loop(Cluster.records)
+    group: Final = _in_loop(Cluster.group)
+    rebalance: Final = _in_loop(Cluster.rebalance)
+    fence_broker: Final = _in_loop(Cluster.fence_broker)
+    unfence_broker: Final = _in_loop(Cluster.unfence_broker)
 
     @property
     def requests(self) -> AskedRequests:

@@ -281,3 +281,12 @@ def test_every_page_says_where_it_is(site: Path) -> None:
     assert re.findall(r'href="([\w-]+\.html)" class="md-footer__link', message) == [
         "produce.html", "list-offsets.html",
     ]  # fmt: skip
+
+
+def test_methods_that_are_made_of_others_have_signatures(site: Path) -> None:
+    page = (site / "reference" / "python" / "reference-cluster.html").read_text("utf-8")
+    _, _, shown = page.partition('id="kafka_admin_proto.server.sync.SyncCluster.produce"')
+    shown = re.sub("<[^>]*>", "", shown)[:300]
+    assert "topic: str" in shown, shown
+    assert "Append records to a topic" in shown, shown
+    assert "_in_loop" not in page

@@ -12,6 +12,7 @@ from kafka_admin_proto import (
 )
 from kafka_admin_proto.admin import AdminClient, Reply, SyncAdminClient, TopicDescription
 from kafka_admin_proto.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+from kafka_admin_proto.server import StoredRecord, SyncCluster
 
 request = CreateTopicsRequest(
     topics=[CreatableTopic("t", 3, configs=[CreatableTopicConfig("k", None)])], timeout_ms=1
@@ -45,6 +46,10 @@ def described_without_asyncio(names: list[str]) -> list[TopicDescription]:
         print(reply.body.topics[0].error_code)
         return admin.describe_topics(names)
 
+def stored(cluster: SyncCluster) -> list[StoredRecord]:
+    cluster.delay_metadata(0.5, broker=2)
+    return cluster.produce("t", [b"value", ("key", None)])
+
 print(name, value, again == request == c.from_json(obj), ids, back.topics[0].num_partitions)
 """
 
@@ -68,4 +73,6 @@ MISTAKES = [
     ("SyncAdminClient('localhost:9092').describe_topic(['a'])", "attr-defined"),
     ("SyncAdminClient('localhost:9092', bootstrap='localhost:9092')", "call-arg"),
     ("SyncAdminClient('localhost:9092').describe_topics(['a']).keys()", "attr-defined"),
+    ("SyncCluster().produce('t', 5)", "arg-type"),
+    ("SyncCluster().group('g').lags", "attr-defined"),
 ]
