@@ -20,8 +20,8 @@ from kafka_admin_proto.wire.types.base import shown
 
 #: So many cancelled timers are kept at least, until they are due.
 _CANCELLED = 100
-#: A timer's call sets others for so much later at least, as Kafka's timers tick: one that sets
-#: itself again at once would leave no time for anything else.
+#: A timer that was set at once by another's call sets others for so much later at least, as Kafka's
+#: timers tick: one that sets itself again at once would leave no time for anything else.
 _TICK_S = 0.001
 #: Turns of the event loop in which what a timer has begun goes on, before the next timer.
 _TURNS = 5
@@ -30,10 +30,14 @@ _TURNS = 5
 class Timer:
     """A call that the clock makes later, unless it is cancelled."""
 
-    __slots__ = ("_cancelled", "call")
+    __slots__ = ("_cancelled", "at_once", "call")
 
-    def __init__(self, call: Callable[[], object], cancelled: Callable[[], None]) -> None:
+    def __init__(
+        self, call: Callable[[], object], cancelled: Callable[[], None], *, at_once: bool
+    ) -> None:
         self.call: Callable[[], object] | None = call
+        #: Whether another's call has set it, to come right behind that.
+        self.at_once = at_once
         self._cancelled = cancelled
 
     def cancel(self) -> None:
@@ -56,7 +60,8 @@ class Clock:
         #: When the timer was due whose call `advance` makes: what the call sets counts from then,
         #: however long the machine takes, or the last of several in a row would come too late.
         self._due_s: float | None = None
-        self._is_calling = False
+        #: The timer whose call is being made.
+        self._calling: Timer | None = None
         #: The event loop of the cluster, from `start` to `end`.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._advancing = asyncio.Lock()
@@ -82,9 +87,11 @@ class Clock:
 
     def later(self, delay_s: float, call: Callable[..., object], *arguments: object) -> Timer:
         """Make a call after ``delay_s`` seconds; calls that are due together keep their order."""
-        timer = Timer(partial(call, *arguments), self._forget_cancelled)
         now_s = self.time_s() if self._due_s is None else self._due_s
-        due_s = now_s + max(_TICK_S if self._is_calling else 0.0, delay_s)
+        setter = self._calling
+        delay_s = max(0.0 if setter is None or not setter.at_once else _TICK_S, delay_s)
+        due_s, at_once = now_s + delay_s, setter is not None and not delay_s
+        timer = Timer(partial(call, *arguments), self._forget_cancelled, at_once=at_once)
         heapq.heappush(self._timers, (due_s, next(self._numbers), timer))
         if self._timers[0][2] is timer:
             self._arrange()
@@ -131,11 +138,11 @@ class Clock:
         if call is None:
             self._cancelled -= 1
             return
-        self._is_calling = True
+        self._calling = timer
         try:
             call()
         finally:
-            self._is_calling = False
+            self._calling = None
 
     def _forget_cancelled(self) -> None:
         """Count a cancelled timer, and drop all of them once they are the most."""
