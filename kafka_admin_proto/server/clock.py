@@ -37,7 +37,7 @@ class Timer:
     ) -> None:
         self.call: Callable[[], object] | None = call
         #: Whether another's call has set it, to come right behind that.
-        self.at_once = at_once
+        self.at_once: bool = at_once
         self._cancelled = cancelled
 
     def cancel(self) -> None:

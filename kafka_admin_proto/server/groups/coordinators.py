@@ -43,7 +43,7 @@ class GroupCoordinators(Coordinators[Shard]):
         super().__init__(state)
         self._topics = KnownTopics(state)
         #: Why internal topics of streams groups could not be created.
-        self.creation_errors = CreationErrors(lambda: state.clock.now_ms())
+        self.creation_errors: CreationErrors = CreationErrors(lambda: state.clock.now_ms())
         state.followers.append(self._appended)
 
     def limits(self, node: int) -> Limits:

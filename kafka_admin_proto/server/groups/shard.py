@@ -67,20 +67,20 @@ class _Number:
 class Limits:
     """The release of a broker, and its configs that are about groups, as they are when asked."""
 
-    min_session_ms = _Number("group.min.session.timeout.ms")
-    max_session_ms = _Number("group.max.session.timeout.ms")
-    initial_delay_ms = _Number("group.initial.rebalance.delay.ms")
-    max_size = _Number("group.max.size")
-    max_metadata_length = _Number("offset.metadata.max.bytes")
-    retention_ms = _Number("offsets.retention.minutes", _MINUTE_MS)
-    retention_check_ms = _Number("offsets.retention.check.interval.ms")
-    commit_timeout_ms = _Number("offsets.commit.timeout.ms")
-    max_consumers = _Number("group.consumer.max.size")
-    regex_refresh_ms = _Number("group.consumer.regex.refresh.interval.ms")
-    max_shares = _Number("group.share.max.size")
-    max_streams = _Number("group.streams.max.size")
-    initialize_retry_ms = _Number("group.share.initialize.retry.interval.ms")
-    compression = _Number("offsets.topic.compression.codec")
+    min_session_ms: _Number = _Number("group.min.session.timeout.ms")
+    max_session_ms: _Number = _Number("group.max.session.timeout.ms")
+    initial_delay_ms: _Number = _Number("group.initial.rebalance.delay.ms")
+    max_size: _Number = _Number("group.max.size")
+    max_metadata_length: _Number = _Number("offset.metadata.max.bytes")
+    retention_ms: _Number = _Number("offsets.retention.minutes", _MINUTE_MS)
+    retention_check_ms: _Number = _Number("offsets.retention.check.interval.ms")
+    commit_timeout_ms: _Number = _Number("offsets.commit.timeout.ms")
+    max_consumers: _Number = _Number("group.consumer.max.size")
+    regex_refresh_ms: _Number = _Number("group.consumer.regex.refresh.interval.ms")
+    max_shares: _Number = _Number("group.share.max.size")
+    max_streams: _Number = _Number("group.streams.max.size")
+    initialize_retry_ms: _Number = _Number("group.share.initialize.retry.interval.ms")
+    compression: _Number = _Number("offsets.topic.compression.codec")
 
     def __init__(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from kafka_admin_proto import messages as m
 from kafka_admin_proto.server.groups.consumer.members import ConsumerMember
-from kafka_admin_proto.server.groups.modern import GroupWithInstances, Target
+from kafka_admin_proto.server.groups.modern import GroupWithInstances, Kind, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.java import set_order, timeline_order
 
@@ -17,9 +17,9 @@ from kafka_admin_proto.server.java import set_order, timeline_order
 class ConsumerGroup(GroupWithInstances[ConsumerMember, Target]):
     """The state of a group, with what its members subscribe and have."""
 
-    kind = "consumer"
-    target_epoch_value = m.ConsumerGroupTargetAssignmentMetadataValue
-    keys = (
+    kind: ClassVar[Kind] = "consumer"
+    target_epoch_value: ClassVar[type[Any]] = m.ConsumerGroupTargetAssignmentMetadataValue
+    keys: ClassVar[tuple[type[Any], ...]] = (
         m.ConsumerGroupMetadataKey,
         m.ConsumerGroupTargetAssignmentMetadataKey,
         m.ConsumerGroupMemberMetadataKey,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.server.groups.modern import ModernGroup, Target
+from kafka_admin_proto.server.groups.modern import Kind, ModernGroup, Target
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.share.members import ShareMember
 from kafka_admin_proto.server.groups.share.records import (
@@ -18,9 +18,9 @@ from kafka_admin_proto.server.groups.share.records import (
 class ShareGroup(ModernGroup[ShareMember, Target]):
     """The state of a group, with the partitions that have a state at the share coordinator."""
 
-    kind = "share"
-    target_epoch_value = m.ShareGroupTargetAssignmentMetadataValue
-    keys = (
+    kind: ClassVar[Kind] = "share"
+    target_epoch_value: ClassVar[type[Any]] = m.ShareGroupTargetAssignmentMetadataValue
+    keys: ClassVar[tuple[type[Any], ...]] = (
         m.ShareGroupMetadataKey,
         m.ShareGroupTargetAssignmentMetadataKey,
         m.ShareGroupMemberMetadataKey,

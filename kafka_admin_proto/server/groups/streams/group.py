@@ -7,10 +7,10 @@ another broker coordinates the group.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 from kafka_admin_proto import messages as m
-from kafka_admin_proto.server.groups.modern import GroupWithInstances, State
+from kafka_admin_proto.server.groups.modern import GroupWithInstances, Kind, State
 from kafka_admin_proto.server.groups.records import CoordinatorRecord
 from kafka_admin_proto.server.groups.streams.members import StreamsMember, Task, Tasks, tasks_of
 from kafka_admin_proto.server.groups.streams.reconcile import Processes
@@ -26,9 +26,9 @@ def delay_key(group: str) -> Hashable:
 class StreamsGroup(GroupWithInstances[StreamsMember, Tasks]):
     """The state of a group, with its topology and the tasks of its members."""
 
-    kind = "streams"
-    target_epoch_value = m.StreamsGroupTargetAssignmentMetadataValue
-    keys = (
+    kind: ClassVar[Kind] = "streams"
+    target_epoch_value: ClassVar[type[Any]] = m.StreamsGroupTargetAssignmentMetadataValue
+    keys: ClassVar[tuple[type[Any], ...]] = (
         m.StreamsGroupMetadataKey,
         m.StreamsGroupTargetAssignmentMetadataKey,
         m.StreamsGroupMemberMetadataKey,
