@@ -293,7 +293,8 @@ class Shard(CoordinatorShard):
                 self._check_others(kind.kind, name)
             if value is None and isinstance(key, kind.keys[0]):
                 groups.pop(name, None)
-                self.cancel(delay_key(name))
+                if kind is StreamsGroup:
+                    self.cancel(delay_key(name))
             elif value is not None or name in groups:
                 if name not in groups:
                     self.groups.pop(name, None)  # of offsets alone

@@ -203,6 +203,28 @@ def test_the_first_assignment_waits_for_more_members() -> None:
         assert len(each.active) == 1
 
 
+def test_the_delay_ends_with_a_streams_group_alone() -> None:
+    """One that the log has not taken goes on, whatever group of that name ends meanwhile."""
+    cluster = Coordinated(configs={**_AT_ONCE, "group.streams.initial.rebalance.delay.ms": "3000"})
+    cluster.refuse_records()
+    assert Thread(cluster, "one").beat().error_code == codes.UNKNOWN_SERVER_ERROR
+    cluster.refuse_records(no_more=True)
+    joining = m.ConsumerGroupHeartbeatRequest(
+        "g", "two", 0, rebalance_timeout_ms=1000, subscribed_topic_names=["orders"],
+        topic_partitions=[],
+    )  # fmt: skip
+    assert cluster.ask(joining).error_code == 0
+    assert cluster.ask(m.ConsumerGroupHeartbeatRequest("g", "two", -1)).error_code == 0
+    cluster.clock.pass_time(2)
+    (row,) = cluster.ask(m.DeleteGroupsRequest(["g"])).results
+    assert row.error_code == 0
+    one = Thread(cluster, "one")
+    assert (one.beat().error_code, one.active) == (0, [])
+    cluster.clock.pass_time(1)
+    one.beat()
+    assert one.active == [0, 1]
+
+
 def test_a_session_ends_and_who_does_not_give_back_is_removed(cluster: Coordinated) -> None:
     one, two = Thread(cluster, "one"), Thread(cluster, "two")
     one.beat()
