@@ -20,6 +20,7 @@ import msgspec
 from kafka_admin_proto.errors import UnknownErrorCodeError
 from kafka_admin_proto.near_names import did_you_mean, near_names
 from kafka_admin_proto.schema.catalog import catalog
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.wire.types.base import shown
 
 #: Drafts of KIP-4 whose errors are those of another of its drafts.
@@ -29,6 +30,7 @@ _SHARED = {"kip-4a": "kip-4", "kip-4b": "kip-4"}
 _MAX_TEXT_BYTES = 32767
 
 
+@decodable
 class ErrorCode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One error of a dialect.
 

@@ -17,6 +17,7 @@ import msgspec
 from kafka_admin_proto.errors import UnknownReleaseError
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.structs import decodable
 
 #: Apis that only brokers and controllers send to each other: each needs the right
 #: ``ClusterAction``. Those of them that KRaft did without are gone in 4.0.
@@ -35,6 +36,7 @@ BROKER_APIS = frozenset(
 BROKER_CLIENT = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender)|raft-client-\d+)$"
 
 
+@decodable
 class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A release: by api key the versions of requests that it takes and those deprecated in it."""
 

@@ -19,6 +19,7 @@ import msgspec
 from kafka_admin_proto.counts import counted
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.schema.names import python_name
+from kafka_admin_proto.structs import decodable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
@@ -26,6 +27,7 @@ _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 _INT32_MAX, _INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
+@decodable
 class Meaning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the values of some fields stand for.
 

@@ -27,6 +27,7 @@ from kafka_admin_proto.schema.overlay import (
     read_overlay,
 )
 from kafka_admin_proto.schema.versions import VersionRange
+from kafka_admin_proto.structs import decodable
 
 
 def _read_kip(text: str, *, file: str, dialect: str) -> MessageSpec:
@@ -42,6 +43,7 @@ READERS = {".json": read_message, ".kip": _read_kip}
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 
+@decodable
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     """What the index knows of a message without reading its file.
 

@@ -11,8 +11,10 @@ import msgspec
 from kafka_admin_proto.schema.credentials import credential_paths
 from kafka_admin_proto.schema.fields import FieldSpec, StructSpec
 from kafka_admin_proto.schema.model import MessageSpec
+from kafka_admin_proto.structs import decodable
 
 
+@decodable
 class MessageOverlay(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the definition of one message leaves open.
 

@@ -6,8 +6,6 @@ with `Conversation.from_state`. The bytes are MessagePack of `ConversationState`
 
 from __future__ import annotations
 
-from functools import cache
-
 import msgspec
 
 from kafka_admin_proto.capture.connection.pairing import (
@@ -175,12 +173,7 @@ def _frame(
 
 
 _encoder = msgspec.msgpack.Encoder()
-
-
-@cache
-def _decoder() -> msgspec.msgpack.Decoder[ConversationState]:
-    """Made when the first state is read: that takes longer than importing this module."""
-    return msgspec.msgpack.Decoder(ConversationState)
+_decoder = msgspec.msgpack.Decoder(ConversationState)
 
 
 def write_state(state: ConversationState) -> bytes:
@@ -196,6 +189,6 @@ def read_state(data: bytes) -> ConversationState:
             f"{STATE_VERSION}: finish the stream with the release that began it, or start a new one"
         )
     try:
-        return _decoder().decode(data[2:])
+        return _decoder.decode(data[2:])
     except msgspec.DecodeError as error:
         raise StateError(f"the state of a connection is damaged: {error}") from None

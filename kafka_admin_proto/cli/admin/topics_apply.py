@@ -15,6 +15,7 @@ from kafka_admin_proto.cli.admin.common.live import Live
 from kafka_admin_proto.cli.admin.common.options import dry_run_option
 from kafka_admin_proto.cli.admin.topics_alter import planned_items, step_rows
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.structs import decodable
 
 
 class WantedTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,6 +28,7 @@ class WantedTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     configs: dict[str, str | int | float | bool | None] = {}
 
 
+@decodable
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topics: list[WantedTopic]
 

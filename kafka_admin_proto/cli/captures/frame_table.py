@@ -14,6 +14,7 @@ from kafka_admin_proto.cli.output import compact_json, print_table, printable, u
 from kafka_admin_proto.errors import TrailingBytesError
 from kafka_admin_proto.protocol.error_codes import error_label
 from kafka_admin_proto.render.embedded import embedded_problems
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.wire.secrets import MASK
 
 #: Rows of a table that are laid out together, and the bytes of frames from which on they are fewer:
@@ -28,6 +29,7 @@ _COLUMNS_OF_CAPTURES = ["#", "time", "connection", *_COLUMNS[2:6], "ms", *_COLUM
 Options = dict[str, bool]
 
 
+@decodable
 class TableRow(msgspec.Struct):
     """What the table has of a frame that decodes; the fields are columns of rows."""
 

@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_admin_proto.capture.frames import DecodedFrame
 from kafka_admin_proto.capture.problem_kinds import kind_of
+from kafka_admin_proto.structs import decodable
 
 _PERCENTILES = (50, 90, 99)
 #: Latencies are kept in classes of this width: 1 % of themselves.
@@ -49,6 +50,7 @@ class _Latencies:
         return self._largest if self._classes else None
 
 
+@decodable
 class CountedRow(msgspec.Struct):
     """What a summary counts of a frame that decodes; the fields are columns of rows."""
 

@@ -16,6 +16,7 @@ from kafka_admin_proto.errors import DecodeError, MetadataLogError
 from kafka_admin_proto.messages import LeaderChangeMessage
 from kafka_admin_proto.records.batches.control import read_control_record
 from kafka_admin_proto.records.batches.model import Batch
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.wire.types.blobs import replace_invalid_utf8
 
 #: The file's name in the folder of the log.
@@ -37,6 +38,7 @@ class Leader(msgspec.Struct, frozen=True):
     offset: int | None = None
 
 
+@decodable
 class _QuorumState(msgspec.Struct):
     leader_id: Annotated[int, msgspec.Meta(ge=-1, le=_INT32)] = msgspec.field(name="leaderId")
     leader_epoch: Annotated[int, msgspec.Meta(ge=-1, le=_INT32)] = msgspec.field(name="leaderEpoch")

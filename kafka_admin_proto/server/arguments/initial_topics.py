@@ -42,11 +42,13 @@ from kafka_admin_proto.server.quotas.throttling import UNLIMITED
 from kafka_admin_proto.server.releases import ReleaseNumber
 from kafka_admin_proto.server.state import State
 from kafka_admin_proto.server.topics.names import CLUSTER_METADATA
+from kafka_admin_proto.structs import decodable
 
 #: Partitions, -1 for the brokers' default, or fields of ``_Fields`` by name.
 TopicSetting: TypeAlias = int | Mapping[str, Any]
 
 
+@decodable
 class _Fields(msgspec.Struct, forbid_unknown_fields=True):
     """What a topic may be given, as in the client's ``NewTopic``; -1 is the brokers' default."""
 

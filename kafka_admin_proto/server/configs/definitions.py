@@ -12,6 +12,7 @@ import msgspec
 from kafka_admin_proto.records.metadata.names import METADATA_VERSION
 from kafka_admin_proto.schema.catalog import catalog
 from kafka_admin_proto.server.releases import ReleaseNumber
+from kafka_admin_proto.structs import decodable
 
 
 class Validator(msgspec.Struct, frozen=True):
@@ -92,6 +93,7 @@ class Feature(msgspec.Struct, frozen=True):
     default: int
 
 
+@decodable
 class Definitions(msgspec.Struct, dict=True):
     """The configs and features of a release, in the order in which Kafka checks them.
 

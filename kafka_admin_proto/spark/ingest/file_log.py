@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_admin_proto.kept_files import read_kept_json, write_whole
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.tables.ingest.files import Fingerprint, Part
 from kafka_admin_proto.tables.ingest.unopened import Unopened, find_unopened
 
@@ -29,6 +30,7 @@ _MOST_BYTES = 1 << 30
 _NAME = re.compile(r"(\d{10})(\.seen)?\.json")
 
 
+@decodable
 class SeenFile(msgspec.Struct, array_like=True):
     """A file that a batch has taken: its change time and size when it was listed, and its
     fingerprint. A file without packets is ``empty``.
@@ -45,6 +47,7 @@ class SeenFile(msgspec.Struct, array_like=True):
     unopened: int = 0
 
 
+@decodable
 class _Batch(msgspec.Struct, omit_defaults=True):
     parts: Sequence[Part]
     files: Mapping[str, SeenFile]

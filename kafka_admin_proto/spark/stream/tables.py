@@ -31,6 +31,7 @@ from kafka_admin_proto.spark.stream.batches import (
     stream_frames,
     warn_unopened,
 )
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.tables.files.staging import Staged, stage, together, write_frames
 from kafka_admin_proto.tables.files.write import clients_of, committed_rows, log_names
 from kafka_admin_proto.tables.ingest.files import SPLIT_SIZE
@@ -102,6 +103,7 @@ def run_stream(
     return True
 
 
+@decodable
 class _Topics(msgspec.Struct):
     """The topic names that a stream has learned so far: from frames, and from the metadata log."""
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_admin_proto.capture.options import DecodeOptions
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.tables.days import dates_of
 from kafka_admin_proto.tables.decode_flows import decode_chunks
 from kafka_admin_proto.tables.files.frame_files import (
@@ -67,6 +68,7 @@ class Group(msgspec.Struct, frozen=True):
     table: str = "frames"
 
 
+@decodable
 class Staged(msgspec.Struct, frozen=True):
     """What was staged, the names of topics in it, and files of ``frames`` that are finished."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_admin_proto.kept_files import KeptFileError, read_kept_json, refuse_links
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.tables.sinks.origin import Origin
 from kafka_admin_proto.tables.sinks.workspace import STAGING
 
@@ -23,6 +24,7 @@ _STAGING_NAME = re.compile(rf"{re.escape(STAGING)}[0-9a-f]{{12}}")
 _DATA_FILE = re.compile(r"[^/._\0][^/\0]{0,200}\.parquet")
 
 
+@decodable
 class Journal(msgspec.Struct, frozen=True):
     """``staging`` is the folder of the run, and ``marker`` what the tables are made of then.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kafka_admin_proto.structs import decodable
 from kafka_admin_proto.tables.sinks.workspace import OutputError
 
 #: The file beside Parquet tables.
@@ -12,6 +13,7 @@ MARKER = "_pipeline.json"
 KEPT = "as --overwrite does not replace them"
 
 
+@decodable
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
     """The layout of tables, how they are made, and of what; ``batch`` is a stream's last one."""
 

@@ -17,6 +17,7 @@ from kafka_admin_proto.admin.errors import InstructionError
 from kafka_admin_proto.admin.operations.common.topic_partitions import Partition
 from kafka_admin_proto.arguments import checked_arguments, listed
 from kafka_admin_proto.counts import counted
+from kafka_admin_proto.structs import decodable
 
 #: In the place of a log dir: the broker chooses.
 ANY_LOG_DIR = "any"
@@ -37,6 +38,7 @@ class PartitionReplicas(msgspec.Struct, frozen=True):
     log_dirs: list[str] | None = None
 
 
+@decodable
 class _Reassignment(msgspec.Struct):
     partitions: list[PartitionReplicas] = []
     version: int = _VERSION
@@ -46,6 +48,7 @@ class _Topic(msgspec.Struct):
     topic: str
 
 
+@decodable
 class _Topics(msgspec.Struct):
     topics: list[_Topic] = []
     version: int = _VERSION
@@ -56,6 +59,7 @@ class _ElectedPartition(msgspec.Struct):
     partition: int
 
 
+@decodable
 class _Election(msgspec.Struct):
     partitions: list[_ElectedPartition]
 

@@ -28,11 +28,13 @@ from kafka_admin_proto.server.security.authorizer.bindings import (
     record_of,
 )
 from kafka_admin_proto.server.security.authorizer.rules import CLASS_CONFIG, STANDARD_AUTHORIZER
+from kafka_admin_proto.structs import decodable
 
 #: Configs of a cluster that has an authorizer.
 AUTHORIZED = {CLASS_CONFIG: STANDARD_AUTHORIZER}
 
 
+@decodable
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
     """One ACL with the names of Kafka's enums; only kap's output has ``error`` and ``message``."""
 
