@@ -57,11 +57,11 @@ class Clock:
         self._cancelled = 0
         self._numbers = itertools.count()
         self._wake: asyncio.TimerHandle | None = None
-        #: When the timer was due whose call `advance` makes: what the call sets counts from then,
-        #: however long the machine takes, or the last of several in a row would come too late.
-        self._due_s: float | None = None
-        #: The timer whose call is being made.
+        #: The timer whose call is being made, and when it was due if `advance` makes it: what the
+        #: call sets counts from then, however long the machine takes, or the last of several in a
+        #: row would come too late.
         self._calling: Timer | None = None
+        self._due_s: float | None = None
         #: The event loop of the cluster, from `start` to `end`.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._advancing = asyncio.Lock()
@@ -118,31 +118,29 @@ class Clock:
             end_s = self.time_s() + seconds
             try:
                 while self._timers and self._timers[0][0] <= end_s:
-                    self._due_s = self._timers[0][0]
-                    self._move_to(self._due_s)
-                    self._call_first()
-                    self._due_s = None
+                    due_s = self._timers[0][0]
+                    self._move_to(due_s)
+                    self._call_first(due_s)
                     await _go_on()
                 self._move_to(end_s)
             finally:
-                self._due_s = None
                 self._arrange()
             await _go_on()
 
     def _move_to(self, time_s: float) -> None:
         self._moved_s += max(0.0, time_s - self.time_s())
 
-    def _call_first(self) -> None:
+    def _call_first(self, due_s: float | None = None) -> None:
         timer = heapq.heappop(self._timers)[2]
         call, timer.call = timer.call, None
         if call is None:
             self._cancelled -= 1
             return
-        self._calling = timer
+        self._calling, self._due_s = timer, due_s
         try:
             call()
         finally:
-            self._calling = None
+            self._calling = self._due_s = None
 
     def _forget_cancelled(self) -> None:
         """Count a cancelled timer, and drop all of them once they are the most."""
