@@ -260,11 +260,12 @@ class Relay:
             if answer is not None:
                 self._refuse(call, route, answer, place)
                 return
+        payload = request.data
         if changed:
             assert request.header is not None
             request.header.client_id = call.client_id  # a filter may have changed it
-        with self._made_by(at for at, _ in route.request_filters):
-            payload = request.encode() if changed else request.data
+            with self._made_by(at for at, _ in route.request_filters):
+                payload = request.encode()
         self._pass_request(call, payload)
 
     def _with_versions(
