@@ -224,6 +224,17 @@ class _Slow(io.RawIOBase):
         return min(len(data), 999)
 
 
+class _CtrlC:
+    """Presses Ctrl-C when it is called, and counts how often that was."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+        signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.parametrize("output", ["jsonl", "tsv", "table"])
 def test_nothing_is_lost_without_a_buffer(output: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with PYTHONUNBUFFERED, where Python itself drops what is not taken at once."""
@@ -317,16 +328,11 @@ def test_the_second_ctrl_c_is_the_last_one(
     amid_a_write: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the first one came between two writes, or amid one that has ended."""
-    presses = 0
-
-    def press() -> None:
-        nonlocal presses
-        presses += 1
-        signal.raise_signal(signal.SIGINT)
+    press = _CtrlC()
 
     class Stalled(_Slow):
         def write(self, data: Any) -> int:
-            for _ in range(1 if amid_a_write and not presses else 4):
+            for _ in range(1 if amid_a_write and not press.count else 4):
                 press()
             return len(data)
 
@@ -347,7 +353,7 @@ def test_the_second_ctrl_c_is_the_last_one(
     monkeypatch.setattr(sys, "stdout", stdout)
     with pytest.raises(SystemExit) as exited:
         cli.main()
-    assert (presses, exited.value.code) == (2, 130)
+    assert (press.count, exited.value.code) == (2, 130)
 
 
 def test_the_next_command_of_a_shell_writes_after_two_ctrl_c(
@@ -406,12 +412,7 @@ def test_a_full_disk_is_a_line_and_1(arguments: list[str], monkeypatch: pytest.M
 def test_a_live_capture_ends_by_the_second_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first one has ended its input, and the reader of what is left to be written stalls."""
     reading, writing = os.pipe()
-    presses = 0
-
-    def press() -> None:
-        nonlocal presses
-        presses += 1
-        signal.raise_signal(signal.SIGINT)
+    press = _CtrlC()
 
     class Stalled(_Slow):
         def write(self, data: Any) -> int:
@@ -435,5 +436,5 @@ def test_a_live_capture_ends_by_the_second_ctrl_c(monkeypatch: pytest.MonkeyPatc
                 stdout.flush()
         finally:
             signal.signal(signal.SIGINT, before)
-    assert presses == 2
+    assert press.count == 2
     stdout.close()

@@ -100,5 +100,5 @@ def test_other_commands_do_not_import_it() -> None:
         "CliRunner().invoke(kap, ['error', '44']); CliRunner().invoke(kap, ['serve', '--help']);"
         "print([each for each in sys.modules if 'simulat' in each])"
     )
-    told = python("-c", program)
-    assert told.stdout == "[]\n", told
+    done = python("-c", program)
+    assert done.stdout == "[]\n", done

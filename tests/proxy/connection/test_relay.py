@@ -341,7 +341,7 @@ def test_a_filter_asks_for_no_api_that_the_broker_lacks() -> None:
 
 
 class _Wrong:
-    """Makes values of the wrong type where it is told to; ``where`` is "request", say."""
+    """Makes values of the wrong type; ``where`` says of what, "request", say."""
 
     def __init__(self, where: str) -> None:
         self._where = where

@@ -56,12 +56,14 @@ def said(row: dict[str, Any], *names: str) -> list[Any]:
 
 def test_create_topics() -> None:
     asked = [{"name": "fruit", "numPartitions": 3}, {"name": "veg", "numPartitions": 1}]
-    told = [
+    answered = [
         {"name": "veg", "errorCode": 36, "errorMessage": "Topic 'veg' already exists."},
         {"name": "fruit", "topicId": TOPIC_ID, "errorCode": 0, "errorMessage": None},
     ]
     fruit, veg = audit(
-        "CreateTopics", {"topics": asked, "timeoutMs": 30, "validateOnly": True}, {"topics": told}
+        "CreateTopics",
+        {"topics": asked, "timeoutMs": 30, "validateOnly": True},
+        {"topics": answered},
     )
     assert fruit == {
         "operation": "create topic", "topic": "fruit", "topic_id": TOPIC_ID,
